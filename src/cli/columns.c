@@ -1,4 +1,4 @@
-#include "cli/columns.h"
+#include "cli/command.h"
 
 #include <ctype.h>
 #include <stdio.h>

@@ -4,7 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/columns.h"
+#include "cli/command.h"
 #include "fastnet/writer.h"
 
 /* As JSON has them. */

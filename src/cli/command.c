@@ -7,7 +7,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/columns.h"
 #include "cli/personality.h"
 #include "fastnet/array.h"
 #include "fastnet/proc_tree.h"

@@ -73,6 +73,15 @@ struct listing_command {
 /* Lists, or prints the columns for --columns=help. Returns the exit status. */
 int command_run(struct listing_command *command);
 
+/* The text of --help for --summary, which several personalities have. */
+#define SUMMARY_HELP "number and memory of sockets, and limits"
+/* The message for an option that chooses sockets beside it. */
+#define SUMMARY_OF_ALL                                                                             \
+    "--summary shows all sockets: it cannot be combined with options that choose some of them"
+
+/* Lists the summary. Returns the exit status. */
+int summary_list(const struct common *common);
+
 /* --- Parts of it ------------------------------------------------------------------------------ */
 
 /*
@@ -104,5 +113,22 @@ bool command_colour(const struct common *common);
 
 /* The width of the terminal that output goes to, directly or behind a pipe; 0: unknown. */
 unsigned command_width(const struct common *common);
+
+/* --- Columns ---------------------------------------------------------------------------------- */
+
+/* Sets the columns that are shown, and what they need. Returns 0 or an exit status. */
+int columns_resolve(struct listing_command *command);
+
+/*
+ * --columns=help: prints type, unit and text of each column, in JSON or CSV as rows. Returns the
+ * exit status.
+ */
+int columns_help(struct listing_command *command);
+
+/* True if rows are shown in columns, and not in the personality's own layout. */
+bool columns_used(const struct listing_command *command);
+
+/* Says that rows of the listing have no such column. Returns the exit status. */
+int columns_misuse(const struct listing_command *command, const char *option, struct text name);
 
 #endif

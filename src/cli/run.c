@@ -11,7 +11,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "cli/columns.h"
 #include "cli/pace.h"
 #include "cli/personality.h"
 #include "cli/replacement.h"

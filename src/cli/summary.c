@@ -1,4 +1,3 @@
-#include "cli/summary.h"
 
 #include "cli/command.h"
 #include "fastnet/layouts.h"

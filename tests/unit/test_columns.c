@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "addresses.h"
-#include "cli/columns.h"
+#include "cli/command.h"
 #include "reference.h"
 
 static const struct grammar grammar = {.name = "test"};

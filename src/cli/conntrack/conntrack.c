@@ -17,32 +17,6 @@ struct conntrack {
     struct stream stream; /* of events */
 };
 
-static const char *default_columns(const struct conntrack *conntrack)
-{
-    const struct common *common = &conntrack->options.common;
-    const struct kind *kind = conntrack->table->kind;
-
-    if (kind == &kind_flow && common->table && common->format == FORMAT_PLAIN)
-        return "protocol state from to nat traffic timeout";
-    if (kind == &kind_flow)
-        return "protocol family state timeout orig_src orig_dst orig_sport orig_dport orig_packets "
-               "orig_bytes reply_src reply_dst reply_sport reply_dport reply_packets reply_bytes "
-               "status mark zone helper references id";
-    if (kind == &kind_expectation)
-        return "protocol family timeout src dst sport dport mask_src mask_dst mask_sport "
-               "mask_dport master_src master_dst master_sport master_dport zone flags class "
-               "helper";
-    if (kind == &kind_flow_statistics)
-        return conntrack->options.table == TABLE_EXPECT
-                   ? "cpu expect_new expect_create expect_delete"
-                   : "cpu found invalid insert insert_failed drop early_drop error search_restart "
-                     "clash_resolve chaintoolong";
-    return conntrack->options.command == COMMAND_USAGE
-               ? "entries maximum percent_full buckets average_chain entry_size "
-                 "entry_size_estimated memory drop early_drop sysctl"
-               : "entries";
-}
-
 /* The layout shows all fields, and has lookups of its own. */
 static struct needs layout_needs(const struct conntrack *conntrack)
 {
@@ -103,7 +77,10 @@ static int list(struct conntrack *conntrack)
     struct listing_command command = {
         .common = &options->common,
         .kind = kind,
-        .columns = {events ? "time event" : NULL, default_columns(conntrack),
+        .columns = {events ? "time event" : NULL,
+                    flows && options->common.table && options->common.format == FORMAT_PLAIN
+                        ? "protocol state from to nat traffic timeout"
+                        : options->task->columns,
                     flows && layout->labels ? "labels" : NULL,
                     flows && layout->ktimestamp ? "start stop" : NULL,
                     flows && events ? "sender process" : NULL},

@@ -277,14 +277,33 @@ static int take_option(const struct option *option, const char *argument, void *
 
 /* --- What goes with what ---------------------------------------------------------------------- */
 
+#define FLOW_COLUMNS                                                                               \
+    "protocol family state timeout orig_src orig_dst orig_sport orig_dport orig_packets "          \
+    "orig_bytes reply_src reply_dst reply_sport reply_dport reply_packets reply_bytes status "     \
+    "mark zone helper references id"
+#define EXPECTATION_COLUMNS                                                                        \
+    "protocol family timeout src dst sport dport mask_src mask_dst mask_sport mask_dport "         \
+    "master_src master_dst master_sport master_dport zone flags class helper"
+
 static const struct conntrack_task tasks[][2] = {
-    [COMMAND_LIST] = {{&table_flows, "flow entries"}, {&table_expectations, "expectations"}},
-    [COMMAND_GET] = {{&table_flow_one, "flow entries"}, {&table_expectation_one, NULL}},
-    [COMMAND_EVENT] = {{&table_flow_events, "flow events"},
-                       {&table_expectation_events, "expectation events"}},
-    [COMMAND_COUNT] = {{&table_flow_count, NULL}, {&table_expectation_count, NULL}},
-    [COMMAND_STATISTICS] = {{&table_flow_statistics, NULL}, {&table_expectation_statistics, NULL}},
-    [COMMAND_USAGE] = {{&table_flow_usage, NULL}},
+    [COMMAND_LIST] = {{&table_flows, FLOW_COLUMNS, "flow entries"},
+                      {&table_expectations, EXPECTATION_COLUMNS, "expectations"}},
+    [COMMAND_GET] = {{&table_flow_one, FLOW_COLUMNS, "flow entries"},
+                     {&table_expectation_one, EXPECTATION_COLUMNS, NULL}},
+    [COMMAND_EVENT] = {{&table_flow_events, FLOW_COLUMNS, "flow events"},
+                       {&table_expectation_events, EXPECTATION_COLUMNS, "expectation events"}},
+    [COMMAND_COUNT] = {{&table_flow_count, "entries", NULL},
+                       {&table_expectation_count, "entries", NULL}},
+    [COMMAND_STATISTICS] = {{&table_flow_statistics,
+                             "cpu found invalid insert insert_failed drop early_drop error "
+                             "search_restart clash_resolve chaintoolong",
+                             NULL},
+                            {&table_expectation_statistics,
+                             "cpu expect_new expect_create expect_delete", NULL}},
+    [COMMAND_USAGE] = {{&table_flow_usage,
+                        "entries maximum percent_full buckets average_chain entry_size "
+                        "entry_size_estimated memory drop early_drop sysctl",
+                        NULL}},
 };
 
 static int check(struct conntrack_parsing *parsing)

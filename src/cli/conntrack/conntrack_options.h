@@ -68,6 +68,7 @@ enum conntrack_table { TABLE_CONNTRACK, TABLE_EXPECT, TABLE_DYING, TABLE_UNCONFI
 /* What a command lists, of flows or of expectations. */
 struct conntrack_task {
     const struct table *table;
+    const char *columns; /* without --columns */
     const char *counted; /* the rows that conntrack counts in its last line; NULL: no such line */
 };
 

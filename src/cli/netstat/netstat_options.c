@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/command.h"
 #include "cli/personality.h"
-#include "cli/summary.h"
 #include "fastnet/array.h"
 #include "fastnet/proc_tree.h"
 

@@ -9,7 +9,6 @@
 #include "cli/command.h"
 #include "cli/netstat/netstat.h"
 #include "cli/personality.h"
-#include "cli/summary.h"
 #include "fastnet/array.h"
 #include "fastnet/lookup.h"
 

@@ -81,15 +81,6 @@ static const struct predicate *choose_rows(struct predicate_tree *where,
 
 /* --- Which tables ----------------------------------------------------------------------------- */
 
-static bool is_wanted(const struct source *source, const struct ss_selection *selection)
-{
-    const uint64_t families =
-        ss_family(source->family) | (source->family == AF_INET ? ss_family(AF_INET6) : 0);
-
-    return ss_selects(selection, source->tables) && selection->families & families &&
-           (!is_stateless(source) || selection->states >> TCP_CLOSE & 1);
-}
-
 /* True if an allowed backend reads the table. */
 static bool is_readable(const struct table *table, const struct common *common)
 {
@@ -127,8 +118,11 @@ void ss_choose_tables(struct ss_tables *tables, const struct ss_options *options
     tables->count = 0;
     for (size_t i = 0; i < COUNT(sources); i++) {
         const struct source *source = &sources[i];
+        const uint64_t families =
+            ss_family(source->family) | (source->family == AF_INET ? ss_family(AF_INET6) : 0);
         const struct predicate *where;
-        if (!is_wanted(source, selection))
+        if (!ss_selects(selection, source->tables) || !(selection->families & families) ||
+            (is_stateless(source) && !(selection->states >> TCP_CLOSE & 1)))
             continue;
         where = choose_rows(&tables->where[i], source, selection);
         if (source->family != AF_INET || selection->families & ss_family(AF_INET))
