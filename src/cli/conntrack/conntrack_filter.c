@@ -131,11 +131,12 @@ static void set_end(struct conntrack_nat_filter *filter, size_t end,
         predicate_add(whole, &parts[1]);
 }
 
-static int take_nat(struct conntrack_parsing *parsing, int id, const char *argument)
+static int take_nat(struct conntrack_parsing *parsing, const struct option *option,
+                    const char *argument)
 {
-    const enum conntrack_nat_option which = id == 'n'   ? NAT_SOURCE
-                                            : id == 'g' ? NAT_DESTINATION
-                                                        : NAT_ANY;
+    const enum conntrack_nat_option which = option->id == 'n'   ? NAT_SOURCE
+                                            : option->id == 'g' ? NAT_DESTINATION
+                                                                : NAT_ANY;
     struct conntrack_nat_filter *filter = &parsing->options->filter.nat[which];
     struct conntrack_nat nat = {.has_address = false};
 
@@ -178,9 +179,10 @@ static int take_status_word(const char *word, size_t length, void *arg)
     return 0;
 }
 
-static int take_status(struct conntrack_parsing *parsing, const char *argument)
+static int take_status(struct conntrack_parsing *parsing, const struct option *option,
+                       const char *argument)
 {
-    struct predicate *status = part_of(&parsing->options->filter, field_of("status"));
+    struct predicate *status = part_of(&parsing->options->filter, field_of(option->columns));
 
     status->operation = PREDICATE_MASKED;
     status->constant.type = VALUE_FLAGS;
@@ -207,107 +209,133 @@ static int take_label_word(const char *word, size_t length, void *arg)
     return 0;
 }
 
-/* --- All of them ------------------------------------------------------------------------------ */
-
-/* Numbers of a field. */
-static int parse_number(const struct option *option, const char *argument, uint64_t *number)
+static int take_labels(struct conntrack_parsing *parsing, const struct option *option,
+                       const char *argument)
 {
-    uint8_t protocol = 0;
-    int result;
-
-    switch (option->form) {
-    case FORM_PROTOCOL:
-        result = conntrack_protocol(argument, &protocol);
-        *number = protocol;
-        return result;
-    case FORM_ROLE:
-        *number = strcmp(argument, "server") == 0;
-        return *number || strcmp(argument, "client") == 0 ? 0 : -EINVAL;
-    default:
-        return form_is_number(argument, option->number, number) ? 0 : -EINVAL;
-    }
+    (void)option;
+    if (!parsing->labels)
+        (void)labels_create(&parsing->labels, NULL); /* without the file numbers are left */
+    return conntrack_words(argument, take_label_word, parsing);
 }
 
-/* Returns 0, an exit status, or -EINVAL if the argument has another form. */
-static int take_argument(struct conntrack_parsing *parsing, const struct option *option,
-                         const char *argument)
-{
-    struct conntrack_options *options = parsing->options;
-    uint64_t number = 0;
-    uint32_t mark, mask;
+/* --- Numbers and words ------------------------------------------------------------------------ */
 
-    switch (option->form) {
-    case FORM_FAMILY: /* words that begin so, as in conntrack */
-        if (strncmp(argument, "ipv4", 4) == 0)
-            return take_family(parsing, AF_INET);
-        return strncmp(argument, "ipv6", 4) == 0 ? take_family(parsing, AF_INET6) : -EINVAL;
-    case FORM_NETWORK:
-        return take_network(parsing, option, argument);
-    case FORM_NAT:
-        return take_nat(parsing, option->id, argument);
-    case FORM_STATUS:
-        return take_status(parsing, argument);
-    case FORM_LABELS:
-        if (!parsing->labels)
-            (void)labels_create(&parsing->labels, NULL); /* without the file numbers are left */
-        return conntrack_words(argument, take_label_word, parsing);
-    case FORM_EVENTS:
-        return conntrack_words(argument, conntrack_event, &options->events);
-    case FORM_STATE:
-        parsing->state = argument; /* its number depends on the protocol, which may follow */
-        (void)part_of(&options->filter, field_of(option->columns));
-        return 0;
-    case FORM_MARK:
-        if (conntrack_mark(argument, &mark, &mask) < 0)
-            return -EINVAL;
-        set_part(&options->filter, predicate_masked(field_of(option->columns), mark, mask));
-        return 0;
-    case FORM_NUMBER:
-    case FORM_PROTOCOL:
-    case FORM_ROLE:
-        break;
-    }
-    if (parse_number(option, argument, &number) < 0)
-        return -EINVAL;
+static int set_number(struct conntrack_parsing *parsing, const struct option *option,
+                      uint64_t number)
+{
     if (option->columns)
-        set_part(&options->filter, predicate_number(field_of(option->columns), number));
+        set_part(&parsing->options->filter, predicate_number(field_of(option->columns), number));
     else
-        options->buffer_size = (size_t)number;
+        parsing->options->buffer_size = (size_t)number;
     return 0;
 }
 
-int conntrack_take_filter(struct conntrack_parsing *parsing, const struct option *option,
-                          const char *argument)
+static int take_number(struct conntrack_parsing *parsing, const struct option *option,
+                       const char *argument)
 {
-    /* What arguments of a form are, and what conntrack says of others. */
-    static const struct {
-        const char *takes, *words;
-    } forms[] = {
-        [FORM_NUMBER] = {NULL, "Bad parameter `%s'"},
-        [FORM_FAMILY] = {"ipv4 or ipv6", "`%s' unsupported protocol"},
-        [FORM_PROTOCOL] = {"a number of at most 255, or a name: tcp, udp, icmp, sctp, gre ...",
-                           "`%s' unsupported protocol"},
-        [FORM_NETWORK] = {"an address, or ADDRESS/LENGTH", "Invalid IP address `%s'"},
-        [FORM_NAT] = {"ADDRESS, ADDRESS:PORT, [ADDRESS]:PORT, :PORT, or nothing",
-                      "Invalid IP address or port `%s'"},
-        [FORM_STATUS] = {"ASSURED, SEEN_REPLY, UNREPLIED, SRC_NAT, DST_NAT, EXPECTED, "
-                         "FIXED_TIMEOUT, OFFLOAD, HW_OFFLOAD, UNSET",
-                         "Bad parameter `%s'"},
-        [FORM_MARK] = {"MARK or MARK/MASK, numbers of at most 4294967295", "Bad parameter `%s'"},
-        [FORM_LABELS] = {"names of connlabel.conf, or numbers of at most 127",
-                         "unknown label '%s'"},
-        [FORM_ROLE] = {"client or server", "unknown role `%s'"},
-        [FORM_EVENTS] = {"NEW, UPDATES, DESTROY, ALL", "Bad parameter `%s'"},
-    };
-    const int result = take_argument(parsing, option, argument);
+    uint64_t number;
+
+    return form_is_number(argument, option->number, &number) ? set_number(parsing, option, number)
+                                                             : -EINVAL;
+}
+
+static int take_protocol(struct conntrack_parsing *parsing, const struct option *option,
+                         const char *argument)
+{
+    uint8_t protocol;
+
+    return conntrack_protocol(argument, &protocol) < 0 ? -EINVAL
+                                                       : set_number(parsing, option, protocol);
+}
+
+static int take_role(struct conntrack_parsing *parsing, const struct option *option,
+                     const char *argument)
+{
+    const bool server = strcmp(argument, "server") == 0;
+
+    return server || strcmp(argument, "client") == 0 ? set_number(parsing, option, server)
+                                                     : -EINVAL;
+}
+
+static int take_mark(struct conntrack_parsing *parsing, const struct option *option,
+                     const char *argument)
+{
+    uint32_t mark, mask;
+
+    if (conntrack_mark(argument, &mark, &mask) < 0)
+        return -EINVAL;
+    set_part(&parsing->options->filter, predicate_masked(field_of(option->columns), mark, mask));
+    return 0;
+}
+
+/* Its number depends on the protocol, which may follow. */
+static int take_state(struct conntrack_parsing *parsing, const struct option *option,
+                      const char *argument)
+{
+    parsing->state = argument;
+    (void)part_of(&parsing->options->filter, field_of(option->columns));
+    return 0;
+}
+
+/* Words that begin so, as in conntrack. */
+static int take_family_named(struct conntrack_parsing *parsing, const struct option *option,
+                             const char *argument)
+{
+    (void)option;
+    return strncmp(argument, "ipv4", 4) == 0   ? take_family(parsing, AF_INET)
+           : strncmp(argument, "ipv6", 4) == 0 ? take_family(parsing, AF_INET6)
+                                               : -EINVAL;
+}
+
+static int take_events(struct conntrack_parsing *parsing, const struct option *option,
+                       const char *argument)
+{
+    (void)option;
+    return conntrack_words(argument, conntrack_event, &parsing->options->events);
+}
+
+/* --- All of them ------------------------------------------------------------------------------ */
+
+static const struct form {
+    /* Returns 0, an exit status, or -EINVAL if the argument has another form. */
+    int (*take)(struct conntrack_parsing *parsing, const struct option *option,
+                const char *argument);
+    const char *takes; /* what arguments are; NULL: numbers up to the option's */
+    const char *words; /* what conntrack says of others */
+} forms[] = {
+    [FORM_NUMBER] = {take_number, NULL, "Bad parameter `%s'"},
+    [FORM_FAMILY] = {take_family_named, "ipv4 or ipv6", "`%s' unsupported protocol"},
+    [FORM_PROTOCOL] = {take_protocol,
+                       "a number of at most 255, or a name: tcp, udp, icmp, sctp, gre ...",
+                       "`%s' unsupported protocol"},
+    [FORM_NETWORK] = {take_network, "an address, or ADDRESS/LENGTH", "Invalid IP address `%s'"},
+    [FORM_NAT] = {take_nat, "ADDRESS, ADDRESS:PORT, [ADDRESS]:PORT, :PORT, or nothing",
+                  "Invalid IP address or port `%s'"},
+    [FORM_STATUS] = {take_status,
+                     "ASSURED, SEEN_REPLY, UNREPLIED, SRC_NAT, DST_NAT, EXPECTED, FIXED_TIMEOUT, "
+                     "OFFLOAD, HW_OFFLOAD, UNSET",
+                     "Bad parameter `%s'"},
+    [FORM_MARK] = {take_mark, "MARK or MARK/MASK, numbers of at most 4294967295",
+                   "Bad parameter `%s'"},
+    [FORM_LABELS] = {take_labels, "names of connlabel.conf, or numbers of at most 127",
+                     "unknown label '%s'"},
+    [FORM_STATE] = {take_state, NULL, NULL},
+    [FORM_ROLE] = {take_role, "client or server", "unknown role `%s'"},
+    [FORM_EVENTS] = {take_events, "NEW, UPDATES, DESTROY, ALL", "Bad parameter `%s'"},
+};
+
+int conntrack_take_form(struct conntrack_parsing *parsing, const struct option *option,
+                        const char *argument)
+{
+    const struct form *form = &forms[option->form];
+    const int result = form->take(parsing, option, argument);
     char number[64];
 
     if (result >= 0)
         return result;
     snprintf(number, sizeof number, "a number of at most %u", option->number);
-    return conntrack_fail_argument(parsing, option,
-                                   option->form == FORM_NUMBER ? number : forms[option->form].takes,
-                                   forms[option->form].words, argument);
+    return conntrack_fail_argument(parsing, option, form->takes ? form->takes : number, form->words,
+                                   argument);
 }
 
 /* --- What goes with what ---------------------------------------------------------------------- */

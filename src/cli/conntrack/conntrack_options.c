@@ -261,7 +261,7 @@ static int take_option(const struct option *option, const char *argument, void *
     if (given == parsing->given_count)
         parsing->given[parsing->given_count++] = option;
     if (option->form >= FORM_OWN)
-        return conntrack_take_filter(parsing, option, argument);
+        return conntrack_take_form(parsing, option, argument);
     switch (option->id) {
     case OPTION_CHANGE:
         return refuse_change(parsing, option);

@@ -85,8 +85,8 @@ struct conntrack_parsing {
 };
 
 /* Takes an option about which flows are wanted, or how events are read. Returns 0 or a status. */
-int conntrack_take_filter(struct conntrack_parsing *parsing, const struct option *option,
-                          const char *argument);
+int conntrack_take_form(struct conntrack_parsing *parsing, const struct option *option,
+                        const char *argument);
 
 /* Says what is wrong, and where help is. Returns STATUS_PARAMETER. */
 #define conntrack_fail(parsing, ...)                                                               \
