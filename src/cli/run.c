@@ -155,15 +155,11 @@ static void wait_interval(const struct common *common, struct pace *pace, struct
         continue;
 }
 
-static bool is_captured(const struct listing *listing)
-{
-    return !proc_tree_is_own(listing->proc_root);
-}
-
 /* The rights that lookups and tables of the listing may need. */
 static unsigned rights_of(const struct listing *listing)
 {
-    unsigned rights = is_captured(listing) || listing->diag_file ? 1u << RIGHT_READ : 0;
+    unsigned rights =
+        !proc_tree_is_own(listing->proc_root) || listing->diag_file ? 1u << RIGHT_READ : 0;
 
     if (listing->all_netns)
         rights |= RIGHTS_OF_NAMESPACES;
@@ -188,8 +184,9 @@ static bool needs_child(const struct listing_command *command)
 {
     const struct common *common = command->common;
     const uint64_t needs = command->listing.needs.lookups;
-    const bool rights = (needs & NEED_ANY_OWNERS) || is_captured(&command->listing) ||
-                        command->listing.home || command->listing.all_netns;
+    const bool rights = (needs & NEED_ANY_OWNERS) ||
+                        !proc_tree_is_own(command->listing.proc_root) || command->listing.home ||
+                        command->listing.all_netns;
 
     if (common->output && command_is_untrusted(command))
         return true;

@@ -235,7 +235,7 @@ static int take_option(const struct option *option, const char *argument, void *
         ss_select_family(selection, (uint8_t)option->number);
         return 0;
     case FORM_STATES:
-        ss_select_states(selection, option->number);
+        selection->states = option->number;
         return 0;
     }
     switch (option->id) {
@@ -329,7 +329,7 @@ int ss_parse(struct ss_options *options, int argc, char *const argv[], bool *don
         return status;
     /* as without ss, a filter of columns finds listening sockets, too */
     if (common->filters.count && !options->selection.states && !options->selection.restricted)
-        ss_select_states(&options->selection, SS_STATES_ALL);
+        options->selection.states = SS_STATES_ALL;
     ss_selection_complete(&options->selection);
     *done = !options->selection.tables;
     if (*done) /* no mistake for ss, but it deserves a word */

@@ -181,11 +181,6 @@ const char *ss_select_query(struct ss_selection *selection, const char *list)
 
 /* --- States ----------------------------------------------------------------------------------- */
 
-void ss_select_states(struct ss_selection *selection, uint32_t states)
-{
-    selection->states = states;
-}
-
 static const struct {
     const char *name;
     uint32_t states;

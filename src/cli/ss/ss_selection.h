@@ -71,9 +71,6 @@ bool ss_select_family_named(struct ss_selection *selection, const char *name);
 /* A list of -A. Returns NULL, or the word in it that is wrong (up to a comma). */
 const char *ss_select_query(struct ss_selection *selection, const char *list);
 
-/* -a, -l and -B: the last one counts. */
-void ss_select_states(struct ss_selection *selection, uint32_t states);
-
 /* A state of `state` or, negated, of `exclude`, in any case of letters. False: no such state. */
 bool ss_select_state_named(struct ss_selection *selection, const char *name, bool excluded);
 
