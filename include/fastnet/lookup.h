@@ -190,8 +190,8 @@ const char *hosts_name(const struct hosts *hosts, const struct address *address)
 /* The first errno that made a lookup fail (EMFILE, ENOMEM ...), or 0. */
 int hosts_error(const struct hosts *hosts);
 /*
- * Finds the IPv4 address of a network, or else of a host; network byte order. Returns 0, -ENOENT
- * when there is none (*error is then h_errno), -ETIMEDOUT, or another -errno.
+ * Finds the IPv4 address of a host; network byte order. Returns 0, -ENOENT when there is none
+ * (*error is then h_errno), -ETIMEDOUT, or another -errno.
  */
 int hosts_find(const char *name, unsigned milliseconds, uint8_t address[4], int *error,
                hosts_wait_fn wait);
@@ -213,6 +213,8 @@ struct networks *networks_create(const char *path);
 void networks_destroy(struct networks *networks);
 /* The name of an IPv4 network, or NULL. networks may be NULL. */
 const char *networks_name(const struct networks *networks, const struct address *address);
+/* Finds the address of the first network with this name, or an alias; network byte order. */
+bool networks_find(const char *path, const char *name, uint8_t address[4]);
 
 /*
  * Connection labels: connlabel.conf(5), /etc/xtables/connlabel.conf. Ignores malformed lines, and

@@ -136,18 +136,11 @@ static void ask_name(struct host *host)
         host->error = ENOMEM;
 }
 
-/* Networks come first, as in net-tools. */
 static void ask_address(const char *name, struct host *host)
 {
     char buffer[ANSWER_MAX];
-    struct netent network, *known = NULL;
     struct hostent entry, *found = NULL;
 
-    if (getnetbyname_r(name, &network, buffer, sizeof buffer, &known, &host->error) == 0 && known) {
-        const in_addr_t number = htonl(known->n_net);
-        host->address = address_make(AF_INET, &number);
-        return;
-    }
     if (gethostbyname_r(name, &entry, buffer, sizeof buffer, &found, &host->error) == 0 && found &&
         found->h_addrtype == AF_INET && found->h_length == sizeof(struct in_addr) &&
         found->h_addr_list[0])

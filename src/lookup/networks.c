@@ -39,17 +39,44 @@ static bool parse_network(const char *text, uint32_t *address)
     return true;
 }
 
-/* Returns 0, even if it ignores the line, or -ENOMEM. */
-static int take_line(struct networks *networks, char *line)
+static const char blanks[] = " \t\r\n";
+
+/* rest: further names, for strtok_r(). Reading ends with the first result that is not 0. */
+typedef int (*network_fn)(void *arg, const char *name, uint32_t address, char *rest);
+
+static int take_line(char *line, network_fn take, void *arg)
 {
-    static const char blanks[] = " \t\r\n";
     char *rest = NULL;
     uint32_t address;
 
     line[strcspn(line, "#")] = '\0';
     const char *name = strtok_r(line, blanks, &rest);
     const char *number = name ? strtok_r(NULL, blanks, &rest) : NULL;
-    if (!number || !parse_network(number, &address) || number_map_find(&networks->names, address))
+    return number && parse_network(number, &address) ? take(arg, name, address, rest) : 0;
+}
+
+static int each_network(const char *path, network_fn take, void *arg)
+{
+    FILE *file = fopen(path ? path : "/etc/networks", "re");
+    if (!file)
+        return 0;
+
+    char *line = NULL;
+    size_t capacity = 0;
+    int status = 0;
+    while (status == 0 && getline(&line, &capacity, file) >= 0)
+        status = take_line(line, take, arg);
+    free(line);
+    fclose(file);
+    return status;
+}
+
+static int keep(void *arg, const char *name, uint32_t address, char *rest)
+{
+    struct networks *networks = arg;
+
+    (void)rest;
+    if (number_map_find(&networks->names, address))
         return 0;
     return number_map_put(&networks->names, address, name, sizeof(struct number_name)) ? 0
                                                                                        : -ENOMEM;
@@ -58,20 +85,7 @@ static int take_line(struct networks *networks, char *line)
 struct networks *networks_create(const char *path)
 {
     struct networks *networks = calloc(1, sizeof *networks);
-    if (!networks)
-        return NULL;
-    FILE *file = fopen(path ? path : "/etc/networks", "re");
-    if (!file)
-        return networks;
-
-    char *line = NULL;
-    size_t capacity = 0;
-    int status = 0;
-    while (status == 0 && getline(&line, &capacity, file) >= 0)
-        status = take_line(networks, line);
-    free(line);
-    fclose(file);
-    if (status < 0) {
+    if (networks && each_network(path, keep, networks) < 0) {
         networks_destroy(networks);
         return NULL;
     }
@@ -95,4 +109,29 @@ const char *networks_name(const struct networks *networks, const struct address 
     memcpy(&number, address->bytes, sizeof number);
     const struct number_name *known = number_map_find(&networks->names, ntohl(number));
     return known ? known->name : NULL;
+}
+
+struct wanted {
+    const char *name;
+    uint32_t address;
+};
+
+static int compare(void *arg, const char *name, uint32_t address, char *rest)
+{
+    struct wanted *wanted = arg;
+
+    wanted->address = address;
+    while (name && strcmp(name, wanted->name) != 0)
+        name = strtok_r(NULL, blanks, &rest);
+    return name ? 1 : 0;
+}
+
+bool networks_find(const char *path, const char *name, uint8_t address[4])
+{
+    struct wanted wanted = {.name = name};
+    if (each_network(path, compare, &wanted) == 0)
+        return false;
+    wanted.address = htonl(wanted.address);
+    memcpy(address, &wanted.address, sizeof wanted.address);
+    return true;
 }

@@ -103,6 +103,15 @@ static void check(const struct networks *networks, const struct model *model, ui
     require(!name || strcmp(name, expected) == 0);
 }
 
+/* Its first name finds a network, or an earlier one that has the name, too. */
+static void check_found(const char *path, const struct named *named)
+{
+    uint8_t address[4];
+
+    require(networks_find(path, named->name, address));
+    require(!networks_find(path, "", address));
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     const struct tree_entry file = {.path = "networks", .content = {(const char *)data, size}};
@@ -123,6 +132,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         check(networks, &model, model.networks[i].network);
         check(networks, &model, model.networks[i].network + 1);
         check(networks, &model, model.networks[i].network ^ 0x01000000);
+        check_found(path, &model.networks[i]);
     }
     networks_destroy(networks);
     for (size_t i = 0; i < model.count; i++)

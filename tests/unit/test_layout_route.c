@@ -296,12 +296,38 @@ static void networks_have_names_and_everywhere_is_the_default(void **state)
     tree_remove(&tree);
 }
 
+static void a_network_is_found_by_each_of_its_names(void **state)
+{
+    static const char lines[] = "bad 300.1 bad\nhome 192.0.2.0 lan den # attic\nhome 10\nlan 11\n";
+    static const uint8_t expected[] = {192, 0, 2, 0};
+    static const char *const names[] = {"home", "lan", "den"};
+    static const char *const others[] = {"bad", "attic", "HOME", "192.0.2.0", ""};
+    struct tree tree;
+    uint8_t found[4];
+    char path[128];
+
+    (void)state;
+    tree_make(&tree);
+    tree_puts(&tree, "networks", lines);
+    snprintf(path, sizeof path, "%s/net/networks", tree.root);
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        memset(found, 0, sizeof found);
+        assert_true(networks_find(path, names[i], found));
+        assert_memory_equal(found, expected, sizeof expected);
+    }
+    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
+        assert_false(networks_find(path, others[i], found));
+    tree_remove(&tree);
+}
+
 static void a_file_of_networks_that_is_not_there_names_nothing(void **state)
 {
     const struct address address = ip("127.0.0.0");
     struct networks *networks = networks_create("/nonexistent/networks");
+    uint8_t found[4];
 
     (void)state;
+    assert_false(networks_find("/nonexistent/networks", "home", found));
     assert_non_null(networks);
     assert_null(networks_name(networks, &address));
     assert_null(networks_name(NULL, &address));
@@ -327,6 +353,7 @@ int main(void)
         cmocka_unit_test(each_section_has_its_heading),
         cmocka_unit_test(a_cached_route_has_no_mask),
         cmocka_unit_test(networks_have_names_and_everywhere_is_the_default),
+        cmocka_unit_test(a_network_is_found_by_each_of_its_names),
         cmocka_unit_test(a_file_of_networks_that_is_not_there_names_nothing),
     };
 

@@ -156,12 +156,14 @@ static int refuse_host(const char *name, const char *why)
     return STATUS_ARP_FAILURE;
 }
 
-/* No rights are needed any more. */
+/* No rights are needed any more. Networks come first, as in net-tools. */
 static int find_host(const char *name, uint8_t host[4])
 {
     int error, result;
 
     rights_drop();
+    if (networks_find(NULL, name, host))
+        return 0;
     result = hosts_find(name, HOSTS_MILLISECONDS, host, &error, common_waiting());
     if (result == -ENOENT)
         return refuse_host(name, hstrerror(error));
