@@ -70,7 +70,8 @@ void interfaces_settle(struct interfaces *interfaces)
     interfaces->settled = true;
 }
 
-static bool ask(struct interfaces *interfaces, unsigned long what, struct ifreq *request)
+/* What is asked has 16 bits: C libraries differ in the type that ioctl() has for it. */
+static bool ask(struct interfaces *interfaces, uint16_t what, struct ifreq *request)
 {
     int result = -1;
 

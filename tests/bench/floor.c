@@ -119,7 +119,7 @@ static void ask_netlink(int protocol, const char *hex)
 }
 
 /* Interfaces may be gone: what the kernel says is discarded, too. */
-static void ask_interface(unsigned long what, const char *which)
+static void ask_interface(uint16_t what, const char *which)
 {
     static int fd = -1;
     struct ifreq request = {0};
