@@ -8,6 +8,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "../helpers/libc.h"
 #include "cli/arp/arp.h"
 #include "cli/command.h"
 #include "cli/completion.h"
@@ -30,7 +31,7 @@ static void silence(void)
     nowhere = fopen("/dev/null", "w");
     require(nowhere != NULL);
     require(dup2(fileno(nowhere), STDOUT_FILENO) >= 0);
-    stderr = nowhere;
+    stderr_to(nowhere);
 }
 
 static int split(char *text, size_t size, char *words[])

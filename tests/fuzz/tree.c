@@ -13,7 +13,10 @@
 #include "fastnet/array.h"
 #include "fuzz.h"
 
-enum { MARK_LENGTH = 3, LINK_TARGET_SIZE = 4096, OPEN_FILES_MAX = 16 };
+enum { MARK_LENGTH = 3, LINK_TARGET_SIZE = 4096 };
+
+/* Not each nftw() goes deeper than this: as many levels as a path can have. */
+enum { OPEN_FILES_MAX = TREE_PATH_SIZE / 2 };
 
 static struct {
     char directory[PATH_MAX];

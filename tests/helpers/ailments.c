@@ -17,6 +17,7 @@
 #include <stddef.h>
 #include <stdlib.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <sys/un.h>
 
 #include "sockets.h"
@@ -466,7 +467,7 @@ int main(int argc, char **argv)
 
     if (argc < 3 || argc > 3 + NUMBERS)
         errx(2, "usage: ailments NAME EVERY [NUMBER...]");
-    (void)close_range(STDERR_FILENO + 1, UINT_MAX, 0); /* what the shell has open */
+    syscall(SYS_close_range, STDERR_FILENO + 1, UINT_MAX, 0); /* what the shell has open */
     const struct ailment *ailment = ailment_named(argv[1]);
     for (int i = 3; i < argc; i++)
         patient.numbers[i - 3] = strtol(argv[i], NULL, 10);

@@ -12,7 +12,15 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "../helpers/libc.h"
+
 enum { WORDS_MAX = 64 };
+
+void reference_needed(void)
+{
+    if (!IS_GLIBC)
+        skip();
+}
 
 void reference_parse(struct reference *reference, const struct reference_option *options,
                      size_t option_count, const char *letters, int argc, char *const argv[])

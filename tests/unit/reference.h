@@ -20,6 +20,9 @@ struct reference {
     bool misused; /* and what getopt said of it is on stderr */
 };
 
+/* Skips the test where getopt_long() is not glibc's: others read some words, and say mistakes,
+ * otherwise. */
+void reference_needed(void);
 /* Parses as getopt_long() does, up to the first mistake. letters is its optstring. */
 void reference_parse(struct reference *reference, const struct reference_option *options,
                      size_t option_count, const char *letters, int argc, char *const argv[]);

@@ -24,6 +24,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "../helpers/libc.h"
 #include "addresses.h"
 #include "fastnet/lookup.h"
 
@@ -55,7 +56,7 @@ int getpwuid_r(uid_t uid, struct passwd *entry, char *buffer, size_t size, struc
 static int interrupted; /* so many times ioctl() fails at first */
 static bool broken;     /* ... or every time */
 
-int ioctl(int fd, unsigned long what, ...)
+int ioctl(int fd, ioctl_request what, ...)
 {
     va_list arguments;
     va_start(arguments, what);

@@ -17,6 +17,7 @@
 #include <sys/ioctl.h>
 #include <sys/socket.h>
 
+#include "../helpers/libc.h"
 #include "addresses.h"
 #include "cells.h"
 #include "engine/groups.h"
@@ -31,7 +32,7 @@
 
 enum { GONE = 4711 };
 
-int ioctl(int fd, unsigned long what, ...)
+int ioctl(int fd, ioctl_request what, ...)
 {
     va_list arguments;
     struct ifreq *request;

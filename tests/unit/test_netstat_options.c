@@ -520,6 +520,7 @@ static void every_abbreviation_means_what_it_means_to_netstat(void **state)
     size_t compared = 0;
 
     (void)state;
+    reference_needed();
     for (size_t i = 0; i < COUNT(options_of_netstat); i++) {
         const char *name = options_of_netstat[i].name;
         for (int length = 0; length <= (int)strlen(name); length++) {
@@ -557,6 +558,7 @@ static void command_lines_mean_what_they_mean_to_netstat(void **state)
     size_t compared = 0;
 
     (void)state;
+    reference_needed();
     srand(1);
     for (int round = 0; round < 10000; round++) {
         char words[5][64];

@@ -451,6 +451,7 @@ static void command_lines_mean_what_they_mean_to_getopt(void **state)
     size_t count = 0;
 
     (void)state;
+    reference_needed();
     for (size_t i = 0; i < COUNT(old_options); i++)
         if (old_options[i].name)
             options[count++] =
