@@ -45,7 +45,7 @@ struct listing {
     /* Part of it, or NULL: users and interfaces that it names and that are not there are noted. */
     const struct predicate *typed;
     size_t *refused; /* adds the number of rows that it refused; backends leave none out; or NULL */
-    size_t limit;    /* endless tables: events->stop is set after so many rows; 0: never */
+    uint64_t limit;  /* endless tables: events->stop is set after so many rows; 0: never */
     const struct record *key;          /* for a table of one row: see struct query */
     const struct query_events *events; /* of endless tables; idle is the engine's own */
     const struct maker *maker;         /* of tables that are made (query.h) */

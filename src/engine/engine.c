@@ -108,7 +108,7 @@ static int emit_groups(struct run *run)
         error = rows_sort(&rows, run->listing, &run->engine->context, NULL);
     if (run->listing->most && run->listing->most < rows.count) {
         run->report->unshown = rows.count - run->listing->most;
-        rows.count = run->listing->most;
+        rows.count = (size_t)run->listing->most;
     }
     for (size_t i = 0; i < rows.count && !error; i++) {
         run->sink->ops->row(run->sink, rows_at(&rows, i, &row));

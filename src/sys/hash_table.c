@@ -20,7 +20,7 @@ void *hash_table_find(const struct hash_table *table, uint64_t hash,
 
     if (!table->count)
         return NULL;
-    for (size_t at = hash & mask; (slot = &table->slots[at])->place; at = (at + 1) & mask) {
+    for (size_t at = (size_t)hash & mask; (slot = &table->slots[at])->place; at = (at + 1) & mask) {
         void *element = hash_table_at(table, slot->place - 1);
         if (slot->hash == (uint32_t)hash && same(element, key))
             return element;

@@ -180,7 +180,7 @@ static ssize_t give_end(void *arg, void *buffer, size_t size, uint32_t *port)
     memset(buffer, 0, header.nlmsg_len);
     memcpy(buffer, &header, sizeof header);
     *port = 0;
-    return header.nlmsg_len;
+    return (ssize_t)header.nlmsg_len;
 }
 
 static int take_row(const struct record *record, void *arg)

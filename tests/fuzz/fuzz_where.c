@@ -121,7 +121,7 @@ static void check_bytecode(const struct predicate *predicate, const struct recor
 {
     static uint32_t words[BYTECODE_WORDS];
     const struct context context = {.cgroups = made_groups()};
-    const size_t group = made->socket.cgroup % (cgroups_count(context.cgroups) + 1);
+    const size_t group = (size_t)made->socket.cgroup % (cgroups_count(context.cgroups) + 1);
     const struct socket_record *socket = &made->socket;
     struct record copy, *record = &copy;
     struct kernel_program program;

@@ -7,7 +7,7 @@
 
 bool made_number(const char *text, size_t length, int *number)
 {
-    long value = 0;
+    int64_t value = 0;
 
     if (length == 0 || length > 10 || (length > 1 && text[0] == '0'))
         return false;

@@ -83,7 +83,7 @@ static size_t others_allowed(size_t stable, size_t others)
         err(1, "setrlimit");
     if (limit.rlim_cur < spare + 2 * (stable + 1))
         errx(1, "%zu descriptors are too few", (size_t)limit.rlim_cur);
-    size_t room = (limit.rlim_cur - spare) / 2 - stable;
+    size_t room = (size_t)(limit.rlim_cur - spare) / 2 - stable;
     return others < room ? others : room;
 }
 

@@ -56,7 +56,7 @@ static size_t random_bytes(char *dst, uint64_t *seed)
         " ",
         ",",
     };
-    const size_t size = random_next(seed) % (SIZE_MAX_TRIED + 1);
+    const size_t size = (size_t)random_next(seed) % (SIZE_MAX_TRIED + 1);
     size_t length = 0;
 
     while (length < size) {

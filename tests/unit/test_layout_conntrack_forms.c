@@ -430,22 +430,27 @@ static void a_count_is_a_number(void **state)
 
 static void usage_is_a_block_to_be_read(void **state)
 {
+    const bool wide = FLOW_BUCKET_SIZE == 8;
     struct record record = usage(100000);
+    char expected[512];
 
     (void)state;
-    assert_string_equal(written_row(&plain, &record),
-                        "entries        100000\n"
-                        "maximum        262144\n"
-                        "percent full   38.14\n"
-                        "buckets        65536\n"
-                        "average chain  3.05\n"
-                        "memory         31.0 MiB, estimated\n"
-                        "dropped        12\n"
-                        "dropped early  3\n"
-                        "sysctl         net.netfilter.nf_conntrack_max\n");
+    snprintf(expected, sizeof expected,
+             "entries        100000\n"
+             "maximum        262144\n"
+             "percent full   38.14\n"
+             "buckets        65536\n"
+             "average chain  3.05\n"
+             "memory         %s MiB, estimated\n"
+             "dropped        12\n"
+             "dropped early  3\n"
+             "sysctl         net.netfilter.nf_conntrack_max\n",
+             wide ? "31.0" : "30.8");
+    assert_string_equal(written_row(&plain, &record), expected);
     record.has |= USAGE_ENTRY_SIZE;
     record.usage.entry_size = 256;
-    assert_non_null(strstr(written_row(&plain, &record), "\nmemory         24.9 MiB\n"));
+    snprintf(expected, sizeof expected, "\nmemory         %s MiB\n", wide ? "24.9" : "24.7");
+    assert_non_null(strstr(written_row(&plain, &record), expected));
 }
 
 static void memory_is_rounded_to_one_decimal(void **state)

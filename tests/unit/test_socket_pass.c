@@ -191,7 +191,7 @@ static uint64_t call(struct processor *processor, int function)
         assert_in_range(registers[3], (uintptr_t)scene->sock,
                         (uintptr_t)scene->sock + sizeof scene->sock - registers[2]);
         memcpy((void *)(uintptr_t)registers[1], (const void *)(uintptr_t)registers[3],
-               registers[2]);
+               (size_t)registers[2]);
         return 0;
     default:
         assert_int_equal(function, BPF_FUNC_seq_write);
