@@ -43,14 +43,18 @@ WARNINGS = -Wall -Wextra -Wshadow -Wconversion -Wsign-conversion -Wstrict-protot
 	-Wformat=2 -Wundef -Wvla -Wnull-dereference $(if $(filter 1,$(WERROR)),-Werror)
 
 # A stack can be small, and behind that of a thread is one page as a guard: of the program no frame
-# is large (ASan makes them larger), and a frame touches each of its pages, if the compiler can that.
-frames = $(if $(SANITIZE),,-Wframe-larger-than=16384)
-CLASH  = $(eval CLASH := $$(shell $$(CC) -Werror -fstack-clash-protection -fsyntax-only -x c \
-	/dev/null 2>/dev/null && echo -fstack-clash-protection))$(CLASH)
+# is large (ASan makes them larger). What protects the stack is what the compiler has for its machine:
+# a frame touches each of its pages, and control goes nowhere but where a function or a call begins.
+frames     = $(if $(SANITIZE),,-Wframe-larger-than=16384)
+accepted   = $(shell $(CC) -Werror $(1) -fsyntax-only -x c /dev/null 2>/dev/null && echo $(1))
+PROTECTION = $(eval PROTECTION := $$(foreach flag,-fstack-clash-protection -fcf-protection \
+	-mbranch-protection=standard,$$(call accepted,$$(flag))))$(PROTECTION)
 
 # glibc checks what it can of buffers, but only when it is optimising, and ASan does it better.
+# A level that the user names is kept.
 optimised = $(filter-out -O0,$(filter -O%,$(CFLAGS)))
-FORTIFY   = $(if $(SANITIZE),,$(if $(optimised),-U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2))
+FORTIFY   = $(if $(SANITIZE)$(findstring _FORTIFY_SOURCE,$(CPPFLAGS) $(CFLAGS)),,$(if \
+	$(optimised),-U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2))
 SANITIZER = $(if $(SANITIZE),-fsanitize=$(SANITIZE) -fno-sanitize-recover=all \
 	-fno-omit-frame-pointer)
 LINKED    = -pie
@@ -61,8 +65,11 @@ PACKAGE_CFLAGS = $(call lazily,PACKAGE_CFLAGS,--cflags libmnl libcap)
 PACKAGE_LIBS   = $(call lazily,PACKAGE_LIBS,--libs libmnl)
 CMOCKA_LIBS    = $(call lazily,CMOCKA_LIBS,--libs cmocka)
 
-all_cppflags = -D_GNU_SOURCE -DFASTNET_VERSION='"$(VERSION)"' -Iinclude -Isrc $(FORTIFY) $(CPPFLAGS)
-all_cflags   = -std=c11 -pthread -fPIE -fstack-protector-strong $(CLASH) $(WARNINGS) $(framed) \
+# Times after 2038 and numbers of large files, also where the machine has 32 bits.
+wide = -D_FILE_OFFSET_BITS=64 -D_TIME_BITS=64
+
+all_cppflags = -D_GNU_SOURCE $(wide) -DFASTNET_VERSION='"$(VERSION)"' -Iinclude -Isrc $(FORTIFY) $(CPPFLAGS)
+all_cflags   = -std=c11 -pthread -fPIE -fstack-protector-strong $(PROTECTION) $(WARNINGS) $(framed) \
 	$(SANITIZER) $(PACKAGE_CFLAGS) $(CFLAGS) $(unoptimised)
 all_ldflags  = -pthread $(LINKED) -Wl,-O1 -Wl,--as-needed -Wl,--hash-style=gnu \
 	-Wl,-z,relro -Wl,-z,now -Wl,-z,noexecstack $(SANITIZER) $(CFLAGS) $(LDFLAGS)
@@ -133,7 +140,8 @@ $(MUTATE): $(mutate_objects)
 $(BUILD)/src/%.o: private framed = $(frames)
 # Half of the time that a test takes would be its compiler's. Warnings need what optimising finds.
 ifeq ($(WERROR)$(FUZZING),)
-$(BUILD)/tests/unit/%.o $(BUILD)/tests/fuzz/%.o: private unoptimised = -O0 -U_FORTIFY_SOURCE
+$(BUILD)/tests/unit/%.o $(BUILD)/tests/fuzz/%.o: private unoptimised = -O0 -U_FORTIFY_SOURCE \
+	-Wp,-U_FORTIFY_SOURCE
 endif
 # Only the program is sanitized; and what is loaded into it finds its sanitizers there.
 $(PRELOADED): %.so: %.o
@@ -379,9 +387,9 @@ clean: ## remove what was built
 	rm -rf $(BUILD) $(PROGRAM)
 
 help: ## list these targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-13s %s\n", $$1, $$2}' Makefile
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  %-13s %s\n", $$1, $$2}' Makefile
 
 FORCE:
-.PHONY: all deps deps-dev tested check check-doctor precommit asan bench fuzz fuzz-targets fuzz-run \
-	fuzz-coverage mutate lint \
-	$(LINTERS) programs format install uninstall dist deb rpm clean help FORCE
+.PHONY: all deps deps-dev tested check check-doctor precommit asan bench \
+	fuzz fuzz-targets fuzz-run fuzz-coverage mutate lint $(LINTERS) programs \
+	format install uninstall dist deb rpm clean help FORCE
