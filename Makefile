@@ -221,6 +221,18 @@ check-doctor: ## run every fault and every healthy world of the doctor: minutes
 	@BUILD='$(BUILD)' PROGRAM='$(PROGRAM)' SANITIZE='$(SANITIZE)' WORLDS=all TEST_TIMEOUT=1200 \
 		tests/run 'doctor/check-doctor*' doctor/check-worlds
 
+# Unit tests and fuzz replays with another C library, and with 32 bits. The libraries that they need
+# are built by the same compiler.
+compiler_musl = musl-gcc
+compiler_i386 = gcc -m32
+check-musl: ## ... unit and fuzz tests, built with musl (Debian: musl-tools)
+check-i386: ## ... unit and fuzz tests, built with 32 bits (Debian: gcc-multilib)
+check-musl check-i386: check-%:
+	@test -e $(BUILD)/$*/libraries/lib/cmocka.pc || \
+		CC='$(compiler_$*)' tests/libraries $(BUILD)/$*/libraries
+	@PKG_CONFIG_LIBDIR='$(abspath $(BUILD))/$*/libraries/lib' $(MAKE) BUILD=$(BUILD)/$* WERROR=1 \
+		CC='$(compiler_$*)' LIBCAP=-lcap TESTS='$(or $(TESTS),unit/* fuzz/*)' check
+
 # A build directory of its own, because other flags rebuild all. Says what it leaves out.
 changed_c = git diff --name-only --diff-filter=d HEAD -- '*.c' '*.h'; \
 	git ls-files --others --exclude-standard -- '*.c' '*.h'
@@ -390,6 +402,6 @@ help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  %-13s %s\n", $$1, $$2}' Makefile
 
 FORCE:
-.PHONY: all deps deps-dev tested check check-doctor precommit asan bench \
+.PHONY: all deps deps-dev tested check check-doctor check-musl check-i386 precommit asan bench \
 	fuzz fuzz-targets fuzz-run fuzz-coverage mutate lint $(LINTERS) programs \
 	format install uninstall dist deb rpm clean help FORCE
