@@ -8,6 +8,7 @@
 #define FASTNET_PROC_TREE_H
 
 #include <stdbool.h>
+#include <sys/types.h>
 
 struct proc_tree {
     int fd;        /* of its root, or -1 */
@@ -39,7 +40,27 @@ int proc_tree_open(const struct proc_tree *tree, const char *path);
 /* The same for one file of a tree that is not open. */
 int proc_tree_open_file(const char *root, const char *path);
 
+/* Reads at most size - 1 bytes of it by one read(2), and puts '\0' behind them. Returns how many,
+ * or -errno. */
+ssize_t proc_tree_read(const struct proc_tree *tree, const char *path, char *text, size_t size);
+
 /* Opens a directory below the root. Returns a descriptor or -errno. */
 int proc_tree_open_directory(const struct proc_tree *tree, const char *path);
+
+/* How the machine that wrote a tree differs from this one, in bits; zeroes: it does not. */
+enum {
+    MACHINE_ORDER = 1, /* the order of the bytes in a number, which addresses are printed as */
+    MACHINE_TYPES = 2, /* SOCK_DGRAM is 1 and SOCK_STREAM is 2: MIPS */
+};
+struct proc_machine {
+    unsigned differs;
+    unsigned unsure; /* nothing in the tree tells */
+};
+
+/*
+ * ROOT/machine has the first 20 bytes of a program (ELF), or more. Without them the files of the
+ * tree may tell. Returns 0, or -errno if ROOT/machine is of no use: -EBADMSG if it is no program.
+ */
+int proc_tree_machine(const char *root, struct proc_machine *machine);
 
 #endif

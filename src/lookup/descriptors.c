@@ -45,23 +45,12 @@ static int count_descriptors(const struct proc_tree *tree, pid_t pid, uint64_t *
 
 /* --- How many it may have --------------------------------------------------------------------- */
 
-/* Reads a small file, and terminates it. Returns its length or -errno. */
-static ssize_t read_small(const struct proc_tree *tree, pid_t pid, const char *name, char *text,
-                          size_t size)
-{
-    const ssize_t length = process_read_file(tree, pid, name, text, size - 1);
-
-    if (length >= 0)
-        text[length] = '\0';
-    return length;
-}
-
 /* The line of /proc/PID/limits: the soft limit is its first number. */
 static int read_limit(const struct proc_tree *tree, pid_t pid, uint64_t *limit)
 {
     static const char name[] = "\nMax open files ";
     char text[2048], *end;
-    const ssize_t length = read_small(tree, pid, "limits", text, sizeof text);
+    const ssize_t length = process_read_file(tree, pid, "limits", text, sizeof text);
 
     if (length < 0)
         return (int)length;
@@ -85,7 +74,7 @@ static int complete(const struct proc_tree *tree, struct process_descriptors *pr
 
     if (error)
         return error;
-    length = read_small(tree, process->pid, "comm", process->name, sizeof process->name);
+    length = process_read_file(tree, process->pid, "comm", process->name, sizeof process->name);
     if (length > 0 && process->name[length - 1] == '\n')
         process->name[length - 1] = '\0';
     return length < 0 ? (int)length : 0;

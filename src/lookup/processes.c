@@ -302,23 +302,12 @@ void processes_finish(struct processes *processes)
     *processes = (struct processes){0};
 }
 
-ssize_t process_read_file(const struct proc_tree *tree, pid_t pid, const char *file, char *buffer,
+ssize_t process_read_file(const struct proc_tree *tree, pid_t pid, const char *file, char *text,
                           size_t size)
 {
     char path[PROCESS_PATH_MAX];
     snprintf(path, sizeof path, "%d/%s", (int)pid, file);
-    const int fd = proc_tree_open(tree, path);
-    if (fd < 0)
-        return fd;
-
-    ssize_t length;
-    do
-        length = read(fd, buffer, size);
-    while (length < 0 && errno == EINTR);
-    if (length < 0)
-        length = -errno;
-    close(fd);
-    return length;
+    return proc_tree_read(tree, path, text, size);
 }
 
 static bool process_is_gone(const struct proc_tree *tree, pid_t pid)
@@ -347,7 +336,7 @@ bool process_began_after(const struct proc_tree *tree, const struct process *pro
 
 static int read_name(const struct proc_tree *tree, struct process *process)
 {
-    char buffer[PROCESS_NAME_MAX + 1];
+    char buffer[PROCESS_NAME_MAX + 2];
     ssize_t length = process_read_file(tree, process->pid, "comm", buffer, sizeof buffer);
     process->gone = length < 0 && process_is_gone(tree, process->pid);
     process->unnamed = error_is_denial((int)length);
@@ -367,10 +356,9 @@ static int read_name(const struct proc_tree *tree, struct process *process)
 static int read_command(const struct proc_tree *tree, struct process *process)
 {
     char buffer[COMMAND_MAX + 1];
-    const ssize_t length = process_read_file(tree, process->pid, "cmdline", buffer, COMMAND_MAX);
+    const ssize_t length = process_read_file(tree, process->pid, "cmdline", buffer, sizeof buffer);
     if (length < 0)
         return error_to_report((int)length);
-    buffer[length] = '\0';
 
     const char *command = buffer[0] == '/' ? strrchr(buffer, '/') + 1 : buffer;
     char *copy = strdup(command);
@@ -421,13 +409,12 @@ static const char *group_in(char *file)
 static int read_cgroup(const struct proc_tree *tree, struct process *process)
 {
     char buffer[CGROUP_FILE_MAX + 1];
-    const ssize_t length = process_read_file(tree, process->pid, "cgroup", buffer, CGROUP_FILE_MAX);
+    const ssize_t length = process_read_file(tree, process->pid, "cgroup", buffer, sizeof buffer);
     const char *path;
     char *copy;
 
     if (length < 0)
         return error_to_report((int)length);
-    buffer[length] = '\0';
     path = group_in(buffer);
     copy = path ? strdup(path) : NULL;
     if (path && !copy)

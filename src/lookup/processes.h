@@ -61,10 +61,9 @@ struct process *processes_find(const struct processes *processes, pid_t pid);
 bool process_is_open(const struct proc_tree *tree, pid_t pid);
 
 /*
- * Reads up to size bytes of PID/file by one read(2): the kernel returns these files whole. Returns
- * how many, or -errno.
+ * Reads PID/file by one read(2), as proc_tree_read() does: the kernel returns these files whole.
  */
-ssize_t process_read_file(const struct proc_tree *tree, pid_t pid, const char *file, char *buffer,
+ssize_t process_read_file(const struct proc_tree *tree, pid_t pid, const char *file, char *text,
                           size_t size);
 
 /*

@@ -1,5 +1,7 @@
 #include "fastnet/proc_tree.h"
 
+#include <elf.h>
+#include <endian.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -8,6 +10,7 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/statfs.h>
 #include <sys/syscall.h>
@@ -179,7 +182,94 @@ int proc_tree_open_file(const char *root, const char *path)
     return fd;
 }
 
+ssize_t proc_tree_read(const struct proc_tree *tree, const char *path, char *text, size_t size)
+{
+    const int fd = proc_tree_open(tree, path);
+    ssize_t length;
+
+    if (fd < 0)
+        return fd;
+    do
+        length = read(fd, text, size - 1);
+    while (length < 0 && errno == EINTR);
+    if (length < 0)
+        length = -errno;
+    else
+        text[length] = '\0';
+    close(fd);
+    return length;
+}
+
 int proc_tree_open_directory(const struct proc_tree *tree, const char *path)
 {
     return open_below(tree, path, O_RDONLY | O_DIRECTORY);
+}
+
+/* --- The machine that wrote a tree ------------------------------------------------------------ */
+
+/*
+ * What only some machines write, and what others write in its place: the group 224.0.0.1 of each
+ * interface, masks of routes, sockets that are bound to a loopback address, and unix sockets that
+ * listen, which datagram sockets cannot.
+ */
+static const struct clue {
+    unsigned about;
+    const char *file;
+    const char *texts[2]; /* little-endian, big-endian; all but MIPS, MIPS */
+} clues[] = {
+    {MACHINE_ORDER, "net/igmp", {"\t010000E0 ", "\tE0000001 "}},
+    {MACHINE_ORDER, "net/route", {"\t00FFFFFF\t", "\tFFFFFF00\t"}},
+    {MACHINE_ORDER, "net/route", {"\t0000FFFF\t", "\tFFFF0000\t"}},
+    {MACHINE_ORDER, "net/tcp", {": 0100007F:", ": 7F000001:"}},
+    {MACHINE_ORDER, "net/udp", {": 0100007F:", ": 7F000001:"}},
+    {MACHINE_ORDER, "net/tcp6", {"000000000000000001000000:", "000000000000000000000001:"}},
+    {MACHINE_TYPES, "net/unix", {" 00010000 0001 ", " 00010000 0002 "}},
+};
+
+static void look_for(const struct proc_tree *tree, const struct clue *clue, unsigned shown[2])
+{
+    char text[8192];
+
+    for (size_t i = 0; i < 2 && proc_tree_read(tree, clue->file, text, sizeof text) > 0; i++)
+        if (strstr(text, clue->texts[i]))
+            shown[i] |= clue->about;
+}
+
+static int read_machine(const struct proc_tree *tree, unsigned shown[2])
+{
+    enum { KNOWN = 20 }; /* e_machine comes last */
+    char elf[KNOWN + 1];
+    const ssize_t length = proc_tree_read(tree, "machine", elf, sizeof elf);
+
+    if (length < 0)
+        return (int)length;
+    if (length < KNOWN || memcmp(elf, ELFMAG, SELFMAG) != 0 ||
+        (elf[EI_DATA] != ELFDATA2LSB && elf[EI_DATA] != ELFDATA2MSB))
+        return -EBADMSG;
+    const bool big = elf[EI_DATA] == ELFDATA2MSB;
+    const char number = elf[18 + big], high = elf[19 - big];
+    shown[big] |= MACHINE_ORDER;
+    shown[!high && (number == EM_MIPS || number == EM_MIPS_RS3_LE)] |= MACHINE_TYPES;
+    return 0;
+}
+
+int proc_tree_machine(const char *root, struct proc_machine *machine)
+{
+    const unsigned here =
+        (BYTE_ORDER == BIG_ENDIAN ? MACHINE_ORDER : 0) | (SOCK_STREAM == 2 ? MACHINE_TYPES : 0);
+    unsigned shown[2] = {0, 0};
+    struct proc_tree tree;
+    int error = 0;
+
+    *machine = (struct proc_machine){0};
+    if (proc_tree_init(&tree, root) == 0 && !tree.living) {
+        error = read_machine(&tree, shown);
+        for (size_t i = 0; error && i < sizeof clues / sizeof *clues; i++)
+            look_for(&tree, &clues[i], shown);
+        const unsigned known = shown[0] ^ shown[1]; /* a clue for both is as good as none */
+        machine->differs = known & (shown[1] ^ here);
+        machine->unsure = ~known & (MACHINE_ORDER | MACHINE_TYPES);
+    }
+    proc_tree_finish(&tree);
+    return error == -ENOENT ? 0 : error;
 }

@@ -6,12 +6,14 @@
 
 #include <cmocka.h>
 
+#include <endian.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/inotify.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -154,6 +156,93 @@ static void the_kernels_own_tree_is_read_as_it_is(void **state)
     proc_tree_finish(&proc);
 }
 
+/* --- The machine that wrote it ---------------------------------------------------------------- */
+
+/* The byte order that the tree shows, apart from that of this machine. */
+static const char *order_of(const struct stage *stage)
+{
+    struct proc_machine machine;
+    const bool here = __BYTE_ORDER == __BIG_ENDIAN;
+
+    assert_int_equal(proc_tree_machine(stage->made.root, &machine), 0);
+    assert_false(machine.differs & machine.unsure);
+    if (machine.unsure & MACHINE_ORDER)
+        return "unsure";
+    return here != (machine.differs & MACHINE_ORDER) ? "big" : "little";
+}
+
+static void put_machine(const struct stage *stage, const char *bytes, size_t size)
+{
+    tree_put(&stage->made, "../machine", bytes, size);
+}
+
+static void the_machine_is_that_of_the_file(void **state)
+{
+    const struct stage *stage = *state;
+    struct proc_machine machine;
+
+    put_machine(stage, "\177ELF\2\1\1\0\0\0\0\0\0\0\0\0\2\0\x3e", 20);
+    assert_string_equal(order_of(stage), "little");
+    put_machine(stage, "\177ELF\2\2\1\0\0\0\0\0\0\0\0\0\0\2\0\x16", 20);
+    tree_puts(&stage->made, "tcp", "   0: 0100007F:0016 00000000:0000 0A\n"); /* which is wrong */
+    assert_string_equal(order_of(stage), "big");
+    assert_int_equal(proc_tree_machine(stage->made.root, &machine), 0);
+    assert_int_equal(machine.unsure, 0);
+}
+
+static void only_mips_has_other_types(void **state)
+{
+    static const unsigned char others[] = {3, 20, 22, 40, 183, 243}, mips[] = {8, 10};
+    const unsigned here = SOCK_STREAM == 2 ? MACHINE_TYPES : 0;
+    const struct stage *stage = *state;
+    struct proc_machine machine;
+    char bytes[] = "\177ELF\1\2\1\0\0\0\0\0\0\0\0\0\0\2\0\0";
+
+    for (size_t i = 0; i < sizeof others + sizeof mips; i++) {
+        const bool is_mips = i >= sizeof others;
+        bytes[19] = (char)(is_mips ? mips[i - sizeof others] : others[i]);
+        put_machine(stage, bytes, 20);
+        assert_int_equal(proc_tree_machine(stage->made.root, &machine), 0);
+        assert_int_equal(machine.differs & MACHINE_TYPES, here ^ (is_mips ? MACHINE_TYPES : 0));
+        assert_int_equal(machine.unsure, 0);
+    }
+}
+
+static void a_file_that_is_no_program_is_an_error_and_clues_count(void **state)
+{
+    const struct stage *stage = *state;
+    struct proc_machine machine;
+
+    tree_puts(&stage->made, "igmp", "\t\t\t\t010000E0     1 0:00000000\t\t0\n");
+    assert_string_equal(order_of(stage), "little");
+    put_machine(stage, "\177ELF\2\2\1\0\0\0\0\0\0\0\0\0\0\2\0", 19);
+    assert_int_equal(proc_tree_machine(stage->made.root, &machine), -EBADMSG);
+    assert_int_equal(machine.unsure, MACHINE_TYPES);
+    assert_int_equal(machine.differs, __BYTE_ORDER == __BIG_ENDIAN ? MACHINE_ORDER : 0);
+    put_machine(stage, "\177ELF\2\3\1\0\0\0\0\0\0\0\0\0\0\2\0\x16", 20);
+    assert_int_equal(proc_tree_machine(stage->made.root, &machine), -EBADMSG);
+}
+
+static void clues_that_contradict_each_other_tell_nothing(void **state)
+{
+    const struct stage *stage = *state;
+
+    tree_puts(&stage->made, "tcp", "   0: 7F000001:0016 00000000:0000 0A\n");
+    assert_string_equal(order_of(stage), "big");
+    tree_puts(&stage->made, "udp", "   0: 0100007F:0016 00000000:0000 07\n");
+    assert_string_equal(order_of(stage), "unsure");
+}
+
+/* Below /proc/PID/root is a proc file system, which is this machine's. */
+static void a_proc_file_system_is_of_this_machine(void **state)
+{
+    struct proc_machine machine;
+
+    (void)state;
+    assert_int_equal(proc_tree_machine("/proc/self/root/proc", &machine), 0);
+    assert_int_equal(machine.differs | machine.unsure, 0);
+}
+
 static int begin(void **state)
 {
     struct stage *stage = calloc(1, sizeof *stage);
@@ -190,6 +279,11 @@ int main(void)
         TEST(a_link_that_leads_out_of_the_tree_is_not_followed),
         TEST(what_is_no_regular_file_is_not_opened),
         TEST(what_is_not_there_is_an_error),
+        TEST(the_machine_is_that_of_the_file),
+        TEST(only_mips_has_other_types),
+        TEST(a_file_that_is_no_program_is_an_error_and_clues_count),
+        TEST(clues_that_contradict_each_other_tell_nothing),
+        cmocka_unit_test(a_proc_file_system_is_of_this_machine),
         cmocka_unit_test(the_kernels_own_tree_is_read_as_it_is),
     };
 

@@ -12,6 +12,7 @@ int proc_file_open(struct proc_file *file)
 {
     char path[PATH_MAX];
 
+    file->machine = file->query->machine;
     snprintf(path, sizeof path, "net/%s", file->name);
     return (file->open ? file->open : lines_open)(&file->lines, file->query->proc_root, path);
 }
@@ -83,6 +84,41 @@ void proc_file_close(struct proc_file *file)
     file->skipped = 0;
 }
 
+/* Says once that something is not known. Returns whether it differs. */
+static bool differs(struct proc_file *file, unsigned bit, const char *what)
+{
+    if (file->machine.unsure & bit)
+        report_note(file->query->report,
+                    "%s/machine is not there: %s may be swapped (capture it: head -c 20 "
+                    "/proc/self/exe)",
+                    file->query->proc_root, what);
+    file->machine.unsure &= ~bit;
+    return file->machine.differs & bit;
+}
+
+/*
+ * The kernel prints addresses of sockets, and IPv4 addresses of routes and groups, as numbers of
+ * 32 bits (%08X), and types of sockets as numbers. Nothing else here depends on the machine.
+ */
+static void adapt(struct proc_file *file, struct record *record)
+{
+    const struct kind *kind = record->kind;
+    uint16_t *type = &record->socket.type;
+
+    for (size_t i = 0; file->numbers && i < kind->host_count; i++) {
+        struct address *address = (void *)((char *)record + kind->hosts[i].offset),
+                       other = *address;
+        for (size_t byte = 0; byte < address_size(address); byte++)
+            other.bytes[byte] = address->bytes[byte ^ 3];
+        if (!address_equal(&other, address) && differs(file, MACHINE_ORDER, "bytes of addresses"))
+            *address = other;
+    }
+    if (kind == &kind_socket && record->has & SOCKET_TYPE &&
+        (*type == SOCK_STREAM || *type == SOCK_DGRAM) &&
+        differs(file, MACHINE_TYPES, "stream and dgram"))
+        *type ^= SOCK_STREAM ^ SOCK_DGRAM;
+}
+
 int proc_file_rows(struct proc_file *file, record_fn fn, void *arg)
 {
     struct line line;
@@ -95,6 +131,8 @@ int proc_file_rows(struct proc_file *file, record_fn fn, void *arg)
             proc_file_malformed(file, &line, file->lines.number);
             continue;
         }
+        if (result == 0 && (file->machine.differs | file->machine.unsure))
+            adapt(file, &record);
         if (result == 0)
             result = fn(&record, arg);
         if (result < 0)

@@ -18,6 +18,7 @@ struct proc_file {
     const char *name;     /* below PROC_ROOT/net */
     const char *heading;  /* words in each line of the heading; NULL: the file has no heading */
     size_t more_headings; /* how many lines of heading follow the first */
+    bool numbers;         /* IP addresses are numbers of the machine, not bytes in their order */
     bool counters;        /* lines hold counters, each of which may be malformed; never empty */
     /* How the file is opened, when not by lines_open(). */
     int (*open)(struct lines *lines, const char *proc_root, const char *path);
@@ -28,8 +29,9 @@ struct proc_file {
     void *state; /* of take() */
 
     struct lines lines;
-    size_t skipped; /* malformed lines, and malformed parts of lines */
-    size_t first;   /* the number of the first such line */
+    size_t skipped;              /* malformed lines, and malformed parts of lines */
+    size_t first;                /* the number of the first such line */
+    struct proc_machine machine; /* unsure: what was not said yet */
 };
 
 /* Reads the whole file and hands each row to fn. Returns 0, -errno, or what fn returned. */

@@ -25,10 +25,7 @@ enum {
     (SOCKET_ADDRESSES | SOCKET_STATE | SOCKET_QUEUES | SOCKET_UID | SOCKET_INODE | SOCKET_TIMER |  \
      SOCKET_RETRANSMITS | SOCKET_PROBES)
 
-/*
- * An address is printed as numbers of the machine, 32 bits each. A file that was captured on a
- * machine of the other byte order looks the same, so its addresses come out reversed.
- */
+/* Numbers of the machine, 32 bits each; proc_file.c adapts those of another machine. */
 static bool scan_address(struct scan *scan, uint8_t *address, size_t words)
 {
     for (size_t i = 0; i < words; i++) {
@@ -276,8 +273,11 @@ static int dump_unix(const struct query *query, record_fn fn, void *arg)
 
 static int dump(const struct query *query, record_fn fn, void *arg)
 {
-    struct proc_file file = {
-        .query = query, .name = query->table->file, .heading = "rem", .take = take_inet};
+    struct proc_file file = {.query = query,
+                             .name = query->table->file,
+                             .heading = "rem",
+                             .numbers = true,
+                             .take = take_inet};
 
     if (query->table->family == AF_UNIX)
         return dump_unix(query, fn, arg);
