@@ -21,6 +21,7 @@ enum {
     MADE_STATE = 18,
     MADE_V6ONLY = 19, /* the bit MADE_V6ONLY_BIT of this byte */
     MADE_V6ONLY_BIT = 5,
+    MADE_V6ONLY_SHIFT = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? 5 : 7 - 5,
     MADE_INTERFACE = 20,
     MADE_NET = 24,
     MADE_REMOTE6 = 32,

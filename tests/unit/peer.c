@@ -6,6 +6,7 @@
 #include <cmocka.h>
 
 #include <arpa/inet.h>
+#include <endian.h>
 #include <linux/sock_diag.h>
 #include <netinet/tcp.h>
 #include <stdio.h>
@@ -185,8 +186,10 @@ size_t peer_add_recorded(struct peer *peer, const char *path, size_t most)
     assert_non_null(file);
     while (fread(&length, sizeof length, 1, file) == 1) {
         size_t left = most > total ? most - total : 0;
+        length = le32toh(length);
         assert_in_range(length, 1, sizeof data);
         assert_int_equal(fread(data, 1, length, file), length);
+        recorded_turn(data, length);
         if (left)
             peer_add(peer, data, length < left ? length : left, 0);
         total += length;

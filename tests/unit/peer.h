@@ -63,4 +63,7 @@ void peer_add_error(struct peer *peer, int error);
 /* Queues a recorded dump, or only its first bytes. Returns how many bytes it has in all. */
 size_t peer_add_recorded(struct peer *peer, const char *path, size_t most);
 
+/* recorded.c: turns a recorded datagram into one of this machine. */
+void recorded_turn(char *data, size_t length);
+
 #endif

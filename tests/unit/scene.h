@@ -21,6 +21,12 @@ void tree_puts(const struct tree *tree, const char *name, const char *text);
 /* The same of any PATH, with the directories on the way. */
 void tree_put_file(const struct tree *tree, const char *path, const char *text);
 
+/* How the machine that wrote recorded files, and those in tests, differs from this one. */
+extern const struct proc_machine recorded_machine;
+
+/* True if the kernel can keep links inside of a tree: openat2(2), which emulators lack, too. */
+bool links_stay_inside(void);
+
 /* The first lines of /proc/net/tcp, tcp6, and unix. */
 extern const char tcp_heading[], tcp6_heading[], unix_heading[];
 

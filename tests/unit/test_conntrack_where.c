@@ -60,7 +60,10 @@ static bool wants(const char *line, struct record record)
     return predicate_holds(ct_where(line), &record, NULL);
 }
 
-#define AT(member) offsetof(struct flow_record, member)
+/* The lowest byte of a number. */
+#define AT(member)                                                                                 \
+    (offsetof(struct flow_record, member) +                                                        \
+     (__BYTE_ORDER == __BIG_ENDIAN ? sizeof((struct flow_record){0}).member - 1 : 0))
 
 /* Each option as the flow above meets it, and a byte of that flow which makes it another. */
 static const struct {

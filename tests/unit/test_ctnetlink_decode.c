@@ -80,7 +80,7 @@ static void labels_are_numbered_from_the_lowest_bit_of_the_first_word(void **sta
 /* Kernels give as many longs as are in use (net/netfilter/nf_conntrack_labels.c). */
 static void labels_may_be_fewer_or_more_than_are_known(void **state)
 {
-    static const unsigned char many[32] = {1, [16] = 0xff, [31] = 0xff};
+    static const unsigned long many[32 / sizeof(long)] = {1, [16 / sizeof(long)] = ~0UL};
     struct wire wire;
 
     (void)state;

@@ -916,7 +916,7 @@ static void the_busiest_key_is_found_among_many(void **state)
     (void)state;
     assert_non_null(slots);
     for (uint32_t i = 0; i < MANY; i++) {
-        const uint32_t address = (i % (MANY / BUSY)) ? htonl(0x0a000000 + i) : 1;
+        const uint32_t address = (i % (MANY / BUSY)) ? htonl(0x0a000000 + i) : htonl(0x01000000);
         memset(&key, 0, sizeof key);
         key.local.family = key.remote.family = AF_INET;
         memcpy(key.remote.bytes, &address, sizeof address);

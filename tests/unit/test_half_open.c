@@ -6,6 +6,7 @@
 
 #include <cmocka.h>
 
+#include <arpa/inet.h>
 #include <errno.h>
 #include <linux/sock_diag.h>
 #include <netinet/tcp.h>
@@ -37,7 +38,7 @@ static void tell(struct scene *scene, uint16_t remote_port)
     diag.idiag_state = TCP_SYN_RECV;
     diag.idiag_uid = 0;
     diag.idiag_inode = 0;
-    diag.id.idiag_dport = (uint16_t)(remote_port << 8 | remote_port >> 8);
+    diag.id.idiag_dport = htons(remote_port);
     wire_message(&scene->wire, SOCK_DIAG_BY_FAMILY, NLM_F_MULTI, 1);
     wire_put(&scene->wire, &diag, sizeof diag);
 }
@@ -60,6 +61,7 @@ static int list_table(struct scene *scene, const struct table *table, uint64_t n
     struct query query = {.table = table,
                           .needs = needs,
                           .proc_root = scene->tree.root,
+                          .machine = recorded_machine,
                           .netlink = scene->netlink,
                           .report = &scene->report,
                           .exclusive = exclusive};

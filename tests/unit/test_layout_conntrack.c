@@ -7,6 +7,7 @@
 #include <cmocka.h>
 
 #include <arpa/inet.h>
+#include <errno.h>
 #include <linux/netfilter/nf_conntrack_common.h>
 #include <linux/netfilter/nf_conntrack_tcp.h>
 #include <linux/netlink.h>
@@ -356,6 +357,8 @@ static uint32_t open_port(int *fd)
     socklen_t size = sizeof address;
 
     *fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_NETFILTER);
+    if (*fd < 0 && errno == EPROTONOSUPPORT)
+        skip(); /* by an emulator */
     assert_true(*fd >= 0);
     assert_int_equal(bind(*fd, (struct sockaddr *)&address, size), 0);
     assert_int_equal(getsockname(*fd, (struct sockaddr *)&address, &size), 0);

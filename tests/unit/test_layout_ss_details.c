@@ -235,12 +235,14 @@ static void a_storage_of_any_length_is_whole(void **state)
     enum { LENGTH = 20000 };
     const struct ss_layout line = {.storages = true, .one_line = true};
     static char bytes[LENGTH + 16];
-    const uint16_t headers[] = {LENGTH + 16, 1, 8, 2, 1, 0, LENGTH + 4, 3};
+    const uint16_t headers[] = {LENGTH + 16, 1, 8, 2, 0, 0, LENGTH + 4, 3};
+    const uint32_t id = 1;
     struct record record = tcp(SOCKET_STORAGES);
     const char *tokens;
 
     (void)state;
     memcpy(bytes, headers, sizeof headers);
+    memcpy(bytes + 8, &id, sizeof id);
     memset(bytes + sizeof headers, 0x55, LENGTH);
     record.socket.storages = (struct text){bytes, sizeof bytes};
     tokens = ss_tokens(&line, &record);
@@ -336,12 +338,14 @@ static void a_filter_of_any_length_is_whole(void **state)
 static void an_xdp_socket_has_its_rings_and_memory(void **state)
 {
     const uint32_t ring = 2048;
-    const uint32_t umem[] = {4096, 1, 3, 16, 2048, 0, 5, 1, 3, 2};
+    uint32_t umem[] = {0, 0, 3, 16, 2048, 0, 5, 1, 3, 2};
+    const uint64_t size = UINT64_C(4294971392);
     const uint64_t stats[] = {1, 2, 3, 4, 5, UINT64_MAX};
     const struct text entries = {(const char *)&ring, sizeof ring};
     struct record record = other_row(FAMILY_XDP, SOCK_RAW);
 
     (void)state;
+    memcpy(umem, &size, sizeof size);
     record.has |= SOCKET_RX_RING | SOCKET_TX_RING | SOCKET_UMEM | SOCKET_FILL_RING |
                   SOCKET_COMPLETION_RING | SOCKET_XDP_STATS;
     record.socket.rx_ring = record.socket.tx_ring = record.socket.fill_ring =

@@ -201,7 +201,8 @@ static void a_struct_has_a_line_for_each_member(void **state)
 
 static void bit_fields_are_hexadecimal(void **state)
 {
-    const uint32_t value = 5 | 0x1fffffffU << 3;
+    const bool big = __BYTE_ORDER == __BIG_ENDIAN; /* the first bit is the highest one there */
+    const uint32_t value = big ? 5U << 29 | 0x1fffffffU : 5 | 0x1fffffffU << 3;
     uint32_t state_type, bits;
 
     (void)state;

@@ -264,7 +264,8 @@ static void a_file_that_is_none_is_not_waited_for(void **state)
     assert_int_equal(lines_open(&lines, tree->root, "net/pipe"), -EINVAL);
     snprintf(path, sizeof path, "%s/net/zeros", tree->root);
     assert_int_equal(symlink("/dev/zero", path), 0);
-    assert_int_equal(lines_open(&lines, tree->root, "net/zeros"), -EXDEV);
+    assert_int_equal(lines_open(&lines, tree->root, "net/zeros"),
+                     links_stay_inside() ? -EXDEV : -EINVAL);
 }
 
 static void an_overlong_line_may_come_in_pieces(void **state)

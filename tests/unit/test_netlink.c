@@ -6,6 +6,7 @@
 
 #include <cmocka.h>
 
+#include <arpa/inet.h>
 #include <errno.h>
 #include <limits.h>
 #include <linux/netlink.h>
@@ -39,8 +40,7 @@ static int count_message(const struct nlmsghdr *message, void *arg)
     assert_in_range(talk->messages, 0, 63);
     if (message->nlmsg_len >= sizeof *message + sizeof diag) {
         memcpy(&diag, message + 1, sizeof diag);
-        talk->ports[talk->messages] =
-            (uint16_t)((diag.id.idiag_sport >> 8) | (diag.id.idiag_sport << 8));
+        talk->ports[talk->messages] = ntohs(diag.id.idiag_sport);
     }
     talk->messages++;
     return talk->answer;

@@ -686,6 +686,10 @@ static void threads_own_the_sockets_of_their_process(void **state)
     const int fd = socket(AF_UNIX, SOCK_STREAM, 0);
     int ends[2];
     pthread_t thread;
+    char name[16];
+    if (stat("/proc/self/task", &status) != 0 || status.st_nlink != 3)
+        skip(); /* an emulator has threads of its own */
+    assert_int_equal(prctl(PR_GET_NAME, name), 0);
     assert_int_equal(fstat(fd, &status), 0);
     assert_int_equal(pipe(ends), 0);
     assert_int_equal(owners_create(&owners, &options), 0);
@@ -696,7 +700,7 @@ static void threads_own_the_sockets_of_their_process(void **state)
     assert_int_equal(pthread_setname_np(thread, "other"), 0);
     assert_int_equal(owners_refresh(owners), 0);
     assert_int_equal(owners_find(owners, status.st_ino, &first), 2);
-    assert_owner(&first[0], getpid(), fd, "test_owners");
+    assert_owner(&first[0], getpid(), fd, name);
     assert_int_equal(first[0].tid, getpid());
     assert_owner(&first[1], getpid(), fd, "other");
     assert_true(first[1].tid > 0 && first[1].tid != getpid());

@@ -60,9 +60,7 @@ static void offsets_are_those_of_the_kernels_types(void **state)
     assert_int_equal(layout.remote6.offset, MADE_REMOTE6);
     assert_int_equal(layout.local_port.size, BPF_H);
     assert_int_equal(layout.v6only.offset, MADE_V6ONLY);
-    assert_int_equal(layout.v6only.shift, __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
-                                              ? MADE_V6ONLY_BIT
-                                              : 7 - MADE_V6ONLY_BIT);
+    assert_int_equal(layout.v6only.shift, MADE_V6ONLY_SHIFT);
     assert_int_equal(layout.received.offset, MADE_RECEIVED);
     assert_int_equal(layout.probes.offset, MADE_PROBES);
     assert_int_equal(layout.probes.size, BPF_B);
@@ -293,10 +291,10 @@ static void an_address_of_ipv6_has_16_bytes(void **state)
     assert_true(record.has & SOCKET_V6ONLY);
     assert_int_equal(record.socket.v6only, 0);
     scene.count = 0;
-    scene.sock[MADE_V6ONLY] = (char)(1 << MADE_V6ONLY_BIT);
+    scene.sock[MADE_V6ONLY] = (char)(1 << MADE_V6ONLY_SHIFT);
     assert_int_equal(row_of(&scene).socket.v6only, 1);
     scene.count = 0;
-    scene.sock[MADE_V6ONLY] = (char)~(1 << MADE_V6ONLY_BIT);
+    scene.sock[MADE_V6ONLY] = (char)~(1 << MADE_V6ONLY_SHIFT);
     assert_int_equal(row_of(&scene).socket.v6only, 0);
     scene.count = 0;
     scene.sock[MADE_STATE] = TCP_ESTABLISHED;
