@@ -4,7 +4,6 @@
 
 #include <stdbool.h>
 
-#include "fastnet/proc_tree.h"
 #include "fastnet/record.h"
 
 struct report;
@@ -120,7 +119,6 @@ struct query {
     const char *diag_file; /* saved answers about TCP sockets (BACKEND_FILE), or NULL */
     const int *maps;       /* descriptors of BPF maps: only their storages; none: of all */
     size_t map_count;
-    struct proc_machine machine;   /* that wrote the captured tree */
     struct netlink *netlink;       /* for the netlink backends; lives as long as the engine */
     struct report *report;         /* where skipped lines and lost rows are reported */
     bool exclusive;                /* no other backend may be asked, not even for a detail */

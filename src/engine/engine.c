@@ -302,27 +302,12 @@ void run_need_owners(struct run *run)
         run_walk_owners(run);
 }
 
-/* Without the file, or if it is of no use, what the tree shows may still tell. */
-static void read_machine(struct run *run)
-{
-    const char *root = run->listing->proc_root;
-
-    rights_raise(RIGHT_READ);
-    const int error = proc_tree_machine(root, &run->machine);
-    rights_lower();
-    if (error)
-        report_loss(run->report, "%s/machine: %s (capture it: head -c 20 /proc/self/exe)", root,
-                    error == -EBADMSG ? "not the first 20 bytes of a program" : strerror(-error));
-}
-
 static int carry_out(struct run *run)
 {
     int result = run_plan_visits(run);
 
     if (result)
         return result;
-    if (run_is_captured(run))
-        read_machine(run);
     if (run->needs.lookups & NEED_OWNERS)
         run_need_owners(run);
     result = run_prepare_numbers(run);

@@ -90,8 +90,7 @@ struct run {
     /* Message about missing tables that cost the status; NULL: none. */
     const char *lacking[LACKING_MAX];
     size_t lacking_count;
-    struct groups *groups;       /* --count-by, or NULL */
-    struct proc_machine machine; /* that wrote the captured tree */
+    struct groups *groups; /* --count-by, or NULL */
     struct failure failures[FAILURES_MAX];
 };
 

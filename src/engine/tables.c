@@ -150,7 +150,6 @@ static struct query query_for(struct run *run, const struct listing_table *table
         .pass = run->visits.pass,
         .netns = run->visits.pass ? run->visits.found.list[run->visits.current].id : 0,
         .proc_root = listing->proc_root,
-        .machine = run->machine,
         .diag_file = listing->diag_file,
         .maps = listing->maps,
         .map_count = listing->map_count,

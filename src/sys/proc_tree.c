@@ -262,6 +262,8 @@ int proc_tree_machine(const char *root, struct proc_machine *machine)
     int error = 0;
 
     *machine = (struct proc_machine){0};
+    if (proc_tree_is_own(root))
+        return 0;
     if (proc_tree_init(&tree, root) == 0 && !tree.living) {
         error = read_machine(&tree, shown);
         for (size_t i = 0; error && i < sizeof clues / sizeof *clues; i++)

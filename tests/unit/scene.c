@@ -6,7 +6,6 @@
 
 #include <cmocka.h>
 
-#include <endian.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <ftw.h>
@@ -18,10 +17,6 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
-
-const struct proc_machine recorded_machine = {
-    .differs =
-        (BYTE_ORDER == LITTLE_ENDIAN ? 0 : MACHINE_ORDER) | (SOCK_STREAM == 1 ? 0 : MACHINE_TYPES)};
 
 bool links_stay_inside(void)
 {
@@ -49,6 +44,7 @@ void tree_make(struct tree *tree)
     assert_non_null(mkdtemp(tree->root));
     snprintf(path, sizeof path, "%s/net", tree->root);
     assert_int_equal(mkdir(path, 0755), 0);
+    tree_put(tree, "../machine", "\177ELF\2\1\1\0\0\0\0\0\0\0\0\0\3\0\x3e", 20);
 }
 
 static int remove_one(const char *path, const struct stat *status, int type, struct FTW *walk)

@@ -8,7 +8,7 @@
 #include "fastnet/record.h"
 #include "fastnet/report.h"
 
-/* A directory that stands for /proc, with an empty net/ in it. */
+/* A directory that stands for /proc, with an empty net/ in it, of a little-endian machine. */
 struct tree {
     char root[64];
 };
@@ -20,9 +20,6 @@ void tree_put(const struct tree *tree, const char *name, const void *data, size_
 void tree_puts(const struct tree *tree, const char *name, const char *text);
 /* The same of any PATH, with the directories on the way. */
 void tree_put_file(const struct tree *tree, const char *path, const char *text);
-
-/* How the machine that wrote recorded files, and those in tests, differs from this one. */
-extern const struct proc_machine recorded_machine;
 
 /* True if the kernel can keep links inside of a tree: openat2(2), which emulators lack, too. */
 bool links_stay_inside(void);

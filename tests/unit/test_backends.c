@@ -21,11 +21,8 @@ static struct kept list(const struct backend *backend, const struct table *table
     struct report report = {.partial = false};
     struct kept kept = {.count = 0};
     struct peer peer;
-    struct query query = {.table = table,
-                          .needs = UINT64_MAX,
-                          .proc_root = CAPTURED,
-                          .machine = recorded_machine,
-                          .report = &report};
+    struct query query = {
+        .table = table, .needs = UINT64_MAX, .proc_root = CAPTURED, .report = &report};
 
     peer_init(&peer);
     peer_add_recorded(&peer, recorded, SIZE_MAX);
@@ -122,7 +119,6 @@ static void they_tell_the_same_of_unix_sockets(void **state)
     struct query query = {.table = &table_unix,
                           .needs = SOCKET_PATH,
                           .proc_root = CAPTURED,
-                          .machine = recorded_machine,
                           .netlink = netlink_create(&peer.netlink),
                           .report = &report};
     assert_int_equal(backend_sock_diag.dump(&query, keep_record, &netlink), 0);

@@ -61,7 +61,6 @@ static int list_table(struct scene *scene, const struct table *table, uint64_t n
     struct query query = {.table = table,
                           .needs = needs,
                           .proc_root = scene->tree.root,
-                          .machine = recorded_machine,
                           .netlink = scene->netlink,
                           .report = &scene->report,
                           .exclusive = exclusive};

@@ -62,10 +62,7 @@ static int take(const struct record *record, void *arg)
 
 static int list(struct scene *scene, const struct table *table, const char *text)
 {
-    struct query query = {.table = table,
-                          .proc_root = scene->tree.root,
-                          .machine = recorded_machine,
-                          .report = &scene->report};
+    struct query query = {.table = table, .proc_root = scene->tree.root, .report = &scene->report};
 
     scene->text[0] = '\0';
     scene->report = (struct report){.count = 0};

@@ -173,6 +173,11 @@ static const char *order_of(const struct stage *stage)
     return here != (machine.differs & MACHINE_ORDER) ? "big" : "little";
 }
 
+static void remove_machine(const struct stage *stage)
+{
+    assert_int_equal(unlink(path_of(stage, "../machine")), 0);
+}
+
 static void put_machine(const struct stage *stage, const char *bytes, size_t size)
 {
     tree_put(&stage->made, "../machine", bytes, size);
@@ -215,6 +220,7 @@ static void a_file_that_is_no_program_is_an_error_and_clues_count(void **state)
     const struct stage *stage = *state;
     struct proc_machine machine;
 
+    remove_machine(stage);
     tree_puts(&stage->made, "igmp", "\t\t\t\t010000E0     1 0:00000000\t\t0\n");
     assert_string_equal(order_of(stage), "little");
     put_machine(stage, "\177ELF\2\2\1\0\0\0\0\0\0\0\0\0\0\2\0", 19);
@@ -229,6 +235,7 @@ static void clues_that_contradict_each_other_tell_nothing(void **state)
 {
     const struct stage *stage = *state;
 
+    remove_machine(stage);
     tree_puts(&stage->made, "tcp", "   0: 7F000001:0016 00000000:0000 0A\n");
     assert_string_equal(order_of(stage), "big");
     tree_puts(&stage->made, "udp", "   0: 0100007F:0016 00000000:0000 07\n");

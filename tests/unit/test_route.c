@@ -82,7 +82,6 @@ static int list(struct scene *scene, const struct table *table, const struct bac
     const struct query query = {.table = table,
                                 .needs = needs,
                                 .proc_root = scene->tree.root,
-                                .machine = recorded_machine,
                                 .netlink = scene->netlink,
                                 .report = &scene->report,
                                 .exclusive = exclusive};

@@ -134,7 +134,6 @@ static struct query query_of(struct scene *scene)
     return (struct query){.table = &table_unix,
                           .needs = scene->needs,
                           .proc_root = scene->tree.root,
-                          .machine = recorded_machine,
                           .netlink = scene->netlink,
                           .report = &scene->report};
 }
@@ -713,7 +712,6 @@ static void recorded_and_captured_at_once_they_agree(void **state)
     struct query query = {.table = &table_unix,
                           .needs = SOCKET_PATH | SOCKET_REFCOUNT | SOCKET_UID,
                           .proc_root = "tests/fixtures/zoo",
-                          .machine = recorded_machine,
                           .netlink = scene->netlink,
                           .report = &scene->report};
 

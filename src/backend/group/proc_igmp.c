@@ -105,12 +105,8 @@ static int take(struct proc_file *file, const struct line *line, struct record *
 static int dump(const struct query *query, record_fn fn, void *arg)
 {
     struct igmp_interface interface = {.length = 0};
-    struct proc_file file = {.query = query,
-                             .name = "igmp",
-                             .heading = "Device",
-                             .numbers = true,
-                             .take = take,
-                             .state = &interface};
+    struct proc_file file = {
+        .query = query, .name = "igmp", .heading = "Device", .take = take, .state = &interface};
 
     if (query->table == &table_groups6)
         file = (struct proc_file){.query = query, .name = "igmp6", .decode = igmp6_decode};

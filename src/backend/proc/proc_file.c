@@ -8,13 +8,19 @@
 
 #include "fastnet/report.h"
 
+#define HINT " (capture it: head -c 20 /proc/self/exe)"
+
 int proc_file_open(struct proc_file *file)
 {
+    const struct query *query = file->query;
     char path[PATH_MAX];
+    const int error = proc_tree_machine(query->proc_root, &file->machine);
 
-    file->machine = file->query->machine;
+    if (error)
+        report_loss(query->report, "%s/machine: %s" HINT, query->proc_root,
+                    error == -EBADMSG ? "not the first 20 bytes of a program" : strerror(-error));
     snprintf(path, sizeof path, "net/%s", file->name);
-    return (file->open ? file->open : lines_open)(&file->lines, file->query->proc_root, path);
+    return (file->open ? file->open : lines_open)(&file->lines, query->proc_root, path);
 }
 
 /* The kernel ends every line, so a line without an end was cut, perhaps inside its last field. */
@@ -88,9 +94,7 @@ void proc_file_close(struct proc_file *file)
 static bool differs(struct proc_file *file, unsigned bit, const char *what)
 {
     if (file->machine.unsure & bit)
-        report_note(file->query->report,
-                    "%s/machine is not there: %s may be swapped (capture it: head -c 20 "
-                    "/proc/self/exe)",
+        report_note(file->query->report, "%s/machine does not tell: %s may be swapped" HINT,
                     file->query->proc_root, what);
     file->machine.unsure &= ~bit;
     return file->machine.differs & bit;
@@ -103,11 +107,14 @@ static bool differs(struct proc_file *file, unsigned bit, const char *what)
 static void adapt(struct proc_file *file, struct record *record)
 {
     const struct kind *kind = record->kind;
+    const bool ipv4 = file->query->table->family == AF_INET;
+    const bool numbers =
+        kind == &kind_socket || (ipv4 && (kind == &kind_route || kind == &kind_group));
     uint16_t *type = &record->socket.type;
 
-    for (size_t i = 0; file->numbers && i < kind->host_count; i++) {
-        struct address *address = (void *)((char *)record + kind->hosts[i].offset),
-                       other = *address;
+    for (size_t i = 0; numbers && i < kind->host_count; i++) {
+        struct address *address = (void *)((char *)record + kind->hosts[i].offset);
+        struct address other = *address;
         for (size_t byte = 0; byte < address_size(address); byte++)
             other.bytes[byte] = address->bytes[byte ^ 3];
         if (!address_equal(&other, address) && differs(file, MACHINE_ORDER, "bytes of addresses"))

@@ -7,6 +7,7 @@
 #define BACKEND_PROC_PROC_FILE_H
 
 #include "backend/proc/lines.h"
+#include "fastnet/proc_tree.h"
 #include "fastnet/query.h"
 
 /* What a decoder returns for a line that is not malformed but has no row to hand on. */
@@ -18,7 +19,6 @@ struct proc_file {
     const char *name;     /* below PROC_ROOT/net */
     const char *heading;  /* words in each line of the heading; NULL: the file has no heading */
     size_t more_headings; /* how many lines of heading follow the first */
-    bool numbers;         /* IP addresses are numbers of the machine, not bytes in their order */
     bool counters;        /* lines hold counters, each of which may be malformed; never empty */
     /* How the file is opened, when not by lines_open(). */
     int (*open)(struct lines *lines, const char *proc_root, const char *path);

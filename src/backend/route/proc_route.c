@@ -188,7 +188,6 @@ static int dump(const struct query *query, record_fn fn, void *arg)
     bool ipv4 = query->table->family == AF_INET;
     struct proc_file file = {.query = query,
                              .name = query->table->file,
-                             .numbers = ipv4,
                              .heading = ipv4 ? "Destination" : NULL,
                              .decode = ipv4 ? proc_route_decode_ipv4 : proc_route_decode_ipv6};
     int result;

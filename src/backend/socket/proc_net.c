@@ -273,11 +273,8 @@ static int dump_unix(const struct query *query, record_fn fn, void *arg)
 
 static int dump(const struct query *query, record_fn fn, void *arg)
 {
-    struct proc_file file = {.query = query,
-                             .name = query->table->file,
-                             .heading = "rem",
-                             .numbers = true,
-                             .take = take_inet};
+    struct proc_file file = {
+        .query = query, .name = query->table->file, .heading = "rem", .take = take_inet};
 
     if (query->table->family == AF_UNIX)
         return dump_unix(query, fn, arg);
