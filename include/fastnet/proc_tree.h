@@ -40,6 +40,9 @@ int proc_tree_open(const struct proc_tree *tree, const char *path);
 /* The same for one file of a tree that is not open. */
 int proc_tree_open_file(const char *root, const char *path);
 
+/* As read(2), but returns -errno, and goes on after a signal or when there is nothing yet. */
+ssize_t proc_read(int fd, void *buffer, size_t size);
+
 /* Reads at most size - 1 bytes of it by one read(2), and puts '\0' behind them. Returns how many,
  * or -errno. */
 ssize_t proc_tree_read(const struct proc_tree *tree, const char *path, char *text, size_t size);

@@ -7,6 +7,7 @@
 #include <limits.h>
 #include <linux/magic.h>
 #include <linux/openat2.h>
+#include <poll.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
@@ -182,21 +183,27 @@ int proc_tree_open_file(const char *root, const char *path)
     return fd;
 }
 
+ssize_t proc_read(int fd, void *buffer, size_t size)
+{
+    ssize_t length;
+
+    do {
+        length = read(fd, buffer, size);
+        if (length < 0 && errno == EAGAIN)
+            poll(&(struct pollfd){.fd = fd, .events = POLLIN}, 1, 100);
+    } while (length < 0 && (errno == EINTR || errno == EAGAIN));
+    return length < 0 ? -errno : length;
+}
+
 ssize_t proc_tree_read(const struct proc_tree *tree, const char *path, char *text, size_t size)
 {
     const int fd = proc_tree_open(tree, path);
-    ssize_t length;
+    const ssize_t length = fd < 0 ? fd : proc_read(fd, text, size - 1);
 
-    if (fd < 0)
-        return fd;
-    do
-        length = read(fd, text, size - 1);
-    while (length < 0 && errno == EINTR);
-    if (length < 0)
-        length = -errno;
-    else
+    if (fd >= 0)
+        close(fd);
+    if (length >= 0)
         text[length] = '\0';
-    close(fd);
     return length;
 }
 

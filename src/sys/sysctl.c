@@ -2,7 +2,6 @@
 
 #include <errno.h>
 #include <limits.h>
-#include <poll.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
@@ -19,19 +18,6 @@ static int open_file(const char *proc_root, const char *name)
     if ((size_t)snprintf(path, sizeof path, "sys/%s", name) >= sizeof path)
         return -ENAMETOOLONG;
     return proc_tree_open_file(proc_root, path);
-}
-
-/* As read(2), but returns -errno. */
-static ssize_t read_some(int fd, char text[LINE_MAX_BYTES])
-{
-    ssize_t length;
-
-    do {
-        length = read(fd, text, LINE_MAX_BYTES);
-        if (length < 0 && errno == EAGAIN)
-            poll(&(struct pollfd){.fd = fd, .events = POLLIN}, 1, 100);
-    } while (length < 0 && (errno == EINTR || errno == EAGAIN));
-    return length < 0 ? -errno : length;
 }
 
 static bool take_number(const char **at, const char *end, uint64_t *number)
@@ -59,7 +45,7 @@ int sysctl_numbers(const char *proc_root, const char *name, uint64_t *numbers, s
 
     if (fd < 0)
         return fd;
-    length = read_some(fd, text);
+    length = proc_read(fd, text, sizeof text);
     close(fd);
     if (length < 0)
         return (int)length;
@@ -138,7 +124,7 @@ static int take_ranges(struct ranges *ranges, int fd)
     char text[LINE_MAX_BYTES];
     ssize_t length;
 
-    while ((length = read_some(fd, text)) > 0)
+    while ((length = proc_read(fd, text, sizeof text)) > 0)
         for (ssize_t i = 0; i < length; i++)
             if (!take_byte(ranges, text[i]))
                 return -EBADMSG;

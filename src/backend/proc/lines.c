@@ -2,7 +2,6 @@
 
 #include <errno.h>
 #include <limits.h>
-#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -52,13 +51,9 @@ static int fill(struct lines *lines)
         lines->to -= lines->from;
         lines->from = 0;
     }
-    do {
-        length = read(lines->fd, lines->buffer + lines->to, lines->capacity - lines->to);
-        if (length < 0 && errno == EAGAIN)
-            poll(&(struct pollfd){.fd = lines->fd, .events = POLLIN}, 1, 100);
-    } while (length < 0 && (errno == EINTR || errno == EAGAIN));
+    length = proc_read(lines->fd, lines->buffer + lines->to, lines->capacity - lines->to);
     if (length < 0)
-        return -errno;
+        return (int)length;
     lines->ended = length == 0;
     lines->to += (size_t)length;
     return 0;

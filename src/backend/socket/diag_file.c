@@ -11,7 +11,6 @@
 #include <linux/netlink.h>
 #include <linux/sock_diag.h>
 #include <netinet/in.h>
-#include <poll.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,6 +19,7 @@
 
 #include "backend/socket/decode.h"
 #include "backend/socket/sock_diag.h"
+#include "fastnet/proc_tree.h"
 #include "fastnet/report.h"
 #include "fastnet/rights.h"
 
@@ -63,15 +63,11 @@ static int open_file(const char *path)
 /* Reads once behind the bytes that are there. */
 static void read_once(struct reading *reading)
 {
-    ssize_t length;
+    const ssize_t length =
+        proc_read(reading->fd, reading->buffer + reading->to, CAPACITY - reading->to);
 
-    do {
-        length = read(reading->fd, reading->buffer + reading->to, CAPACITY - reading->to);
-        if (length < 0 && errno == EAGAIN)
-            poll(&(struct pollfd){.fd = reading->fd, .events = POLLIN}, 1, -1);
-    } while (length < 0 && (errno == EINTR || errno == EAGAIN));
     if (length < 0)
-        reading->error = -errno;
+        reading->error = (int)length;
     reading->ended = length <= 0;
     reading->to += length > 0 ? (size_t)length : 0;
 }
