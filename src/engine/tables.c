@@ -184,7 +184,7 @@ static int ask(const struct listing_table *table, const struct backend *backend,
     result = backend->dump(&query, lane_take, lane);
     if (run_is_captured(run))
         rights_lower();
-    if (table->table->shared && backend->source == BACKEND_NETLINK)
+    if (result == 0 && table->table->shared && backend->source == BACKEND_NETLINK)
         run->visits.walked += clock_nanoseconds(CLOCK_MONOTONIC) - began;
     *pass = lane_end_pass(lane);
     run->found |= result == 0 || pass->rows;
