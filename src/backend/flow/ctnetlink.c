@@ -418,7 +418,10 @@ static const char *remedy(const struct table *table, int error)
         if (table == &table_flows_zeroed && rights_elevated())
             return "setting counters to 0 needs CAP_NET_ADMIN of the user; "
                    "the program's file cannot give it";
-        return "ctnetlink needs CAP_NET_ADMIN";
+        return rights_have(1u << RIGHT_NETFILTER)
+                   ? "Operation not permitted in spite of CAP_NET_ADMIN (seccomp, or a network "
+                     "namespace of another user namespace?)"
+                   : "ctnetlink needs CAP_NET_ADMIN";
     case -EINVAL: /* nfnetlink: no such subsystem */
     case -EPROTONOSUPPORT:
         return "the kernel has no ctnetlink (module nf_conntrack_netlink)";
