@@ -122,6 +122,19 @@ static void an_association_has_the_cookie_of_its_endpoint(void **state)
     assert_string_equal(ss_tokens(&extended, &record), " ino:0 sk:77");
 }
 
+static void a_row_of_proc_has_the_address_in_the_kernel(void **state)
+{
+    struct record record = tcp(SOCKET_POINTER);
+
+    (void)state;
+    record.has &= ~SOCKET_COOKIE;
+    record.identity = 0xabc; /* a hash of the program's own */
+    record.socket.endpoint = 0xd88872be;
+    assert_string_equal(ss_tokens(&extended, &record), " ino:0 sk:d88872be");
+    record.has &= ~SOCKET_POINTER;
+    assert_string_equal(ss_tokens(&extended, &record), " ino:0");
+}
+
 static void numbers_that_are_unknown_have_no_token(void **state)
 {
     struct record record = tcp(0);
@@ -399,6 +412,7 @@ int main(void)
         cmocka_unit_test(sctp_has_one_timer),
         cmocka_unit_test(e_shows_whose_a_socket_is_and_what_is_open),
         cmocka_unit_test(an_association_has_the_cookie_of_its_endpoint),
+        cmocka_unit_test(a_row_of_proc_has_the_address_in_the_kernel),
         cmocka_unit_test(numbers_that_are_unknown_have_no_token),
         cmocka_unit_test(classes_are_hexadecimal_and_zero_is_plain),
         cmocka_unit_test(a_control_group_is_shown_once),

@@ -94,7 +94,8 @@ static void a_tcp_line_has_all_that_stands_in_it(void **state)
     print_address(line + 20, AF_INET, "127.0.0.2");
     record = decoded(line, &table_tcp);
     assert_int_equal(record.kind, &kind_socket);
-    assert_int_equal(record.has, TCP_FIELDS);
+    assert_int_equal(record.has, TCP_FIELDS | SOCKET_POINTER);
+    assert_int_equal(record.socket.endpoint, 0x41f7f540);
     assert_true(record.identity != 0);
     assert_int_equal(record.socket.family, AF_INET);
     assert_int_equal(record.socket.protocol, IPPROTO_TCP);
@@ -162,6 +163,7 @@ static void twins_differ_in_identity_and_a_hidden_address_is_none(void **state)
     for (size_t i = 0; i < sizeof hidden / sizeof *hidden; i++) {
         snprintf(text, sizeof text, line, hidden[i]);
         assert_true(decoded(text, &table_tcp).identity == 0);
+        assert_false(decoded(text, &table_tcp).has & SOCKET_POINTER);
     }
 }
 
@@ -257,7 +259,7 @@ static void a_line_cut_at_any_byte_is_refused_or_right(void **state)
             continue;
         }
         assert_int_equal(result, 0);
-        assert_int_equal(record.has, whole.has);
+        assert_int_equal(record.has | SOCKET_POINTER, whole.has);
         assert_int_equal(record.socket.inode, whole.socket.inode);
         assert_int_equal(record.socket.uid, whole.socket.uid);
     }
@@ -267,8 +269,9 @@ static void a_line_cut_at_any_byte_is_refused_or_right(void **state)
 static uint64_t fields_of(const struct record *record)
 {
     const bool is_gone = record->socket.timer == TIMER_TIME_WAIT;
+    const uint64_t fields = record->identity ? TCP_FIELDS | SOCKET_POINTER : TCP_FIELDS;
 
-    return is_gone ? TCP_FIELDS & ~(SOCKET_UID | SOCKET_INODE) : TCP_FIELDS;
+    return is_gone ? fields & ~(SOCKET_UID | SOCKET_INODE) : fields;
 }
 
 static void a_line_with_any_byte_changed_is_refused_or_a_row(void **state)

@@ -51,6 +51,7 @@ enum { SOCKET_MEMORY_BIT = 17, SOCKET_AUTOBOUND_BIT = 57 };
 #define SOCKET_ULP         (UINT64_C(1) << 32)
 #define SOCKET_LOCALS      (UINT64_C(1) << 33)
 #define SOCKET_PEERS       (UINT64_C(1) << 34)
+#define SOCKET_POINTER     (UINT64_C(1) << 58) /* not a field: endpoint, of /proc/net/tcp */
 /* Fields of unix sockets. */
 #define SOCKET_PATH       (UINT64_C(1) << 11)
 #define SOCKET_UNIX_FLAGS (UINT64_C(1) << 12) /* flags and unix_state */
@@ -159,7 +160,8 @@ struct socket_record {
             struct text md5;           /* struct tcp_diag_md5sig[] */
             struct text ulp;           /* attributes INET_ULP_INFO_* */
             struct text locals, peers; /* SCTP: struct sockaddr_storage[] */
-            uint64_t endpoint; /* with peers: cookie of the socket that the association is of */
+            /* With peers: cookie of the association's socket. Of /proc: the kernel's address. */
+            uint64_t endpoint;
             uint32_t mark;
             uint32_t class_id; /* of net_cls; without it SO_PRIORITY */
             uint16_t cc_type;  /* INET_DIAG_VEGASINFO, _DCTCPINFO or _BBRINFO */

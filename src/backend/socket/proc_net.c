@@ -129,6 +129,9 @@ int proc_net_decode_inet(const struct line *line, const struct table *table, str
     if (sock->protocol == IPPROTO_TCP && sock->timer == TIMER_TIME_WAIT)
         record->has &= ~(SOCKET_UID | SOCKET_INODE); /* 0, because its socket is gone */
     record->identity = inet_identity(sock, address);
+    sock->endpoint = address;
+    if (sock->protocol == IPPROTO_TCP && address)
+        record->has |= SOCKET_POINTER;
     return 0;
 }
 

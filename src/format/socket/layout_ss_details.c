@@ -135,7 +135,7 @@ char *ss_put_extended(char *dst, struct ss_row *row)
         dst = text_u64(PUT(dst, " ino:"), sock->inode);
     if (ss_has(row, SOCKET_COOKIE))
         dst = put_hex(PUT(dst, " sk:"), row->record->identity);
-    else if (ss_has(row, SOCKET_PEERS))
+    else if (ss_has(row, SOCKET_PEERS) || ss_has(row, SOCKET_POINTER))
         dst = put_hex(PUT(dst, " sk:"), sock->endpoint);
     if (is_ip && ss_has(row, SOCKET_MARK) && sock->mark)
         dst = put_hex(PUT(dst, " fwmark:0x"), sock->mark);
