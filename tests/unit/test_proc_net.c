@@ -389,11 +389,23 @@ static void a_unix_name_is_at_most_as_long_as_the_kernel_has_them(void **state)
     assert_int_equal(decode(line, (size_t)length, &table_unix, &record, path), -EBADMSG);
 }
 
+static void a_unix_row_may_hide_its_address(void **state)
+{
+    struct record record;
+
+    (void)state;
+    record = decoded("(____ptrval____): 00000003 00000000 00010000 0005 01 12 /x", &table_unix);
+    assert_int_equal(record.socket.inode, 12);
+    assert_true(record.identity == 0);
+}
+
 static void a_unix_line_that_is_none_of_the_kernels_is_refused(void **state)
 {
     static const char *const lines[] = {
         "",
         "break",
+        "(____ptrval",
+        "(____ptrval_____: 00000003 00000000 00010000 0005 01 12",
         "Num       RefCount Protocol Flags    Type St Inode Path",
         "0000000080ab2f27: 00000003 00000000 00010000 0005 01",
         "0000000080ab2f27: 00000003 00000000 00010000 0005 01 ",
@@ -721,6 +733,7 @@ int main(void)
         cmocka_unit_test(a_unix_socket_may_have_no_name),
         cmocka_unit_test(an_abstract_name_has_nuls_where_the_file_has_at_signs),
         cmocka_unit_test(a_unix_name_is_at_most_as_long_as_the_kernel_has_them),
+        cmocka_unit_test(a_unix_row_may_hide_its_address),
         cmocka_unit_test(a_unix_line_that_is_none_of_the_kernels_is_refused),
         FILE_TEST(a_malformed_line_never_loses_the_rows_around_it),
         FILE_TEST(malformed_lines_are_counted_and_told_in_one_line),

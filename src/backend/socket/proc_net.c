@@ -23,7 +23,7 @@ enum {
 
 #define FIELDS_INET                                                                                \
     (SOCKET_ADDRESSES | SOCKET_STATE | SOCKET_QUEUES | SOCKET_UID | SOCKET_INODE | SOCKET_TIMER |  \
-     SOCKET_RETRANSMITS | SOCKET_PROBES)
+     SOCKET_RETRANSMITS | SOCKET_PROBES | SOCKET_POINTER)
 
 /* Numbers of the machine, 32 bits each; proc_file.c adapts those of another machine. */
 static bool scan_address(struct scan *scan, uint8_t *address, size_t words)
@@ -130,8 +130,8 @@ int proc_net_decode_inet(const struct line *line, const struct table *table, str
         record->has &= ~(SOCKET_UID | SOCKET_INODE); /* 0, because its socket is gone */
     record->identity = inet_identity(sock, address);
     sock->endpoint = address;
-    if (sock->protocol == IPPROTO_TCP && address)
-        record->has |= SOCKET_POINTER;
+    if (sock->protocol != IPPROTO_TCP || !address) /* ss shows it only for TCP */
+        record->has &= ~SOCKET_POINTER;
     return 0;
 }
 
@@ -143,11 +143,26 @@ static uint8_t state_of_unix(uint64_t unix_state, uint64_t flags)
     return flags & UNIX_ACCEPTCON ? TCP_LISTEN : TCP_CLOSE;
 }
 
+/* Until the kernel has random numbers to hash addresses with, it hides them. */
+static bool scan_unix_address(struct scan *scan, uint64_t *address)
+{
+    static const char hidden[] = "(____ptrval____)";
+    const size_t length = sizeof hidden - 1;
+
+    if (scan_hex(scan, address, 16))
+        return true;
+    *address = 0;
+    if ((size_t)(scan->end - scan->at) < length || memcmp(scan->at, hidden, length) != 0)
+        return false;
+    scan->at += length;
+    return true;
+}
+
 static bool scan_unix_numbers(struct scan *scan, struct socket_record *sock, uint64_t *address)
 {
     uint64_t references, protocol, flags, type, state;
 
-    if (!scan_hex(scan, address, 16) || !scan_char(scan, ':') || !scan_char(scan, ' ') ||
+    if (!scan_unix_address(scan, address) || !scan_char(scan, ':') || !scan_char(scan, ' ') ||
         !scan_hex(scan, &references, 8) || !scan_char(scan, ' ') || !scan_hex(scan, &protocol, 8) ||
         !scan_char(scan, ' ') || !scan_hex(scan, &flags, 8) || !scan_char(scan, ' ') ||
         !scan_hex(scan, &type, 4) || !scan_char(scan, ' ') || !scan_hex(scan, &state, 2) ||
