@@ -58,6 +58,9 @@ void rights_drop(void);
 /* True if all of these rights are permitted, each by its first capability. */
 bool rights_have(unsigned rights);
 
+/* Who else may refuse with EPERM what a process has the capability for. */
+#define REFUSED_BY "a container's seccomp profile, or another user namespace?"
+
 /* True if all capabilities of this right are permitted. */
 bool rights_have_all_of(enum right right);
 

@@ -12,6 +12,7 @@
 #include "cli/completion.h"
 #include "fastnet/array.h"
 #include "fastnet/namespace.h"
+#include "fastnet/rights.h"
 
 enum {
     OPTION_OUTPUT = 1000,
@@ -306,9 +307,9 @@ static int fail_netns(const struct common *common, const char *before, const cha
 {
     fprintf(stderr, "%s: %s network namespace \"%s\"%s: %s%s\n", common->program, before,
             TYPED(common->netns), after, strerror(-error),
-            error == -EPERM    ? " (needs CAP_SYS_ADMIN)"
-            : error == -EACCES ? " (try sudo)"
-                               : "");
+            error != -EPERM                       ? error == -EACCES ? " (try sudo)" : ""
+            : rights_have(1u << RIGHT_NAMESPACES) ? " in spite of CAP_SYS_ADMIN (" REFUSED_BY ")"
+                                                  : " (needs CAP_SYS_ADMIN)");
     return STATUS_FAILURE;
 }
 

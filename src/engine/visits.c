@@ -165,7 +165,7 @@ static int move_to(struct run *run, const struct netns *netns)
     const int error = namespace_enter(netns->fd);
 
     netlink_close(run->engine->netlink);
-    if (error == -EPERM && !rights_have(1u << RIGHT_NAMESPACES))
+    if (error == -EPERM)
         run->visits.barred++;
     else if (error)
         report_loss(run->report, "network namespace %s%s%llu: cannot be entered: %s", netns->name,
@@ -220,10 +220,12 @@ void run_leave(struct run *run)
 
 int run_go_home(struct run *run)
 {
-    if (run->visits.barred) /* without the right, all of them: that is one line */
-        report_loss(run->report,
-                    "%zu network namespace%s cannot be entered: %s (needs CAP_SYS_ADMIN; try sudo)",
-                    run->visits.barred, run->visits.barred == 1 ? "" : "s", strerror(EPERM));
+    if (run->visits.barred) /* mostly all of them: that is one line */
+        report_loss(run->report, "%zu network namespace%s cannot be entered: %s%s",
+                    run->visits.barred, run->visits.barred == 1 ? "" : "s", strerror(EPERM),
+                    rights_have(1u << RIGHT_NAMESPACES) ? " in spite of CAP_SYS_ADMIN (" REFUSED_BY
+                                                          ")"
+                                                        : " (needs CAP_SYS_ADMIN; try sudo)");
     if (run->listing->all_netns && !run->visits.wanted &&
         !run->limits.stopped) /* a name may be mistyped */
         report_note(run->report, "the filter leaves out all %zu network namespaces",

@@ -419,8 +419,7 @@ static const char *remedy(const struct table *table, int error)
             return "setting counters to 0 needs CAP_NET_ADMIN of the user; "
                    "the program's file cannot give it";
         return rights_have(1u << RIGHT_NETFILTER)
-                   ? "Operation not permitted in spite of CAP_NET_ADMIN (seccomp, or a network "
-                     "namespace of another user namespace?)"
+                   ? "Operation not permitted in spite of CAP_NET_ADMIN (" REFUSED_BY ")"
                    : "ctnetlink needs CAP_NET_ADMIN";
     case -EINVAL: /* nfnetlink: no such subsystem */
     case -EPROTONOSUPPORT:
