@@ -55,6 +55,19 @@ static struct record decoded(const struct table *table, const char *text)
 
 /* --- Lines ------------------------------------------------------------------------------------ */
 
+static void an_address_may_be_hidden(void **state)
+{
+    static const char hidden[] = "(____ptrval____)";
+    char packet[] = PACKET_LINE, netlink[] = NETLINK_LINE;
+
+    (void)state;
+    memcpy(packet, hidden, strlen(hidden));
+    memcpy(netlink, hidden, strlen(hidden));
+    assert_int_equal(decoded(&table_packet, packet).socket.inode, 54321);
+    assert_int_equal(decoded(&table_netlink, netlink).socket.inode, 54321);
+    assert_true(decoded(&table_netlink, netlink).identity == 0);
+}
+
 static void a_packet_socket_has_all_that_its_line_says(void **state)
 {
     const struct record record = decoded(&table_packet, PACKET_LINE);
@@ -219,6 +232,7 @@ static void a_table_is_of_the_backend_of_its_file(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(an_address_may_be_hidden),
         cmocka_unit_test(a_packet_socket_has_all_that_its_line_says),
         cmocka_unit_test(a_netlink_socket_has_all_that_its_line_says),
         cmocka_unit_test(an_old_netlink_line_is_read),

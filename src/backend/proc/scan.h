@@ -142,6 +142,21 @@ static inline bool scan_hex(struct scan *scan, uint64_t *value, int digits)
     return true;
 }
 
+/* An address in the kernel, hashed; 0 until the kernel has random numbers to hash it with. */
+static inline bool scan_pointer(struct scan *scan, uint64_t *address)
+{
+    static const char hidden[] = "(____ptrval____)";
+    const size_t length = sizeof hidden - 1;
+
+    if (scan_hex(scan, address, 16))
+        return true;
+    *address = 0;
+    if ((size_t)(scan->end - scan->at) < length || memcmp(scan->at, hidden, length) != 0)
+        return false;
+    scan->at += length;
+    return true;
+}
+
 /* A number of this many decimal digits always fits into 64 bits. */
 enum { SCAN_SAFE_DIGITS = 19 };
 

@@ -143,26 +143,11 @@ static uint8_t state_of_unix(uint64_t unix_state, uint64_t flags)
     return flags & UNIX_ACCEPTCON ? TCP_LISTEN : TCP_CLOSE;
 }
 
-/* Until the kernel has random numbers to hash addresses with, it hides them. */
-static bool scan_unix_address(struct scan *scan, uint64_t *address)
-{
-    static const char hidden[] = "(____ptrval____)";
-    const size_t length = sizeof hidden - 1;
-
-    if (scan_hex(scan, address, 16))
-        return true;
-    *address = 0;
-    if ((size_t)(scan->end - scan->at) < length || memcmp(scan->at, hidden, length) != 0)
-        return false;
-    scan->at += length;
-    return true;
-}
-
 static bool scan_unix_numbers(struct scan *scan, struct socket_record *sock, uint64_t *address)
 {
     uint64_t references, protocol, flags, type, state;
 
-    if (!scan_unix_address(scan, address) || !scan_char(scan, ':') || !scan_char(scan, ' ') ||
+    if (!scan_pointer(scan, address) || !scan_char(scan, ':') || !scan_char(scan, ' ') ||
         !scan_hex(scan, &references, 8) || !scan_char(scan, ' ') || !scan_hex(scan, &protocol, 8) ||
         !scan_char(scan, ' ') || !scan_hex(scan, &flags, 8) || !scan_char(scan, ' ') ||
         !scan_hex(scan, &type, 4) || !scan_char(scan, ' ') || !scan_hex(scan, &state, 2) ||

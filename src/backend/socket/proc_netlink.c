@@ -24,7 +24,7 @@ static bool scan_numbers(struct scan *scan, struct socket_record *sock, uint64_t
     uint64_t protocol, portid, received, sent, locks, drops;
     struct text dumping;
 
-    if (!scan_hex(scan, address, 16) || !scan_number(scan, &protocol, UINT8_MAX) ||
+    if (!scan_pointer(scan, address) || !scan_number(scan, &protocol, UINT8_MAX) ||
         !scan_number(scan, &portid, UINT32_MAX))
         return false;
     scan_blanks(scan);

@@ -19,7 +19,7 @@ static bool scan_numbers(struct scan *scan, struct socket_record *sock, uint64_t
 {
     uint64_t references, type, protocol, interface, running, memory, uid;
 
-    if (!scan_hex(scan, address, 16) || !scan_number(scan, &references, UINT32_MAX) ||
+    if (!scan_pointer(scan, address) || !scan_number(scan, &references, UINT32_MAX) ||
         !scan_number(scan, &type, UINT16_MAX))
         return false;
     scan_blanks(scan);
