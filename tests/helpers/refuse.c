@@ -4,10 +4,15 @@
  *     refuse ERROR PROGRAM [ARGUMENT...]       netlink sockets
  *     refuse bpf:ERROR PROGRAM [ARGUMENT...]   bpf(2)
  *     refuse looks PROGRAM [ARGUMENT...]       to look into other processes
+ *     refuse container PROGRAM [ARGUMENT...]   what containers are usually refused
  *
  * ERROR is a name such as EPERM. A seccomp filter (seccomp(2)) answers socket(AF_NETLINK, ...) or
  * bpf(2) with it; everything else is as it was. Whom landlock(7) restricts may not look into
  * processes that it does not restrict, whatever his rights are.
+ *
+ * The usual seccomp profile of containers is a list of what is allowed. What of the rest a program
+ * like this one could call is refused here, as there with EPERM, and clone3(2) with ENOSYS, because
+ * a filter cannot look into its flags.
  */
 #include <err.h>
 #include <errno.h>
@@ -100,12 +105,50 @@ static void refuse_netlink(uint32_t error)
     install(filter, sizeof filter / sizeof *filter);
 }
 
+static void refuse_of_containers(void)
+{
+    static const uint32_t calls[] = {
+        SYS_bpf,          SYS_setns,        SYS_unshare,           SYS_perf_event_open,
+        SYS_keyctl,       SYS_add_key,      SYS_request_key,       SYS_open_by_handle_at,
+        SYS_mount,        SYS_umount2,      SYS_userfaultfd,       SYS_process_vm_readv,
+        SYS_kcmp,         SYS_pidfd_getfd,  SYS_fanotify_init,     SYS_syslog,
+        SYS_init_module,  SYS_finit_module, SYS_process_vm_writev, SYS_io_uring_setup,
+        SYS_clock_settime};
+    enum { CALLS = sizeof calls / sizeof *calls, NEW_NAMESPACES = 0x7e020000 /* CLONE_NEW... */ };
+    const struct sock_filter rest[] = {
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_clone3, 0, 1),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | ENOSYS),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_clone, 0, 3),
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, args) + LOW_HALF),
+        BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, NEW_NAMESPACES, 4, 0),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_socket, 0, 4),
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, args) + LOW_HALF),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, AF_VSOCK, 1, 0),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, AF_ALG, 0, 1),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+    };
+    struct sock_filter filter[1 + 2 * CALLS + sizeof rest / sizeof *rest] = {
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr))};
+
+    for (size_t i = 0; i < CALLS; i++) {
+        filter[1 + 2 * i] = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, calls[i], 0, 1);
+        filter[2 + 2 * i] =
+            (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM);
+    }
+    memcpy(filter + 1 + (size_t)2 * CALLS, rest, sizeof rest);
+    install(filter, sizeof filter / sizeof *filter);
+}
+
 int main(int argc, char **argv)
 {
     if (argc < 3)
-        errx(2, "usage: refuse ERROR|bpf:ERROR|looks PROGRAM [ARGUMENT...]");
+        errx(2, "usage: refuse ERROR|bpf:ERROR|looks|container PROGRAM [ARGUMENT...]");
     if (strcmp(argv[1], "looks") == 0)
         refuse_looks();
+    else if (strcmp(argv[1], "container") == 0)
+        refuse_of_containers();
     else if (strncmp(argv[1], "bpf:", 4) == 0)
         refuse_bpf(error_named(argv[1] + 4));
     else
