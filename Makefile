@@ -236,6 +236,10 @@ check-musl check-i386: check-%:
 check-arch: ## unit tests and fuzz replays of another architecture, emulated (ARCH=s390x; Debian only)
 	@tests/arch $(ARCH) $(TESTS)
 
+check-kernels: ## compare listings in Debian's kernels, which qemu boots: minutes each (KERNELS=6.1)
+	@$(MAKE) $(side_by_side) tested
+	@BUILD='$(BUILD)' PROGRAM='$(PROGRAM)' KERNELS='$(KERNELS)' tests/kernels/run
+
 # A build directory of its own, because other flags rebuild all. Says what it leaves out.
 changed_c = git diff --name-only --diff-filter=d HEAD -- '*.c' '*.h'; \
 	git ls-files --others --exclude-standard -- '*.c' '*.h'
@@ -405,6 +409,6 @@ help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  %-13s %s\n", $$1, $$2}' Makefile
 
 FORCE:
-.PHONY: all deps deps-dev tested check check-doctor check-musl check-i386 check-arch precommit asan bench \
+.PHONY: all deps deps-dev tested check check-doctor check-musl check-i386 check-arch check-kernels precommit asan bench \
 	fuzz fuzz-targets fuzz-run fuzz-coverage mutate lint $(LINTERS) programs \
 	format install uninstall dist deb rpm clean help FORCE
