@@ -226,9 +226,9 @@ void flow_usage_complete(const struct query *query, struct record *record)
         if (record->has & sources[i].field || !(query->needs & sources[i].field))
             continue;
         int error = sources[i].read(query->proc_root, &record->usage);
-        if (error)
-            flow_usage_report(query, sources[i].path, error);
-        else
+        if (!error)
             record->has |= sources[i].field;
+        else if (error != -EACCES || sources[i].field != USAGE_ENTRY_SIZE) /* it is estimated */
+            flow_usage_report(query, sources[i].path, error);
     }
 }
