@@ -15,16 +15,17 @@ commands_begin()
 # control groups of version 2, is no complaint. Listings that do not end are ended.
 command_works() # COMMAND
 {
-    local status limit=10
+    local status limit=60
     [[ "$1 " != *' -E '* && "$1 " != *' -c '* ]] || limit=1
     PATH=$work/named:$work/bin:$PATH timeout -s INT $limit bash -c "exec $1" \
         >"$work/out" 2>"$work/err" </dev/null
     status=$?
-    [ $limit -eq 10 ] || [ $status -ne 124 ] || status=0
+    [ $limit -ne 1 ] || [ $status -ne 124 ] || status=0
     # this machine may have something: doctor says so by its status
     [[ "$1" != *doctor* || $status -gt 20 ]] || ((status % 10 && status > 2)) || status=0
     sed -i -e '/^conntrack v.* have been shown\.$/d' -e '/more rows\? .* not shown$/d' \
         -e '/^[a-z]*: control groups[: ]/d' "$work/err"
+    not_slowness "$work/err"
     if [ $status -eq 0 ] && [ ! -s "$work/err" ]; then
         ok "$1"
     else

@@ -87,6 +87,13 @@ small_tables()
     echo 128 >/proc/sys/net/ipv4/udp_child_hash_entries
 } 2>/dev/null
 
+# Named namespaces of the machine would be listed, too. A user who is not root cannot take them away.
+forget_namespaces()
+{
+    while umount -l /run/netns; do :; done
+    sed -nE 's/.* net:\S+ (\S+) .*/\1/p' /proc/self/mountinfo | tac | xargs -rd '\n' umount -l
+} 2>/dev/null
+
 # Goes on in fresh network, mount and process namespaces, or says why that cannot be. What runs
 # there dies with the script. Outside of them FASTNET_TEST_NAMESPACE is not set. The network
 # namespace has small tables, unless the script has set tables=machine. With processes=machine the
@@ -104,6 +111,7 @@ enter_namespace() # NAME SCRIPT [ARGUMENT...]
         ;;
     inner)
         [ "${tables-}" = machine ] || small_tables # for those that the script makes
+        forget_namespaces
         ip link set lo up
         return
         ;;
@@ -142,6 +150,12 @@ private_names()
     for file in nsswitch.conf hosts passwd services; do
         mount --bind "$work/$file" "/etc/$file" || return
     done
+}
+
+# A slow machine has a listing of many namespaces say that it took long: that is no complaint.
+not_slowness() # FILE
+{
+    sed -i '/^[a-z]*: [0-9]* network namespaces took [0-9.]* s: /d' "$1"
 }
 
 patience=20 # seconds that the machine may take for anything that is waited for
