@@ -30,12 +30,15 @@ offered_by_bash() # SCRIPT
         done' complete "$1"
 }
 
+# fish 4 also names what has the letters anywhere; pressing TAB offers that only where nothing begins
+# with them.
 offered_by_fish() # SCRIPT
 {
     HOME=$work fish --no-config -c '
         source $argv[1]
         while read -l line
-            set -l offered (complete -C "$line" | string replace -r "\t.*" "")
+            set -l word (string replace -r ".* " "" -- "$line")
+            set -l offered (complete -C "$line" | string replace -r "\t.*" "" | string match -- "$word*")
             echo "$offered"
         end' "$1"
 }
