@@ -389,8 +389,11 @@ static void spawn(const struct zoo *zoo, int fd, uid_t user, const char *argv0, 
     }
     close(started[1]);
     char byte;
-    if (read(started[0], &byte, 1) != 1 && user == 0)
-        errx(1, "a child did not start");
+    if (read(started[0], &byte, 1) != 1) {
+        if (user == 0)
+            errx(1, "a child did not start");
+        waitpid(child, NULL, 0); /* what it has open would be hidden otherwise */
+    }
     close(started[0]);
 }
 
