@@ -27,25 +27,26 @@ neighbour_network()
         ip addr add 2001:db8::1/64 dev near0 nodad
 } 2>/dev/null
 
-# Every state that can be set, every flag, both families, proxies. The kernel takes away what failed
-# as soon as all namespaces of the machine have gc_thresh1 neighbours, except what was learned
-# (NTF_EXT_LEARNED, neigh_periodic_work() of net/core/neighbour.c).
+# Every state that can be set, every flag, both families, proxies. If all namespaces of the machine
+# have many neighbours, the kernel takes some away, except what is permanent or was learned
+# (NTF_EXT_LEARNED, neigh_update_gc_list() of net/core/neighbour.c).
 neighbours_of_all_kinds()
 {
     local i=10 state kept
     for state in permanent noarp reachable stale delay probe failed incomplete none; do
-        kept=
-        [ $state != failed ] || kept=extern_learn
+        kept=extern_learn
+        [ $state != permanent ] || kept=
         ip neigh add 192.0.2.$i lladdr 02:00:5e:00:00:$i dev near0 nud $state $kept || return
         ip neigh add 2001:db8::$i lladdr 02:00:5e:00:00:$i dev near0 nud $state $kept || return
         i=$((i + 1))
     done
-    ip neigh add 192.0.2.30 lladdr 02:00:5e:00:00:30 dev near0 nud stale router proto static
+    ip neigh add 192.0.2.30 lladdr 02:00:5e:00:00:30 dev near0 nud stale router extern_learn \
+        proto static
     ip neigh add 192.0.2.31 lladdr 02:00:5e:00:00:31 dev near0 extern_learn proto zebra
-    ip neigh add 192.0.2.32 lladdr 02:00:5e:00:00:32 dev near0 managed proto 77
+    ip neigh add 192.0.2.32 lladdr 02:00:5e:00:00:32 dev near0 managed extern_learn proto 77
     ip neigh add 2001:db8::30 lladdr 02:00:5e:00:00:30 dev near0 nud stale router extern_learn
     ip neigh add 198.51.100.7 lladdr 02:00:5e:00:00:aa dev "$long_device" nud permanent
-    ip neigh add 192.0.2.10 lladdr 02:00:5e:00:00:bb dev "$long_device" nud stale
+    ip neigh add 192.0.2.10 lladdr 02:00:5e:00:00:bb dev "$long_device" nud stale extern_learn
     ip neigh add proxy 192.0.2.99 dev near0
     ip neigh add proxy 192.0.2.98 dev "$long_device"
     ip neigh add proxy 2001:db8::99 dev near0 proto static
