@@ -218,7 +218,7 @@ check: ## run all tests (TESTS='unit/*': some; JOBS=4: side by side)
 
 check-doctor: ## run every fault and every healthy world of the doctor: minutes
 	@$(MAKE) $(side_by_side) tested
-	@BUILD='$(BUILD)' PROGRAM='$(PROGRAM)' SANITIZE='$(SANITIZE)' WORLDS=all TEST_TIMEOUT=1200 \
+	@BUILD='$(BUILD)' PROGRAM='$(PROGRAM)' SANITIZE='$(SANITIZE)' WORLDS=all \
 		tests/run 'doctor/check-doctor*' doctor/check-worlds
 
 # Unit tests and fuzz replays with another C library, and with 32 bits. The libraries that they need
