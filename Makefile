@@ -344,7 +344,8 @@ each_completion = for shell in bash zsh fish; do case $$shell in \
 	fish) file='$(DESTDIR)$(DATADIR)'/fish/vendor_completions.d/$$name.fish ;; esac
 is_our_completion = grep -qs "^\# $$shell completion for $$name, by fastnet$$" "$$file"
 
-run = $(if $(findstring /,$(PROGRAM)),,./)$(PROGRAM)
+# The fastnet that writes the completions: if PROGRAM is for another machine, one that runs here.
+COMPLETER ?= $(if $(findstring /,$(PROGRAM)),,./)$(PROGRAM)
 section = $(subst .,,$(suffix $(1)))
 is_ours = [ "$$(readlink '$(bin)'/$$name)" = fastnet ]
 
@@ -367,7 +368,7 @@ install: $(PROGRAM) ## install to DESTDIR and PREFIX, with symlinks for LINKS="n
 		if [ -e "$$file" ] && [ -n "$$word" ] && ! $(is_our_completion); then \
 			echo "$$file is not fastnet's and stays"; continue; fi; \
 		install -D -m 644 /dev/null "$$file" && \
-			$(run) $$word --completion=$$shell >"$$file" || exit; done; done
+			$(COMPLETER) $$word --completion=$$shell >"$$file" || exit; done; done
 	@for name in $(LINKS); do ln -sfn fastnet '$(bin)'/$$name; $(named_page); \
 		there=$$(ls -d "$$file" "$$file".* 2>/dev/null); \
 		if [ -n "$$there" ] && ! $(is_our_page); then \
@@ -397,10 +398,16 @@ dist: ## a tarball of the last commit, with its checksum, in build/dist
 	gzip -9nf $(DIST)/$(tarball)
 	cd $(DIST) && sha256sum $(tarball).gz >$(tarball).gz.sha256
 
-deb rpm: $(PROGRAM)
-	@BUILD='$(BUILD)' PROGRAM='$(PROGRAM)' VERSION='$(VERSION)' DIST='$(DIST)' .packaging/build $@
-deb: ## a package for Debian and what comes from it, in build/dist
-rpm: ## a package for Fedora and others, in build/dist
+# Where the project is at home, and who answers for its packages: releases and distributions set them.
+HOMEPAGE   ?= https://fastnet.invalid
+MAINTAINER ?= The fastnet authors <fastnet@fastnet.invalid>
+
+deb rpm apk:
+	@BUILD='$(BUILD)' VERSION='$(VERSION)' DIST='$(DIST)' HOMEPAGE='$(HOMEPAGE)' \
+		MAINTAINER='$(MAINTAINER)' CC='$(CC)' .packaging/build $@
+deb: ## packages for Debian and what comes from it, and their source, in build/dist
+rpm: ## packages for Fedora and others, and their source, in build/dist
+apk: ## an APKBUILD for Alpine, in build/dist
 
 clean: ## remove what was built
 	rm -rf $(BUILD) $(PROGRAM)
@@ -409,6 +416,6 @@ help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  %-13s %s\n", $$1, $$2}' Makefile
 
 FORCE:
-.PHONY: all deps deps-dev tested check check-doctor check-musl check-i386 check-arch check-kernels precommit asan bench \
-	fuzz fuzz-targets fuzz-run fuzz-coverage mutate lint $(LINTERS) programs \
-	format install uninstall dist deb rpm clean help FORCE
+.PHONY: all deps deps-dev tested check check-doctor check-musl check-i386 check-arch \
+	check-kernels precommit asan bench fuzz fuzz-targets fuzz-run fuzz-coverage mutate lint $(LINTERS) programs \
+	format install uninstall dist deb rpm apk clean help FORCE
