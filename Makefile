@@ -289,7 +289,7 @@ mutate-run-%: $(PROGRAM) $(MUTATE) $(INTERPOSER) $(HELPERS)
 
 # --- Style ------------------------------------------------------------------------------------
 
-LINTERS = lint-gcc lint-clang lint-format lint-cppcheck lint-tidy lint-shell lint-man
+LINTERS = lint-gcc lint-clang lint-format lint-cppcheck lint-tidy lint-shell lint-man lint-workflows
 lint: $(LINTERS) ## compilers, cppcheck, clang-tidy, clang-format, shellcheck, mandoc: all silent
 
 programs: $(PROGRAMS)
@@ -327,6 +327,11 @@ lint-man:
 		GROFF_TMAC_PATH='$(abspath $(BUILD))/tmac' \
 		LC_ALL=C.UTF-8 MANWIDTH=80 man --warnings -E UTF-8 -l -Tutf8 -Z $$page 2>&1 >/dev/null; \
 		done); test -z "$$out" || { printf '%s\n' "$$out" >&2; exit 1; }
+
+# Few distributions have actionlint: go install github.com/rhysd/actionlint/cmd/actionlint@latest
+lint-workflows:
+	$(Q)if command -v actionlint >/dev/null; then echo '  LINT	workflows'; \
+		actionlint .github/workflows/*.yml; else echo '  actionlint is missing: not run'; fi
 
 format: ## lay out the C files as .clang-format says
 	clang-format -i $(C_FILES)
