@@ -14,13 +14,17 @@ int proc_file_open(struct proc_file *file)
 {
     const struct query *query = file->query;
     char path[PATH_MAX];
-    const int error = proc_tree_machine(query->proc_root, &file->machine);
+    int status, error;
 
+    snprintf(path, sizeof path, "net/%s", file->name);
+    status = (file->open ? file->open : lines_open)(&file->lines, query->proc_root, path);
+    if (status < 0)
+        return status;
+    error = proc_tree_machine(query->proc_root, &file->machine);
     if (error)
         report_loss(query->report, "%s/machine: %s" HINT, query->proc_root,
                     error == -EBADMSG ? "not the first 20 bytes of a program" : strerror(-error));
-    snprintf(path, sizeof path, "net/%s", file->name);
-    return (file->open ? file->open : lines_open)(&file->lines, query->proc_root, path);
+    return status;
 }
 
 /* The kernel ends every line, so a line without an end was cut, perhaps inside its last field. */
