@@ -119,7 +119,7 @@ void rule_flow_races(struct examination *examination)
         grown(before, before->failed, examination->now->tables[TABLE_FLOWS].failed);
     struct finding finding;
 
-    if (!failed || (double)failed < INSERTIONS_A_SECOND * seconds_between(examination))
+    if (!failed || (double)failed < (double)INSERTIONS_A_SECOND * seconds_between(examination))
         return;
     finding_begin(&finding, examination, SEVERITY_WARNING, "conntrack");
     finding_summary(&finding,

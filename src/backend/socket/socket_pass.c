@@ -559,8 +559,9 @@ static int dump_bound(const struct query *query, struct taker *taker)
 /* True if the sockets at a place are rows of the table. */
 static bool is_of(const struct table *table, unsigned place)
 {
-    return table_at(place) == table ||
-           (table == &table_tcp_both && table_at(place)->protocol == IPPROTO_TCP);
+    const struct table *at = table_at(place);
+
+    return at == table || (table == &table_tcp_both && at && at->protocol == IPPROTO_TCP);
 }
 
 static int dump_place(const struct query *query, unsigned place, record_fn fn, void *arg)

@@ -82,7 +82,8 @@ static int take_seconds(struct doctor_command *command, const char *argument)
     char *end;
     const double seconds = strtod(argument, &end);
 
-    if (argument[strspn(argument, "0123456789.")] || end == argument || *end || seconds > FOR_MAX)
+    if (argument[strspn(argument, "0123456789.")] || end == argument || *end ||
+        seconds > (double)FOR_MAX)
         return common_misuse_typed(&command->common, "--for", "seconds, 0 to 1000000, not",
                                    as_text(argument));
     command->milliseconds = (unsigned)(seconds * 1000 + 0.999);

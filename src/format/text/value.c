@@ -319,7 +319,7 @@ enum text_part text_put(struct writer *writer, struct text text, const char *del
 static void put_list(struct writer *writer, const struct value *list)
 {
     char digits[TEXT_U64_MAX];
-    struct value element;
+    struct value element = {0};
 
     for (size_t at = 0, count = 0; value_next(list, &at, &element); count++) {
         if (count > 0)
