@@ -10,6 +10,7 @@
 #include <sys/statfs.h>
 
 #include "fastnet/array.h"
+#include "fastnet/kernel_abi.h"
 #include "sys/bpf_call.h"
 
 /* --- The kernel's types ----------------------------------------------------------------------- */
@@ -101,12 +102,10 @@ int bpf_iterator_load(const struct bpf_insn *program, size_t count, uint32_t fun
 /* A kernel that does not know the numbers of tasks here refuses them: E2BIG. */
 static int link_to(int program, uint32_t task)
 {
-    union bpf_iter_link_info info;
+    const struct kernel_task_iterator info = {.tid = task};
     union bpf_attr attributes;
 
-    memset(&info, 0, sizeof info);
     memset(&attributes, 0, sizeof attributes);
-    info.task.tid = task;
     attributes.link_create.prog_fd = (uint32_t)program;
     attributes.link_create.attach_type = BPF_TRACE_ITER;
     if (task) {

@@ -1,4 +1,5 @@
 #include "fastnet/proc_tree.h"
+#include "fastnet/kernel_abi.h"
 
 #include <elf.h>
 #include <endian.h>

@@ -1,4 +1,5 @@
 #include "fastnet/rights.h"
+#include "fastnet/kernel_abi.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -6,14 +7,6 @@
 #include <sys/capability.h>
 #include <sys/prctl.h>
 #include <unistd.h>
-
-/* Linux 5.8; older headers lack them. */
-#ifndef CAP_PERFMON
-#define CAP_PERFMON 38
-#endif
-#ifndef CAP_BPF
-#define CAP_BPF 39
-#endif
 
 enum { VALUES_MAX = 2 };
 

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/socket.h>
 
+#include "fastnet/kernel_abi.h"
 #include "fuzz.h"
 
 /* CTA_FILTER_FLAG(). */

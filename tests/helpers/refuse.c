@@ -17,7 +17,6 @@
 #include <err.h>
 #include <errno.h>
 #include <linux/filter.h>
-#include <linux/landlock.h>
 #include <linux/seccomp.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -26,6 +25,8 @@
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+
+#include "fastnet/kernel_abi.h"
 
 /* The half of an argument that a number of 32 bits is in. */
 #if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
@@ -82,7 +83,7 @@ static void refuse_bpf(uint32_t error)
 /* What is forbidden besides does not matter: a right that the program does not need. */
 static void refuse_looks(void)
 {
-    const struct landlock_ruleset_attr rules = {.handled_access_fs = LANDLOCK_ACCESS_FS_MAKE_FIFO};
+    const uint64_t rules = 1 << 10; /* LANDLOCK_ACCESS_FS_MAKE_FIFO */
     const int fd = (int)syscall(SYS_landlock_create_ruleset, &rules, sizeof rules, 0);
 
     if (fd < 0 || prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 ||

@@ -19,6 +19,7 @@
 #include "backend/flow/ctnetlink_filter.h"
 #include "ct_line.h"
 #include "ct_messages.h"
+#include "fastnet/kernel_abi.h"
 #include "predicates.h"
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))

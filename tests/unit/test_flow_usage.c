@@ -20,6 +20,7 @@
 #include "backend/flow/flow_usage.h"
 #include "backend/proc/lines.h"
 #include "backend/proc/stat_file.h"
+#include "fastnet/kernel_abi.h"
 #include "fastnet/rights.h"
 #include "flow_scene.h"
 

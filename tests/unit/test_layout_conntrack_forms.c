@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "addresses.h"
+#include "fastnet/kernel_abi.h"
 #include "flow_rows.h"
 
 /* --- XML -------------------------------------------------------------------------------------- */

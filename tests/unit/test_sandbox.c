@@ -8,7 +8,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/landlock.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <sys/stat.h>
@@ -16,6 +15,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "fastnet/kernel_abi.h"
 #include "fastnet/rights.h"
 #include "scene.h"
 

@@ -18,6 +18,7 @@
 #include "../helpers/made_sockets.h"
 #include "backend/socket/socket_pass.h"
 #include "fastnet/array.h"
+#include "fastnet/kernel_abi.h"
 #include "fastnet/predicate.h"
 #include "processor.h"
 #include "scene.h"

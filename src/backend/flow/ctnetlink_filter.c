@@ -4,7 +4,6 @@
 #include <libmnl/libmnl.h>
 #include <linux/icmp.h>
 #include <linux/icmpv6.h>
-#include <linux/netfilter/nfnetlink_conntrack.h>
 #include <netinet/in.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -13,6 +12,7 @@
 #include "backend/netlink/attributes.h"
 #include "fastnet/array.h"
 #include "fastnet/flow_names.h"
+#include "fastnet/kernel_abi.h"
 #include "fastnet/predicate.h"
 
 /* What of a tuple is compared (CTA_FILTER_*_FLAGS): net/netfilter/nf_internals.h. */

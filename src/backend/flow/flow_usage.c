@@ -1,12 +1,12 @@
 #include "backend/flow/flow_usage.h"
 
 #include <errno.h>
-#include <linux/netfilter/nfnetlink_conntrack.h>
 #include <string.h>
 
 #include "backend/proc/scan.h"
 #include "backend/proc/stat_file.h"
 #include "fastnet/array.h"
+#include "fastnet/kernel_abi.h"
 #include "fastnet/proc_tree.h"
 #include "fastnet/report.h"
 #include "fastnet/rights.h"

@@ -1,7 +1,6 @@
 #include "format/counter/counter_names.h"
 #include "fastnet/array.h"
-
-#include <linux/netfilter/nfnetlink_conntrack.h>
+#include "fastnet/kernel_abi.h"
 
 /* linux/netfilter/nfnetlink_conntrack.h; the last four are for later kernels, as in conntrack. */
 static const struct text names[] = {

@@ -1,5 +1,5 @@
 /* The fields of the counters of one processor. */
-#include <linux/netfilter/nfnetlink_conntrack.h>
+#include "fastnet/kernel_abi.h"
 
 #include "format/fields/fields.h"
 

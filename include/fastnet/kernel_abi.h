@@ -1,0 +1,46 @@
+/*
+ * Numbers and structs of the kernel that its headers lack from Linux 5.10 on. They never change, so
+ * the program is the same whatever headers it was built with. A kernel that does not know one
+ * refuses it. Enumerators hide from #ifndef: a macro stands before each, whether it is there or
+ * not.
+ */
+#ifndef FASTNET_KERNEL_ABI_H
+#define FASTNET_KERNEL_ABI_H
+
+#include <linux/bpf.h>
+#include <linux/capability.h>
+#include <linux/netfilter/nfnetlink_conntrack.h>
+#include <stdint.h>
+#include <sys/syscall.h>
+
+/* include/uapi/linux/netfilter/nfnetlink_conntrack.h: enum ctattr_type, ctattr_stats_cpu */
+#define CTA_STATUS_MASK         26
+#define CTA_STATS_CHAIN_TOOLONG 15
+
+/* include/uapi/linux/bpf.h: enum bpf_func_id, and the member `task` of union bpf_iter_link_info */
+#define BPF_FUNC_sock_from_file 162 /* Linux 5.11 */
+struct kernel_task_iterator {       /* 6.1 */
+    uint32_t tid, pid, pid_fd;
+    uint32_t unused; /* the union is as large as that of control groups */
+};
+
+/* include/uapi/asm-generic/unistd.h */
+#ifndef SYS_openat2
+#define SYS_openat2 437 /* 5.6, but the C library may be older than the headers */
+#endif
+#ifndef SYS_landlock_create_ruleset /* 5.13 */
+#define SYS_landlock_create_ruleset 444
+#define SYS_landlock_restrict_self  446
+#endif
+/* include/uapi/linux/landlock.h; which nothing includes */
+#define LANDLOCK_CREATE_RULESET_VERSION 1
+
+/* include/uapi/linux/capability.h: 5.8, but libcap may have a copy of its own */
+#ifndef CAP_PERFMON
+#define CAP_PERFMON 38
+#endif
+#ifndef CAP_BPF
+#define CAP_BPF 39
+#endif
+
+#endif
