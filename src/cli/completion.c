@@ -1,7 +1,6 @@
 #include "cli/completion.h"
 
 #include <ctype.h>
-#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
@@ -291,19 +290,12 @@ static void put_argument(const struct offer *offer)
 static void put_operands(const struct offer *offer)
 {
     const struct operands *operands = offer->grammar->operands;
-    char *words = NULL;
-    size_t size;
-    FILE *stream;
 
     while (operands && operands->after && !options_among(operands->after, offer->before))
         operands++;
-    stream = operands ? open_memstream(&words, &size) : NULL;
-    if (!stream)
+    if (!operands)
         return;
-    operands->put(stream);
-    if (fclose(stream) == 0)
-        put_words(offer, offer->word, words);
-    free(words);
+    put_words(offer, offer->word, operands->words);
     if (operands->choices)
         put_choices(offer, offer->word, operands->choices);
 }

@@ -17,9 +17,9 @@ struct listed {
 
 /* Words that are no options, for completions. */
 struct operands {
-    const char *after;         /* these can follow one of these words; NULL, the last: any other */
-    void (*put)(FILE *stream); /* writes them, a blank before each */
-    const char *choices;       /* a command that prints more of them (options.h), or NULL */
+    const char *after;   /* these can follow one of these words; NULL, the last: any other */
+    const char *words;   /* separated by blanks */
+    const char *choices; /* a command that prints more of them (options.h), or NULL */
 };
 
 /* A command line that people use. */

@@ -904,9 +904,38 @@ static void of_all_namespaces_a_device_is_a_number_or_a_name(void **state)
     assert_string_equal(listed("dev 5g0"), "1: filter, word 2: '5g0': there is no such interface");
 }
 
+/* The words are alone, or behind a condition that needs one: then it is the end that is wrong. */
+static void words_that_are_offered_are_understood(void **state)
+{
+    static const struct {
+        const char *before, *beside; /* beside: offered words that can follow something only */
+    } places[] = {{"state", ""},
+                  {"sport", ""},
+                  {"dev", ""},
+                  {"fwmark", ""},
+                  {"", "state exclude excl and or"}};
+
+    (void)state;
+    for (size_t i = 0; i < COUNT(places); i++) {
+        const char *words = ss_operands[i].words;
+        for (struct text word; text_next(&words, ' ', &word);) {
+            char name[32], text[80];
+            snprintf(name, sizeof name, "%.*s", (int)word.length, word.data);
+            snprintf(text, sizeof text, "%s %s %s", places[i].before, name,
+                     i == 1   ? ":22"
+                     : i == 2 ? "5"
+                     : i == 3 ? "7"
+                              : "");
+            if (i > 0 && !text_has_word(places[i].beside, name))
+                assert_null(strstr(listed(text), "filter, word"));
+        }
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(words_that_are_offered_are_understood),
         cmocka_unit_test(of_all_namespaces_a_device_is_a_number_or_a_name),
         cmocka_unit_test(an_empty_filter_lists_all),
         cmocka_unit_test(ports_are_compared),

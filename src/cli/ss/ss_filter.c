@@ -1,6 +1,5 @@
 #include "cli/ss/ss_filter.h"
 
-#include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -40,48 +39,14 @@ static bool begins_condition(enum ss_token token)
     return token >= SS_SRC && token <= SS_AUTOBOUND;
 }
 
-/* --- Completions: words, because signs mean something to a shell ------------------------------ */
-
-/* A blank before each. Of words that mean the same, the first. */
-static void put_words(FILE *stream, enum ss_token first, enum ss_token last)
-{
-    enum ss_token before = SS_END;
-
-    for (size_t i = 0; i < COUNT(tokens); i++) {
-        const enum ss_token token = tokens[i].token;
-        if (token < first || token > last || token == before || !isalpha(tokens[i].text[0]))
-            continue;
-        fprintf(stream, " %s", tokens[i].text);
-        before = token;
-    }
-}
-
-static void put_states(FILE *stream)
-{
-    fprintf(stream, " %s", ss_state_names);
-}
-
-static void put_comparisons(FILE *stream)
-{
-    put_words(stream, SS_EQUAL, SS_LESS);
-}
-
-static void put_equalities(FILE *stream)
-{
-    put_words(stream, SS_EQUAL, SS_NOT_EQUAL);
-}
-
-static void put_others(FILE *stream)
-{
-    fprintf(stream, " %s", ss_state_words);
-    put_words(stream, SS_AND, SS_AUTOBOUND);
-}
-
-const struct operands ss_operands[] = {{ss_state_words, put_states, NULL},
-                                       {"sport dport", put_comparisons, NULL},
-                                       {"dev", put_equalities, CHOICES_INTERFACES},
-                                       {"fwmark cgroup", put_equalities, NULL},
-                                       {NULL, put_others, NULL}};
+/* For completions: words, because signs mean something to a shell; of those that mean the same,
+ * one. */
+const struct operands ss_operands[] = {
+    {ss_state_words, ss_state_names, NULL},
+    {"sport dport", "eq ne ge le gt lt", NULL},
+    {"dev", "eq ne", CHOICES_INTERFACES},
+    {"fwmark cgroup", "eq ne", NULL},
+    {NULL, "state exclude excl not and or src dst sport dport dev fwmark cgroup autobound", NULL}};
 
 /* --- Words ------------------------------------------------------------------------------------ */
 
