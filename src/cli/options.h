@@ -18,7 +18,7 @@ enum option_argument {
     ARGUMENT_WORD,     /* a word may follow, one that begins with neither '-' nor '!' */
 };
 
-/* What the argument of an option that compares is. */
+/* What the argument of an option is. */
 enum option_form {
     FORM_LIST, /* values of the columns, as --where takes them */
     FORM_TEXT, /* a text, in which no sign means anything; the last one counts */
@@ -46,12 +46,11 @@ struct option {
      * them refuses the option. NULL: the argument is a condition of --where.
      */
     const char *columns;
-    const char *value; /* what a filter without an argument compares */
+    const char *value; /* what stands for the argument of an option that takes none */
     uint8_t form;      /* enum option_form */
-    uint8_t protocols; /* bits of the personality: what the option goes with; 0: everything */
-    uint16_t commands;
-    /* The greatest that the argument can be; without an argument, the value of an enum. */
-    uint32_t number;
+    uint8_t protocols; /* the option goes with these and ... */
+    uint16_t commands; /* ... with these, as the personality numbers them; 0: with all */
+    uint32_t number;   /* the greatest that the argument can be, or else what an enum becomes */
 };
 
 /* The id of a row that says all that the option does. */

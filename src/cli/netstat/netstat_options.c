@@ -191,15 +191,18 @@ static int take_families(struct netstat_options *options, const char *names)
     return 0;
 }
 
+/* Other options change nothing. */
 static int take_other_table(struct netstat_options *options, int id)
 {
-    if (id == 'g' && options->other_tables) /* -g gives way to the others */
+    size_t i = 0;
+
+    while (i < COUNT(listed) && listed[i].id != id)
+        i++;
+    if (i == COUNT(listed) || (id == 'g' && options->other_tables)) /* -g gives way to the others */
         return 0;
     /* -i says nothing new after -I=lo */
     options->other_tables += id != 'g' && !(id == 'i' && options->interface);
-    for (size_t i = 0; i < COUNT(listed); i++)
-        if (listed[i].id == id)
-            options->kind = listed[i].kind;
+    options->kind = listed[i].kind;
     return 0;
 }
 
@@ -228,13 +231,6 @@ static int take_option(const struct option *option, const char *argument, void *
         return 0;
     case 'I':
         return take_interface(options, argument);
-    case 'g':
-    case 'i':
-    case 'M':
-    case 'r':
-    case 's':
-    case OPTION_SUMMARY:
-        return take_other_table(options, option->id);
     case 'Z':
         if (proc_tree_has("/sys/fs", "selinux/enforce"))
             fprintf(stderr, "%s: --context is not supported\n", options->common.program);
@@ -245,7 +241,7 @@ static int take_option(const struct option *option, const char *argument, void *
         options->operands[options->operands[0] != NULL] = argument;
         return 0;
     default:
-        return 0; /* what changes nothing here */
+        return take_other_table(options, option->id);
     }
 }
 
