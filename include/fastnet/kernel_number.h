@@ -86,6 +86,7 @@ struct counter_record;
     SYSCTL(ORPHANS_MAX, "net.ipv4.tcp_max_orphans", NO_NUMBER, "net/ipv4/tcp_max_orphans", 1, 0)   \
     SYSCTL(TCP_PAGES_PRESSURE, "net.ipv4.tcp_mem", NO_NUMBER, "net/ipv4/tcp_mem", 3, 1)            \
     SYSCTL(TCP_PAGES_MAX, "net.ipv4.tcp_mem", NO_NUMBER, "net/ipv4/tcp_mem", 3, 2)                 \
+    SYSCTL(UDP_PAGES_PRESSURE, "net.ipv4.udp_mem", NO_NUMBER, "net/ipv4/udp_mem", 3, 1)            \
     SYSCTL(UDP_PAGES_MAX, "net.ipv4.udp_mem", NO_NUMBER, "net/ipv4/udp_mem", 3, 2)                 \
     SYSCTL(PORT_FIRST, NULL, NO_NUMBER, "net/ipv4/ip_local_port_range", 2, 0)                      \
     SYSCTL(PORT_LAST, NULL, NO_NUMBER, "net/ipv4/ip_local_port_range", 2, 1)                       \
@@ -124,5 +125,8 @@ extern const struct kernel_number_row {
 
 /* NO_NUMBER: it has no row. */
 enum kernel_number kernel_number_of(const struct counter_record *counter);
+
+/* Reads one that is in a file. Returns 0 or -errno as sysctl_numbers() does; *value stays then. */
+int kernel_number_read(const char *proc_root, enum kernel_number number, uint64_t *value);
 
 #endif

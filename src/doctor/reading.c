@@ -46,12 +46,9 @@ static void read_sysctls(struct reading *reading, const char *proc_root, struct 
     static const char reserved[] = "net/ipv4/ip_local_reserved_ports";
 
     for (enum kernel_number i = TIME_WAIT_MAX; i <= FILES_MAX; i++) {
-        uint64_t numbers[SYSCTL_NUMBERS_MAX];
-        const struct kernel_number_row *row = &kernel_numbers[i];
-        const int error = sysctl_numbers(proc_root, row->file, numbers, row->file_numbers);
+        const int error = kernel_number_read(proc_root, i, &reading->numbers[i]);
         reading->known[i] = error == 0;
-        reading->numbers[i] = error ? 0 : numbers[row->index];
-        report_unread(report, row->file, error);
+        report_unread(report, kernel_numbers[i].file, error);
     }
     if (reading->known[PORT_FIRST])
         report_unread(report, reserved,

@@ -285,18 +285,13 @@ static bool must_keep_all(const struct run *run)
            (names && (run_is_captured(run) || needs_rights(run)));
 }
 
-/* While rows come, the right to read a captured tree is in effect. */
-static bool may_put_off_owners(const struct run *run)
+void run_need_owners(struct run *run)
 {
     const struct listing *listing = run->listing;
 
-    return listing->where && !listing->events && !listing->diag_file && !run_is_captured(run);
-}
-
-void run_need_owners(struct run *run)
-{
     run->needs.lookups |= NEED_OWNERS;
-    if (may_put_off_owners(run))
+    /* while rows come, the right to read a captured tree is in effect */
+    if (listing->where && !listing->events && !listing->diag_file && !run_is_captured(run))
         run_put_off_owners(run);
     else
         run_walk_owners(run);

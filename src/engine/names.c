@@ -133,26 +133,19 @@ bool run_is_ownerless(const struct run *run, const struct record *record)
     return owners && inode_of(record) && owners_find(owners, inode_of(record), &first) == 0;
 }
 
-/* Reads the rest about the owners of a row. Returns true if it has no owner, as above. */
-static bool is_ownerless(const struct run *run, const struct record *record)
+bool run_read_owners(struct run *run, const struct rows *rows)
 {
     const struct context *context = &run->engine->context;
     const struct owner *first;
-
-    if (run->needs.lookups & NEED_PEERS && context->owners)
-        (void)owners_find(context->owners, peers_inode(context->here.peers, record), &first);
-    return run_is_ownerless(run, record);
-}
-
-bool run_read_owners(struct run *run, const struct rows *rows)
-{
     struct kept_row row;
     bool ownerless = false;
 
-    for (size_t i = 0; i < rows->count && run->engine->context.owners; i++) {
+    for (size_t i = 0; i < rows->count && context->owners; i++) {
         const struct record *record = rows_glance(rows, i, &row);
         run_look_from(run, record->visit);
-        ownerless |= is_ownerless(run, record);
+        if (run->needs.lookups & NEED_PEERS)
+            (void)owners_find(context->owners, peers_inode(context->here.peers, record), &first);
+        ownerless |= run_is_ownerless(run, record);
     }
     return ownerless;
 }
@@ -312,16 +305,6 @@ static void add_links(struct run *run)
                     error < 0 ? strerror(-error) : details.lines[0]);
 }
 
-/* Without a file of their names, labels are shown as numbers. */
-static void read_labels(struct run *run)
-{
-    const int error = labels_create(&run->engine->context.labels, NULL);
-
-    if (error < 0)
-        report_note(run->report, "labels have no names: /etc/xtables/connlabel.conf: %s",
-                    strerror(-error));
-}
-
 /* A group may be made at any time, so they are read anew for each run. */
 int run_read_cgroups(struct run *run)
 {
@@ -397,9 +380,13 @@ int run_prepare_numbers(struct run *run)
 {
     struct context *context = &run->engine->context;
     const uint64_t needs = run->needs.lookups;
+    int error = 0;
 
     if ((needs & NEED_LABELS) && !context->labels)
-        read_labels(run);
+        error = labels_create(&context->labels, NULL);
+    if (error < 0)
+        report_note(run->report, "labels have no names: /etc/xtables/connlabel.conf: %s",
+                    strerror(-error));
     if ((needs & NEED_MACHINE) && !*context->host)
         machine_name(run->listing->proc_root, context->host);
     if ((needs & NEED_SENDERS) && !context->senders &&

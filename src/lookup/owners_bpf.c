@@ -16,8 +16,8 @@
 
 #include "fastnet/array.h"
 #include "fastnet/bpf_iterator.h"
+#include "fastnet/kernel_number.h"
 #include "fastnet/rights.h"
-#include "fastnet/sysctl.h"
 #include "lookup/owners_parts.h"
 
 /* --- The kernel's structs --------------------------------------------------------------------- */
@@ -224,12 +224,12 @@ static bool load(struct owners_program *program)
 
 bool owners_program_load(struct owners_program *program, bool always)
 {
-    uint64_t files[3]; /* that are open, not used, and allowed (proc(5)) */
+    uint64_t files;
 
     if (program->fd >= 0 || program->refused)
         return program->fd >= 0;
-    if (!always && (sysctl_numbers("/proc", "fs/file-nr", files, COUNT(files)) < 0 ||
-                    files[0] < OPEN_FILES_WORTH))
+    if (!always &&
+        (kernel_number_read("/proc", FILES_OPEN, &files) < 0 || files < OPEN_FILES_WORTH))
         return false;
     return is_allowed(program) && load(program);
 }

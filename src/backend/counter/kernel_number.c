@@ -1,6 +1,7 @@
 #include "fastnet/kernel_number.h"
 
 #include "fastnet/record.h"
+#include "fastnet/sysctl.h"
 
 #define COUNTER(number, of_protocol, of_name)                                                      \
     [number] = {.protocol = (of_protocol), .name = (of_name)},
@@ -23,4 +24,15 @@ enum kernel_number kernel_number_of(const struct counter_record *counter)
             (!kernel_numbers[i].protocol || text_is(counter->protocol, kernel_numbers[i].protocol)))
             return i;
     return NO_NUMBER;
+}
+
+int kernel_number_read(const char *proc_root, enum kernel_number number, uint64_t *value)
+{
+    const struct kernel_number_row *row = &kernel_numbers[number];
+    uint64_t numbers[SYSCTL_NUMBERS_MAX];
+    const int error = sysctl_numbers(proc_root, row->file, numbers, row->file_numbers);
+
+    if (!error)
+        *value = numbers[row->index];
+    return error;
 }

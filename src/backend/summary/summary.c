@@ -23,7 +23,6 @@
 #include "fastnet/kernel_number.h"
 #include "fastnet/predicate.h"
 #include "fastnet/report.h"
-#include "fastnet/sysctl.h"
 
 const struct table table_summary = {.name = "summary", .file = "sockstat", .kind = &kind_summary};
 
@@ -182,28 +181,22 @@ static void read_states(struct reading *reading)
 
 /* row: if the file is missing, the row is missing, too. */
 static bool read_sysctl(const struct reading *reading, enum kernel_number number, bool row,
-                        uint64_t numbers[SYSCTL_NUMBERS_MAX])
+                        uint64_t *value)
 {
-    const struct kernel_number_row *sysctl = &kernel_numbers[number];
-    const int error =
-        sysctl_numbers(reading->query->proc_root, sysctl->file, numbers, sysctl->file_numbers);
+    const int error = kernel_number_read(reading->query->proc_root, number, value);
     char path[64];
 
-    snprintf(path, sizeof path, "sys/%s", sysctl->file);
+    snprintf(path, sizeof path, "sys/%s", kernel_numbers[number].file);
     report_unread(reading, path, error, row);
     return error == 0;
 }
 
 static void read_sysctls(struct reading *reading)
 {
-    uint64_t numbers[SYSCTL_NUMBERS_MAX];
-
     for (size_t i = 0; i < COUNT(rows); i++) {
         const enum kernel_number number = *rows[i].numbers;
-        if (!kernel_numbers[number].file || !read_sysctl(reading, number, true, numbers))
-            continue;
-        reading->numbers[number] = numbers[kernel_numbers[number].index];
-        reading->known[number] = true;
+        if (kernel_numbers[number].file)
+            reading->known[number] = read_sysctl(reading, number, true, &reading->numbers[number]);
     }
 }
 
@@ -225,30 +218,25 @@ static uint64_t in_bytes(const struct kernel_number_row *row, uint64_t number)
     return number > UINT64_MAX / page ? UINT64_MAX : number * page;
 }
 
-/*
- * Where connection tracking has no limit, it is 0. Of the three numbers of tcp_mem and udp_mem the
- * second is where pressure begins.
- */
+/* Where connection tracking has no limit, it is 0. Pressure begins at the number before a limit. */
 static void set_limits(const struct reading *reading, const struct kernel_number_row *row,
                        struct record *record)
 {
-    const struct kernel_number_row *sysctl = &kernel_numbers[row->limit];
     struct summary_record *summary = &record->summary;
-    uint64_t numbers[SYSCTL_NUMBERS_MAX];
+    uint64_t limit, pressure;
 
     if (!row->limit)
         return;
-    summary->sysctl = as_text(sysctl->name);
+    summary->sysctl = as_text(kernel_numbers[row->limit].name);
     record->has |= SUMMARY_SYSCTL;
-    if (!read_sysctl(reading, row->limit, false, numbers))
+    if (!read_sysctl(reading, row->limit, false, &limit))
         return;
-    const uint64_t limit = numbers[sysctl->index];
     if (row->unit == IN_ROWS && limit)
         set(record, &summary->limit, SUMMARY_LIMIT, limit);
     else if (limit)
         set(record, &summary->limit_bytes, SUMMARY_LIMIT_BYTES, in_bytes(row, limit));
-    if (row->unit == IN_PAGES)
-        set(record, &summary->pressure_bytes, SUMMARY_PRESSURE, in_bytes(row, numbers[1]));
+    if (row->unit == IN_PAGES && read_sysctl(reading, row->limit - 1, false, &pressure))
+        set(record, &summary->pressure_bytes, SUMMARY_PRESSURE, in_bytes(row, pressure));
 }
 
 /* Returns false if it is not known. */
