@@ -206,17 +206,6 @@ static void take_told(struct naming *naming, enum told what, struct text told)
     }
 }
 
-static void take_unit(struct naming *naming, struct text name)
-{
-    const bool escaped = name.data[0] == '_'; /* as names that the kernel could claim */
-
-    snprintf(naming->names->unit, sizeof naming->names->unit, "%.*s%s%.*s",
-             (int)naming->user.length, naming->user.data, naming->user.length ? "/" : "",
-             (int)name.length - escaped, name.data + escaped);
-    if (!naming->user.length && name.length > 5 && memcmp(name.data, "user@", 5) == 0)
-        naming->user = name;
-}
-
 /* A directory of the path. What stands deeper counts more. */
 static void take_directory(struct naming *naming, struct text name)
 {
@@ -226,8 +215,15 @@ static void take_directory(struct naming *naming, struct text name)
     if (pattern)
         take_told(naming, pattern->told, told);
     /* the name of a container may look like that of a unit */
-    if (is_unit(name) && (!pattern || is_unit((struct text){pattern->name, strlen(pattern->name)})))
-        take_unit(naming, name);
+    if (is_unit(name) &&
+        (!pattern || is_unit((struct text){pattern->name, strlen(pattern->name)}))) {
+        const bool escaped = name.data[0] == '_'; /* as names that the kernel could claim */
+        snprintf(naming->names->unit, sizeof naming->names->unit, "%.*s%s%.*s",
+                 (int)naming->user.length, naming->user.data, naming->user.length ? "/" : "",
+                 (int)name.length - escaped, name.data + escaped);
+        if (!naming->user.length && name.length > 5 && memcmp(name.data, "user@", 5) == 0)
+            naming->user = name;
+    }
     naming->above = name;
 }
 

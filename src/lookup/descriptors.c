@@ -105,31 +105,24 @@ static int take(const struct reading *reading, pid_t pid)
     return error ? 0 : reading->fn(&process, reading->arg);
 }
 
-static int take_all(const struct reading *reading)
-{
-    struct processes processes = {.count = 0};
-    int result = processes_list(reading->tree, &processes, false);
-
-    /* process 1 is in every pid namespace */
-    reading->missed->hidden =
-        !processes.count || (reading->tree->living && processes.items[0].pid != 1);
-    for (size_t i = 0; i < processes.count && result == 0; i++)
-        result = take(reading, processes.items[i].pid);
-    processes_finish(&processes);
-    return result;
-}
-
 int descriptors_each(const char *proc_root, uint64_t least, descriptors_fn fn, void *arg,
                      struct descriptors_missed *missed)
 {
     struct proc_tree tree;
+    const struct reading reading = {&tree, least, fn, arg, missed};
+    struct processes processes = {.count = 0};
     int result = proc_tree_init(&tree, proc_root);
 
     *missed = (struct descriptors_missed){.denied = 0};
-    if (result == 0) {
-        result = take_all(&(struct reading){&tree, least, fn, arg, missed});
-        proc_tree_finish(&tree);
-    }
+    if (result)
+        return result;
+    result = processes_list(&tree, &processes, false);
+    /* process 1 is in every pid namespace */
+    missed->hidden = !processes.count || (tree.living && processes.items[0].pid != 1);
+    for (size_t i = 0; i < processes.count && result == 0; i++)
+        result = take(&reading, processes.items[i].pid);
+    processes_finish(&processes);
+    proc_tree_finish(&tree);
     return result;
 }
 

@@ -85,25 +85,22 @@ static void note_error(struct walk *walk, int error)
 
 static void *work(void *arg);
 
-static bool start_worker(struct walk *walk)
-{
-    struct worker *worker = &walk->workers[walk->worker_count];
-    worker->walk = walk;
-    pthread_mutex_lock(&walk->lock); /* the thread must not end before it is counted */
-    const bool started = thread_start(&worker->thread, work, worker) == 0;
-    walk->busy += started;
-    walk->worker_count += started;
-    pthread_mutex_unlock(&walk->lock);
-    return started;
-}
-
 /* The first worker calls it. If no thread can be started, the walk only takes longer. */
 static void start_workers(struct walk *walk, unsigned threads)
 {
+    bool started = true;
+
     if (threads > THREADS_MAX)
         threads = THREADS_MAX;
-    while (walk->worker_count < threads && start_worker(walk))
-        ;
+    while (started && walk->worker_count < threads) {
+        struct worker *worker = &walk->workers[walk->worker_count];
+        worker->walk = walk;
+        pthread_mutex_lock(&walk->lock); /* the thread must not end before it is counted */
+        started = thread_start(&worker->thread, work, worker) == 0;
+        walk->busy += started;
+        walk->worker_count += started;
+        pthread_mutex_unlock(&walk->lock);
+    }
 }
 
 /* Adds to the cost of the first worker. Starts the others once they are worth their start. */

@@ -101,21 +101,17 @@ static int is_socket(const char *name, void *arg)
     return descriptor_read(search->directory, name, &fd, &held) > 0 && held == search->inode;
 }
 
-static bool holds(const struct proc_tree *tree, pid_t pid, uint64_t inode)
-{
-    struct search search = {process_open_descriptors(tree, pid), inode};
-
-    if (search.directory < 0)
-        return false;
-    const bool found = directory_each(search.directory, is_socket, &search) > 0;
-    close(search.directory);
-    return found;
-}
-
 static bool take_process(struct senders *senders, const struct proc_tree *tree, pid_t pid,
                          uint64_t inode)
 {
-    if (!holds(tree, pid, inode))
+    struct search search = {process_open_descriptors(tree, pid), inode};
+    bool found;
+
+    if (search.directory < 0)
+        return false;
+    found = directory_each(search.directory, is_socket, &search) > 0;
+    close(search.directory);
+    if (!found)
         return false;
     senders->process = (struct process){.pid = pid};
     return process_read_names(tree, &senders->process, name_alone) == 0 &&

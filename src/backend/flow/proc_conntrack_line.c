@@ -195,25 +195,20 @@ static bool take_key(struct scan *word, uint16_t *value)
     return true;
 }
 
-/* Eight groups: the kernel leaves none of them out here. */
-static bool take_ipv6(struct scan *word, uint8_t *address)
+static bool take_address(struct scan *word, uint8_t family, struct address *address)
 {
+    address->family = family;
+    if (family == AF_INET)
+        return scan_ipv4(word, address->bytes) && word->at == word->end;
+    /* eight groups: the kernel leaves none of them out here */
     for (size_t i = 0; i < 8; i++) {
         uint64_t group;
         if ((i && !scan_char(word, ':')) || !scan_hex(word, &group, 4))
             return false;
-        address[2 * i] = (uint8_t)(group >> 8);
-        address[2 * i + 1] = (uint8_t)group;
+        address->bytes[2 * i] = (uint8_t)(group >> 8);
+        address->bytes[2 * i + 1] = (uint8_t)group;
     }
-    return true;
-}
-
-static bool take_address(struct scan *word, uint8_t family, struct address *address)
-{
-    address->family = family;
-    return (family == AF_INET ? scan_ipv4(word, address->bytes)
-                              : take_ipv6(word, address->bytes)) &&
-           word->at == word->end;
+    return word->at == word->end;
 }
 
 /* A context may hold blanks. It ends before the next of the words that can follow it. */

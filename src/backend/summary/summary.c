@@ -81,7 +81,7 @@ struct reading {
     bool has_states;
 };
 
-static uint64_t sum(uint64_t number, uint64_t other)
+static uint64_t plus(uint64_t number, uint64_t other)
 {
     return number > UINT64_MAX - other ? UINT64_MAX : number + other;
 }
@@ -105,7 +105,7 @@ static int take_counter(const struct record *record, void *arg)
     struct reading *reading = arg;
 
     if (number && !counter->negative) {
-        reading->numbers[number] = sum(reading->numbers[number], counter->magnitude);
+        reading->numbers[number] = plus(reading->numbers[number], counter->magnitude);
         reading->known[number] = true;
     }
     return 0;
@@ -247,7 +247,7 @@ static bool find_value(const struct reading *reading, const struct row *row, uin
 
     *value = counted ? reading->states[row->state] : 0;
     for (size_t i = 0; i < COUNT(row->numbers) && !counted; i++) {
-        *value = sum(*value, reading->numbers[row->numbers[i]]);
+        *value = plus(*value, reading->numbers[row->numbers[i]]);
         known |= reading->known[row->numbers[i]];
     }
     return known;

@@ -308,26 +308,18 @@ static char *put_unix(char *dst, struct ss_row *row)
     return ss_has(row, SOCKET_ICONS) ? put_waiting(dst, row) : dst;
 }
 
-/* The first 32 groups. */
-static uint32_t first_groups(const struct ss_row *row)
-{
-    const struct text *groups = &row->record->socket.groups;
-    unsigned long first;
-
-    if (!ss_has(row, SOCKET_GROUPS) || groups->length < sizeof first)
-        return 0;
-    memcpy(&first, groups->data, sizeof first);
-    return (uint32_t)first;
-}
-
 static char *put_netlink(char *dst, const struct ss_row *row)
 {
+    const struct text *groups = &row->record->socket.groups;
+    unsigned long first = 0; /* 32 of them are shown */
+
+    if (ss_has(row, SOCKET_GROUPS) && groups->length >= sizeof first)
+        memcpy(&first, groups->data, sizeof first);
     if (row->layout->extended) {
-        const uint32_t groups = first_groups(row);
         dst = put_hex(PUT(dst, " sk="), row->record->identity);
         dst = PUT(dst, " cb=0 groups=0x");
         for (unsigned shift = 32; shift > 0; shift -= 8)
-            dst = put_hex_byte(dst, (uint8_t)(groups >> (shift - 8)));
+            dst = put_hex_byte(dst, (uint8_t)(first >> (shift - 8)));
     }
     return row->layout->memory ? ss_put_memory(dst, row) : dst;
 }

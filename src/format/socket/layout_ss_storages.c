@@ -426,28 +426,24 @@ static const struct bpf_values *find_values(const struct ss_layout *layout, uint
     return NULL;
 }
 
-static char *put_hex_value(char *dst, struct ss_row *row, struct text value)
-{
-    dst = PUT(dst, "0x");
-    for (size_t i = 0; i < value.length; i++) {
-        if (i % HEX_PIECE == 0)
-            dst = ss_more(row, dst);
-        dst = put_hex_byte(dst, (uint8_t)value.data[i]);
-    }
-    return ss_more(row, dst);
-}
-
 /* A value of unknown type is shown as bytes. */
 static char *put_value(char *dst, struct ss_row *row, uint64_t map, struct text value)
 {
     const struct bpf_values *values = find_values(row->layout, map);
     struct shown shown = {.row = row, .dst = dst};
 
-    if (!values || !bound_of(values, value))
-        return put_hex_value(row->layout->one_line ? PUT(dst, " ") : PUT(dst, "\t\t"), row, value);
-    shown.btf = &values->btf;
-    show_value(&shown, values->type, (struct text){"", 0}, (struct place){value.data, 0, 0});
-    return ss_more(row, shown.dst);
+    if (values && bound_of(values, value)) {
+        shown.btf = &values->btf;
+        show_value(&shown, values->type, (struct text){"", 0}, (struct place){value.data, 0, 0});
+        return ss_more(row, shown.dst);
+    }
+    dst = row->layout->one_line ? PUT(dst, " 0x") : PUT(dst, "\t\t0x");
+    for (size_t i = 0; i < value.length; i++) {
+        if (i % HEX_PIECE == 0)
+            dst = ss_more(row, dst);
+        dst = put_hex_byte(dst, (uint8_t)value.data[i]);
+    }
+    return ss_more(row, dst);
 }
 
 char *ss_put_storages(char *dst, struct ss_row *row)

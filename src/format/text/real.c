@@ -41,20 +41,14 @@ char *put_general(char *dst, double value, unsigned digits)
     return dst + snprintf(dst, REAL_TEXT_MAX, "%.*g", (int)digits, value);
 }
 
-/* Below 2^53, where a double without its fraction is still exact. */
-static char *put_rounded(char *dst, double value)
-{
-    int64_t whole = (int64_t)value; /* a machine converts signed numbers faster */
-    const double rest = value - (double)whole;
-
-    whole += rest > 0.5 || (rest == 0.5 && whole & 1);
-    return text_u64(dst, (uint64_t)whole);
-}
-
 char *put_fixed(char *dst, double value, unsigned decimals)
 {
-    if (!decimals && value < 0x1p53)
-        return put_rounded(dst, value);
+    /* up to here a double without its fraction is still exact */
+    if (!decimals && value < 0x1p53) {
+        const int64_t whole = (int64_t)value; /* a machine converts signed numbers faster */
+        const double rest = value - (double)whole;
+        return text_u64(dst, (uint64_t)(whole + (rest > 0.5 || (rest == 0.5 && whole & 1))));
+    }
 
     const int length = snprintf(dst, REAL_TEXT_MAX, "%.*f", (int)decimals, value);
     return dst + (length < REAL_TEXT_MAX ? length : REAL_TEXT_MAX - 1);
