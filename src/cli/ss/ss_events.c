@@ -55,15 +55,12 @@ int ss_events(const struct ss_options *options, const struct listing_command *li
     const struct listing_table table = {.table = &table_socket_events};
     struct listing_command command = *listed;
     struct stream stream;
-    uint64_t known = 0;
     int status =
         stream_begin(&stream, &options->common, &command.listing, 0, kinds_of(&options->selection));
 
     command.listing.tables = &table;
     command.listing.table_count = 1;
-    for (size_t i = 0; i < backend_count; i++)
-        known |= backend_fields(backends[i], &table_socket_events);
-    command.unknown = ~known;
+    command.unknown = ~backends_fields(&table_socket_events);
     command.after_each_pass = stream_sum_up;
     command.arg = &stream;
     if (!status)
