@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 # fastnet, with GNU make. `make help` lists the targets.
 
 VERSION = 0.2.0

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Finds the personality that was asked for and runs it; its status is the exit status. */
 #include <signal.h>
 #include <stdbool.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A network address: its family and its bytes. */
 #ifndef FASTNET_ADDRESS_H
 #define FASTNET_ADDRESS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Arrays: counting elements, growing, sorting. */
 #ifndef FASTNET_ARRAY_H
 #define FASTNET_ARRAY_H

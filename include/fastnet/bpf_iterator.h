@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Programs that the kernel runs for each object of a kind, and whose output is read from a
  * descriptor (BPF iterators, Linux 5.8). Nothing is pinned: what is loaded ends with the last

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Maps of BPF programs (bpf(2)). */
 #ifndef FASTNET_BPF_MAP_H
 #define FASTNET_BPF_MAP_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * BPF programs that are made here, for the running kernel: where it keeps what they read, and their
  * instructions, one function for each kind.

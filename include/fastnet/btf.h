@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Types of C as the kernel describes them: BTF (the kernel's Documentation/bpf/btf.rst). Anybody
  * who may load a BPF program chooses these bytes, so each function expects any bytes.

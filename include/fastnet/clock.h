@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Time in nanoseconds. */
 #ifndef FASTNET_CLOCK_H
 #define FASTNET_CLOCK_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* How many descriptors processes have open, and how many they may have. */
 #ifndef FASTNET_DESCRIPTORS_H
 #define FASTNET_DESCRIPTORS_H

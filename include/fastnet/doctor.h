@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The doctor: reads the tables of sockets, counters, flows, neighbours and interfaces, waits, reads
  * them again, and says what is wrong. A rule is red only if a counter of losses moves, or if a

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Carries out a listing: chooses the backend or falls back, filters, looks up, sorts, counts. */
 #ifndef FASTNET_ENGINE_H
 #define FASTNET_ENGINE_H

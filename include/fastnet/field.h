@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Fields: the parts of a record that can be shown, sorted by, counted by and filtered by. Each is
  * one line in the table of the record's kind. A field yields a value; a sink decides how to write

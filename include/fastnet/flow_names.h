@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The names that the kernel and conntrack have for the values of flows and expectations. */
 #ifndef FASTNET_FLOW_NAMES_H
 #define FASTNET_FLOW_NAMES_H

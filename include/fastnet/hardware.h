@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Hardware types of interfaces: ARPHRD_* of linux/if_arp.h. */
 #ifndef FASTNET_HARDWARE_H
 #define FASTNET_HARDWARE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Hashes of data that others choose: addresses, names, numbers. Start each with a secret of this
  * process: without it an attacker cannot compute inputs that collide.

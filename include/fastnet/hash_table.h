@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * A hash table. Its elements have one size and stand in an array, in the order they were added. The
  * caller computes the hash of an element, with a secret if others choose the key (hash.h). Single

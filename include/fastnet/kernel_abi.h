@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Numbers and structs of the kernel that its headers lack from Linux 5.10 on. They never change, so
  * the program is the same whatever headers it was built with. A kernel that does not know one

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The structs that inet_diag sends whole, as of Linux 7.1, because the headers to build with may be
  * older. Members have the kernel's names without the prefix. The kernel only adds members at the

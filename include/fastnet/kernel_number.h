@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Numbers of the kernel that are counters of protocols, or in a file: each is one row. */
 #ifndef FASTNET_KERNEL_NUMBER_H
 #define FASTNET_KERNEL_NUMBER_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Kinds of rows: sockets, flows, neighbours ... A kind tells the engine and the sinks all they need
  * to know about its records, so their code names no kind. Each kind is declared in the header of

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Layouts: sinks that print rows as netstat, arp and conntrack do. They have no columns.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Numbers to names. Created before the first row; some look a number up when it is first needed. */
 #ifndef FASTNET_LOOKUP_H
 #define FASTNET_LOOKUP_H

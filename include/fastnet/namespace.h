@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Network namespaces (network_namespaces(7)). */
 #ifndef FASTNET_NAMESPACE_H
 #define FASTNET_NAMESPACE_H

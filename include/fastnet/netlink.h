@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The netlink transport, as far as the engine and the tests see it. */
 #ifndef FASTNET_NETLINK_H
 #define FASTNET_NETLINK_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * A predicate says which rows are wanted. It is a tree of comparisons joined by and, or and not. A
  * front end makes it (a personality's options, a filter language); the engine evaluates it on rows

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * A tree of files laid out as in proc(5): /proc itself, or a captured tree, or a container's. Such
  * a tree may contain anything: a device may act when it is opened, a link may lead to a private

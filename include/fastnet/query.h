@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The query of the engine to a backend, and the promises of a backend. */
 #ifndef FASTNET_QUERY_H
 #define FASTNET_QUERY_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * --delta: changes per second in place of totals. A kind of rows is shown by another table of
  * fields, in which each counter is replaced by its rate; the records stay as they are.

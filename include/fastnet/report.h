@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Problems of a listing: gathered while it runs, printed on stderr when it ends, each once and in
  * one line. Backends and lookups add to it; only the command line prints it.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Capabilities (capabilities(7)). At start the effective set is emptied, and the permitted set
  * keeps only what this program may need. A right is raised only around the call that needs it.

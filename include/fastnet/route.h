@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Questions that a route's record answers. */
 #ifndef FASTNET_ROUTE_H
 #define FASTNET_ROUTE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Where rows go. A sink knows columns and bytes; it knows no protocol, backend or personality. */
 #ifndef FASTNET_SINK_H
 #define FASTNET_SINK_H

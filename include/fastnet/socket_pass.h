@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Sockets of IP of all network namespaces at once: a BPF program that the kernel runs for each open
  * descriptor of the machine tells them in one pass. A dump of TCP in each namespace would walk over

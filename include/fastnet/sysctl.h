@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Numbers of sysctls: the files below PROC_ROOT/sys, of the kernel or of a captured tree. */
 #ifndef FASTNET_SYSCTL_H
 #define FASTNET_SYSCTL_H

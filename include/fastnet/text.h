@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Formatters that write into the caller's memory. Each returns the end of its output, writes no
  * terminating NUL, allocates nothing and ignores the locale. text_x() writes at most TEXT_X_MAX

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Threads that help with what takes long. */
 #ifndef FASTNET_THREAD_H
 #define FASTNET_THREAD_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Values: what a field of a record yields, before a sink formats it. */
 #ifndef FASTNET_VALUE_H
 #define FASTNET_VALUE_H

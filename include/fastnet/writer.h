@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The buffered writer: all output goes through one of these. */
 #ifndef FASTNET_WRITER_H
 #define FASTNET_WRITER_H

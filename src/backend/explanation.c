@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "backend/explanation.h"
 
 #include <stdarg.h>

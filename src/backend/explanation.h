@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* How a backend describes its requests (struct explanation of query.h). */
 #ifndef BACKEND_EXPLANATION_H
 #define BACKEND_EXPLANATION_H

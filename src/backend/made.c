@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Rows that are not read but made: the caller of the engine concludes them from other tables. */
 #include "fastnet/query.h"
 #include "fastnet/rights.h"

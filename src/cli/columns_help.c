@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* --columns=help: which columns there are. */
 #include <errno.h>
 #include <stdio.h>

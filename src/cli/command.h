@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * A command that lists. A personality states what it lists; which columns are shown, how often, and
  * where rows are read, follows from the common options.

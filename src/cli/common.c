@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What follows from the common options: messages, pages of text, widths. */
 #include "cli/common.h"
 

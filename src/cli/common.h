@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * What every personality has besides its own options: other forms of output, and where to read.
  * And how every command line is parsed.

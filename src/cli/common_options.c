@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The options that all personalities have, and how a command line is parsed and answered. */
 #include "cli/common.h"
 

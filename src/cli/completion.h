@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * What shells complete. The script for a shell is a few lines, which give the program the words
  * that were typed, so what is offered is what this program understands.

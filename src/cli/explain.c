@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* --explain: which rows a listing has, and what chooses them. */
 #include <errno.h>
 #include <stdlib.h>

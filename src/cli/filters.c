@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "cli/filters.h"
 
 #include <ctype.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Options that choose rows by their columns: --where, and short forms of it. */
 #ifndef CLI_FILTERS_H
 #define CLI_FILTERS_H

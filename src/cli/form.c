@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "cli/form.h"
 
 #include <arpa/inet.h>

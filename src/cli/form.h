@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Values as they are typed. Languages write numbers and addresses in different ways: --where as the
  * columns show them, conntrack as inet_aton(3), ss as numbers of C. What is of no such form leaves

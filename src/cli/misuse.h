@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What a message says of a word: as it was typed, and which was probably meant. */
 #ifndef CLI_MISUSE_H
 #define CLI_MISUSE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Command lines. One table of options drives parsing, --help and the completions (completion.h);
  * each personality has a table of its own, and all have the common one too.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * How long -c waits between two listings: for the interval, or for longer if the program would
  * otherwise use more than half of a processor. Times are in nanoseconds.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The programs that this one can be. */
 #ifndef CLI_PERSONALITY_H
 #define CLI_PERSONALITY_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "cli/replacement.h"
 
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * --output: a file that is replaced at once. What is written goes to a new file beside it, which
  * takes its name (rename(2)) when all of it is there: readers see the old listing or the new one.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A listing from the command line: once or again and again, its output, its exit status. */
 #include "cli/command.h"
 

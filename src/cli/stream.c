@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "cli/stream.h"
 
 #include <errno.h>

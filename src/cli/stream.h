@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Listings of events: they go on until a signal ends them. */
 #ifndef CLI_STREAM_H
 #define CLI_STREAM_H

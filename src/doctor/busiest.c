@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "doctor/busiest.h"
 
 #include "fastnet/hash.h"

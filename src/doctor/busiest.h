@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The keys that come most often among very many, in little memory. Keys that share a slot vote for
  * it (Boyer and Moore, 1981): one with most of the votes keeps it. Its count is too small by at

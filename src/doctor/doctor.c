@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* From two readings to findings. */
 #include "fastnet/doctor.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Puts findings into words. */
 #include <inttypes.h>
 #include <stdarg.h>

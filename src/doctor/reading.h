@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * A reading: what the rules need of all tables, gathered row by row. It keeps numbers and the worst
  * few rows, never all of them: there may be a million sockets.

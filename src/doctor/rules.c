@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The rules: what each looks at, and what it advises. Names are a promise. */
 #include "doctor/rules.h"
 

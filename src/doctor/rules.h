@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Rules: what they may look at, and how they say what they found. */
 #ifndef DOCTOR_RULES_H
 #define DOCTOR_RULES_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Counters that should stand still. */
 #include <inttypes.h>
 #include <stdio.h>

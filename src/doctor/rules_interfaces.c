@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Interfaces, and packets that the kernel loses before any socket sees them. */
 #include <inttypes.h>
 #include <stdio.h>

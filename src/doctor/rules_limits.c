@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Tables, memory and ports of limited size. */
 #include <inttypes.h>
 #include <stdio.h>

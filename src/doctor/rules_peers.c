@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Other machines and the way to them: nothing is acknowledged, answered or read there. */
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Rules about things that processes forget to do. */
 #include <errno.h>
 #include <inttypes.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Queues that programs do not empty fast enough. */
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What a reading keeps of sockets: the suspicious ones, and totals of all. */
 #include <errno.h>
 #include <linux/netfilter/nf_conntrack_common.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * --delta: finds the row of the previous run that belongs to a row of this one, because both have
  * the same identity or key. rates.h has the fields that show how its counters changed.

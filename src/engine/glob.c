@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "engine/glob.h"
 
 #include <fnmatch.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Patterns: those of --where, and those of file names, as ss has them. */
 #ifndef ENGINE_GLOB_H
 #define ENGINE_GLOB_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* --count-by: counts the records of each distinct combination of values. */
 #ifndef ENGINE_GROUPS_H
 #define ENGINE_GROUPS_H

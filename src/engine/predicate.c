@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "fastnet/predicate.h"
 
 #include "engine/glob.h"

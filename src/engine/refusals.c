@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Why a table was not read, or not as a whole, and how that is said. */
 #include <errno.h>
 #include <stdio.h>

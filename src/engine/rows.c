@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "engine/rows.h"
 
 #include <assert.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Rows that wait: to be sorted, named together or completed. They are packed: each keeps those 8
  * bytes of its record that differ from the first row with the same fields, and its borrowed bytes;

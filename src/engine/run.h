@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A running listing: the state that the files of this directory share. */
 #ifndef ENGINE_RUN_H
 #define ENGINE_RUN_H

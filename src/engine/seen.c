@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "engine/seen.h"
 
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Remembers which objects were listed, by record.identity.
  *

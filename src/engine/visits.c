@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The network namespaces of a listing, one after another. Rows that wait are shown when all have
  * been visited, so what numbers mean in each is kept until then.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * What the path of a control group tells: the unit of systemd(1), the container and the pod. Paths
  * are made by systemd (src/basic/cgroup-util.c: units, their escapes), by runtimes of containers

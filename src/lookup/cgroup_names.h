@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Patterns of the names that runtimes of containers give to directories and files. */
 #ifndef LOOKUP_CGROUP_NAMES_H
 #define LOOKUP_CGROUP_NAMES_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Control groups of cgroups(7), version 2: the id that the kernel gives with a socket is the inode
  * of the group's directory (cgroup_id() and kernfs_id_ino() of the kernel).

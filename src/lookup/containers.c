@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Names of containers and pods, where files have them and no daemon need be asked: the names of the
  * kubelet's logs (pkg/kubelet/kuberuntime), Docker's config.v2.json, and the lists that Podman,

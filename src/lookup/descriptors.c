@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "fastnet/descriptors.h"
 
 #include <errno.h>

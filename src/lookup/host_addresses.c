@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * All addresses of a host name. A child asks for them: the modules of nsswitch.conf(5) that it may
  * load find no rights there, and this process keeps those that a listing needs.

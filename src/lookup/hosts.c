@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Hosts: addresses are gathered, then several threads look up their names; one thread looks up the
  * address of a name. A resolver cannot be interrupted, so a thread that still waits when the time

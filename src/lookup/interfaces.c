@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Interfaces: each index that was not added is asked for once, even if the interface is gone. By
  * ioctl(2) (netdevice(7)), which answers in about a microsecond: even thousands of calls are faster

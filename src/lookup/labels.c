@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Names of connection labels, by the rules of libnetfilter_conntrack for connlabel.conf(5): a line
  * has a bit and a name; of two lines with the same bit or name the first counts.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What this machine is called. */
 #include <stdio.h>
 #include <string.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Networks, read from networks(5) itself: of all sources that nsswitch.conf(5) can name, only this
  * file is in use, and others may not answer in a bounded time.

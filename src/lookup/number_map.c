@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "lookup/number_map.h"
 
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A hash table of numbers and their names. It also remembers that a number has no name. */
 #ifndef LOOKUP_NUMBER_MAP_H
 #define LOOKUP_NUMBER_MAP_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Owners of sockets, by inode: the findings of the walk over /proc or of the BPF program, sorted
  * and indexed. The index is not a hash_table.h, because its slots point to the sorted holdings: a

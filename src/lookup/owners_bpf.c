@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * /proc/PID/fd shows the descriptors of a process's first thread, and none if that has ended. So
  * does the program: it leaves out all threads but the first, even those with descriptors of their

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The other way to find owners: a BPF program that the kernel runs for each open descriptor. */
 #ifndef LOOKUP_OWNERS_BPF_H
 #define LOOKUP_OWNERS_BPF_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "lookup/owners_parts.h"
 
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * A walk of the BPF program in parts: one for each process, which two threads share. The kernel
  * itself walks over all descriptors in one thread.

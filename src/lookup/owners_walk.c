@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Threads take processes from one list. When it is empty, they help with directories of processes
  * that hold very many descriptors: threads that call getdents64(2) on one open directory get

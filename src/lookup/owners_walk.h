@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The walk over PROC_ROOT/PID/fd: which descriptors are sockets. */
 #ifndef LOOKUP_OWNERS_WALK_H
 #define LOOKUP_OWNERS_WALK_H

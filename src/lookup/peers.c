@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Other ends of sockets. Both ends of a connection within this machine are in the kernel's tables:
  * the local address of one is the remote address of the other. A connection is kept as a keyed hash

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Reads a tree of processes laid out as in proc(5): their list, descriptors and names. */
 #ifndef LOOKUP_PROCESSES_H
 #define LOOKUP_PROCESSES_H

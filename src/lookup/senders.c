@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Finds the process behind a netlink port. PROC_ROOT/net/netlink (netlink_seq_show() of the
  * kernel's af_netlink.c) has the inode of its socket, PROC_ROOT/PID/fd shows the process that holds

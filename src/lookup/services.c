@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Services, in one pass over services(5) and protocols(5), because a listing looks up far more
  * ports than there are entries. Of several entries for one port the last one counts, as in

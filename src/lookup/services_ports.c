@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The ports of a service: services(5), without the C library, which might load modules. */
 #include <stdbool.h>
 #include <stdio.h>

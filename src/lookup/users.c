@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Users: each uid is looked up once, even if it has no name. */
 #include "fastnet/lookup.h"
 

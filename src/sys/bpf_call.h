@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* bpf(2). */
 #ifndef SYS_BPF_CALL_H
 #define SYS_BPF_CALL_H

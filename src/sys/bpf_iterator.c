@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "fastnet/bpf_iterator.h"
 
 #include <fcntl.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "fastnet/bpf_program.h"
 
 /* --- Where the kernel keeps it ---------------------------------------------------------------- */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "fastnet/btf.h"
 
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "fastnet/hash_table.h"
 
 #include <stdlib.h>

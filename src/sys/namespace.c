@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "fastnet/namespace.h"
 
 #include <dirent.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "fastnet/proc_tree.h"
 #include "fastnet/kernel_abi.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Gathers the problems of a listing. */
 #include "fastnet/report.h"
 

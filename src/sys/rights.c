@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "fastnet/rights.h"
 #include "fastnet/kernel_abi.h"
 

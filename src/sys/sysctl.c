@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "fastnet/sysctl.h"
 
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Opens many sockets over several processes, prints "ready" and holds them until its input ends.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The floor of a listing: asks the kernel the same as the listing does, receives the answers and
  * discards them. What the listing takes longer than this is what decoding and printing cost.

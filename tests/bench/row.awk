@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 # Makes a row of a table from what runner has measured.
 #
 #   awk -v name=NAME -v shown=N -v rows=N -v verdicts=FILE -f row.awk

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Times several commands side by side: A B C, C B A, A B C ..., so that whatever else the machine
  * does meanwhile, and what one command leaves in the caches, meets all of them.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Preloaded into a program, lets its allocation number FAIL_MALLOC (from 1) fail, as if memory were
  * short just then; with "+" behind the number all after it, too. Those before main() count, too.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Numbers and bytes out of an input, one after the other; what is missing is 0. */
 #ifndef FUZZ_BYTES_H
 #define FUZZ_BYTES_H

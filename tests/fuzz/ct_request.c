@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "ct_request.h"
 
 #include <endian.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * What a kernel makes of a request for flows (net/netfilter/nf_conntrack_netlink.c), as far as its
  * filter goes.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "datagrams.h"
 
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * A netlink peer that says what an input holds: datagrams, each behind two bytes of its length,
  * the lower first. With the highest bit it is not the kernel's; a length of 0x7fff is none: the

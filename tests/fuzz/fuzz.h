@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What all fuzz targets share. */
 #ifndef FUZZ_FUZZ_H
 #define FUZZ_FUZZ_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Types of any content, and what ss shows of a value by one of them: every byte is safe to show, no
  * more text comes out than was expected, and on a terminal the same words as elsewhere. An input is

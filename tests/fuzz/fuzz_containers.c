@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Names of containers and pods: an input is the tree (tree.h) below the root of a machine. */
 #include <ctype.h>
 #include <stdio.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Answers and events of a ctnetlink peer: from the backend through the filter into conntrack's
  * layout and the forms that are made of columns. The first byte says which table is asked for, the

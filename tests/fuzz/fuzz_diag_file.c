@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * A file of saved answers (TCPDIAG_FILE): its framing, the decoder behind it, and what is written
  * of its rows. The two families apart are what they are together, and what -D writes of the rows is

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Rows of any kind as the engine keeps, sorts, counts and compares them. The first byte is their
  * kind, the second says what they are sorted and counted by, the third which of them come again;

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Text of any bytes, escaped: harmless, bounded, and readable back. */
 #include <stdbool.h>
 #include <string.h>

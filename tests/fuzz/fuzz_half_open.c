@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Half-open connections: the numbers of each must be those of a row with its two ends in the files
  * of /proc/net. The first byte says which table is asked for: that of IPv4, that of IPv6, or both.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The range of ports that the kernel chooses from, and control groups: an input is a tree. */
 #include <errno.h>
 #include <limits.h>

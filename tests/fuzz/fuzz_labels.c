@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Names of connection labels: an input is a connlabel.conf(5). */
 #include <limits.h>
 #include <stdio.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Rows of ss from records of any content: every byte of them is safe to show, no buffer is too
  * short, and on a terminal the same words come out as elsewhere. An input is 4 bytes with options,

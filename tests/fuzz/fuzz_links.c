@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Interfaces and their addresses as the backend lists them, and as names are completed with them:
  * the dumps of rtnetlink. The first byte says which; then come datagrams, each behind two bytes of

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Whole listings over a made tree, with no name server and no other network. An input is a line
  * with the name of a set of tables, one with options, one with the number of a column, and the

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Names of network namespaces: an input is a line of /proc/PID/mountinfo. */
 #include <string.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Neighbours by both backends, and what is made of them. The first byte says how they come: as
  * datagrams of a netlink peer, each behind two bytes of length, or as lines of /proc/net/arp. Each

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Answers of a netlink peer: transport and the decoders of all families. The first byte says which
  * table is asked for; then come datagrams, each behind two bytes of length, as in the recorded

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Names of networks: an input is a networks(5). */
 #include <arpa/inet.h>
 #include <stdio.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Command lines: words, each up to a NUL byte, go through each program's parser, and what comes of
  * it. What they print is thrown away.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Owners of sockets in a made tree of processes, also when they are looked for a second time. The
  * first byte says how they are looked for; the rest is the tree (tree.h).

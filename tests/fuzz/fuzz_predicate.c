@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Which flows are wanted: criteria and a flow are made from the input. The predicate that stands
  * for the criteria must hold exactly if the flow meets them. What the kernel is asked to leave out

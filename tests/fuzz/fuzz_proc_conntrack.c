@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Netfilter's files in /proc: flows, expectations, counters and the line of slabinfo(5). The first
  * byte says which of them the rest is.

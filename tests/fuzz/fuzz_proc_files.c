@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Tables out of files of /proc. An input is a line with the name of a table, one with options, and
  * the files as a tree (tree.h): as many rows must come of them as they have lines, or else a loss

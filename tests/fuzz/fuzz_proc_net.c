@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Files of /proc/net: the lines, however the reads cut them, and both decoders. The first byte says
  * which table it is; one in two is read through a pipe, in pieces of a size that it says, too.

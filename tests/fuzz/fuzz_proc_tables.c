@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Other tables of /proc/net: snmp, snmp6, igmp, igmp6, sockstat, softnet_stat,
  * protocols. The first byte says

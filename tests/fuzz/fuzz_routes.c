@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Routes, interfaces and addresses: rtnetlink's messages, and lines of the kernel's files. The
  * first byte says which of them the rest is.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Processes behind netlink ports, in a made tree: its net/netlink names the sockets, its processes
  * hold them. The first two lines are ports as decimal numbers; the rest is the tree (tree.h).

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * A stream of events about sockets, and the listing before it. The first byte says which groups are
  * listened to, and whether sockets are remembered; then come datagrams (datagrams.h).

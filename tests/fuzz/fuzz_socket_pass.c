@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The pass over all sockets, with what its program wrote of any content and cut anywhere: each
  * socket is listed once, in its namespace and its table. The first byte says where it is cut. The

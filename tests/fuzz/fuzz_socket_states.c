@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * TCP sockets counted by their states: the numbers must fit together, whatever the counters and the
  * kernel say. The first two bytes are states that are wanted, 0 for all. Then come the files

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The filter language of ss: any words are a filter, or are refused with one line that a terminal
  * can show. In parentheses a filter means the same, and its opposite lists all other sockets: no

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Which rows are wanted: a row and a tree of comparisons of its fields are made from the input (see
  * made_tree.h). What becomes of the tree must be what becomes of it in the plainest way; less that

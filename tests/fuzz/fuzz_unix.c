@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Unix sockets by both of their sources. The first byte says how, see enum mode.
  *

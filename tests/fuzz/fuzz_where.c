@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * --where: any text is an expression over the columns of a kind, or is refused with one line that a
  * terminal can show. What an expression means is the same with parentheses around it, and its

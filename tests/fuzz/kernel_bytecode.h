@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The kernel's side of INET_DIAG_REQ_BYTECODE: which programs it takes, and which sockets they
  * pass. By the rules of inet_diag_bc_audit() and inet_diag_bc_run() in net/ipv4/inet_diag.c.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "made_flow.h"
 
 #include <netinet/in.h>

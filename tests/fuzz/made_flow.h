@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Criteria of flows, and a flow, that an input describes. */
 #ifndef FUZZ_MADE_FLOW_H
 #define FUZZ_MADE_FLOW_H

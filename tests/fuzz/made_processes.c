@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "made_processes.h"
 
 #include <limits.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Processes of a made tree (tree.h), and what is to be found of them: the model that lookups are
  * compared with. It goes by what proc(5) and include/fastnet/lookup.h say.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Records that bytes describe: any fields, but of a shape that record.h allows. A field that
  * record.has does not name holds anything, a pointer to nowhere too.

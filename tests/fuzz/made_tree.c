@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "made_tree.h"
 
 #include <arpa/inet.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Trees of comparisons that an input describes, and what becomes of them: worked out once more, and
  * in the plainest way.

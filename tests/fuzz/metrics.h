@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Metrics as text: what their readers demand of it. */
 #ifndef FUZZ_METRICS_H
 #define FUZZ_METRICS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Files for a backend that reads PROC_ROOT/net, in the tree (tree.h); each is written over. */
 #ifndef FUZZ_NET_FILES_H
 #define FUZZ_NET_FILES_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Feeds a fuzz target with files in place of libFuzzer: each that is named, and each in the
  * directories that are named. Exits 1 when there was none.

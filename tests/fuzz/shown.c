@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "shown.h"
 
 #include <string.h>

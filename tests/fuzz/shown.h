@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* All that columns show of a row, to compare rows by. */
 #ifndef FUZZ_SHOWN_H
 #define FUZZ_SHOWN_H

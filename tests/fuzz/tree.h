@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * A tree of files as an input describes it, below a temporary directory: an entry is a line with a
  * mark and a path, and what stands between it and the next one is the content.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "unix_world.h"
 
 #include <linux/net.h>

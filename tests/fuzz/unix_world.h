@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The unix sockets of a machine, as an input describes them, and what the kernel says of them in
  * /proc/net/unix (net/unix/af_unix.c: unix_seq_show) and by unix_diag (net/unix/diag.c).

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "written.h"
 
 #include <fcntl.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What sinks write of an input's rows: whole lines, as long as was reserved, with no control byte.
  */
 #ifndef FUZZ_WRITTEN_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Makes what fastnet doctor finds, as sick programs do.
  *

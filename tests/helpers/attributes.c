@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Makes sockets with every attribute that ss shows, prints "ready" and holds them until stdin ends.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Keeps stable connections of TCP, or sockets of UDP, among others that come and go as fast as they
  * can.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 # shellcheck shell=bash
 # shellcheck disable=SC2154 # work is of lib.sh
 # Two programs that are run with the same options, and what they say compared; lib.sh comes first.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 # shellcheck shell=bash disable=SC2154,SC2016 # lib.sh sets work; the inner shells expand
 # What shells complete, as they say themselves; sourced after lib.sh.
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 # shellcheck shell=bash disable=SC2034,SC2154 # lib.sh sets work; scripts read events_status
 # Crowds of flows, and streams of events; sourced after lib.sh, in a namespace of its own.
 

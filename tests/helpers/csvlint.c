@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * A strict reader of CSV (RFC 4180): every record has as many fields as the first, quotes stand
  * around whole fields only, the last record has its line end, and all line ends are alike.

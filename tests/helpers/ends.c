@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Holds both ends of connections, each in a process of its own: "clients" and "servers".
  *

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """Loads rows of NDJSON with DuckDB and with ClickHouse (chDB), and says whether each column has the
 type that --columns=help names, and whether each value comes back.
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 # shellcheck shell=bash
 # DuckDB and chDB, which `make deps-dev` installs below build/; lib.sh is sourced before.
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Holds a bound socket of each kind that socket(2) makes of these: four of each, because what
  * stands behind one in memory is then another one. Those that take datagrams have read one of

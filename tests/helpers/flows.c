@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Traffic for the connection tracking of a router between two network namespaces.
  *

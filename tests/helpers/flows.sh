@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 # shellcheck shell=bash disable=SC2154 # work is of lib.sh
 # Scenery of the conntrack tests; sourced after lib.sh, in a namespace of its own, which is the
 # router here: a client's and a server's namespace are joined by it.

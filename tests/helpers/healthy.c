@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Programs that are well: they open connections, send, read, answer and close as fast as usual
  * ones.

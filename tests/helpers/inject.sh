@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 # shellcheck shell=bash disable=SC2154 # lib.sh sets work
 # Listings while system calls or allocations fail; sourced after lib.sh. The script says what its
 # rows are and what is wrong with a run, because nothing else here knows what is listed:

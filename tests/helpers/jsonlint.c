@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * A strict reader of JSON (RFC 8259), its strings valid UTF-8 (RFC 3629) and its member names
  * unique within an object.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What differs between C libraries, as far as tests meet it: this is the only file that asks. */
 #ifndef LIBC_H
 #define LIBC_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* BTF (the kernel's Documentation/bpf/btf.rst) that a test makes. */
 #ifndef HELPERS_MADE_BTF_H
 #define HELPERS_MADE_BTF_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Types of a kernel (BTF) that a test makes: as much of them as a program for sockets needs. */
 #ifndef HELPERS_MADE_SOCKETS_H
 #define HELPERS_MADE_SOCKETS_H

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """Reads metrics with the parsers of prometheus_client.
 
     metrics.py FORMAT families FILE             each family: its name, its type, its unit

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Joins multicast groups and stays in them.
  *

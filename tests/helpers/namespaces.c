@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Network namespaces that tell which they are: each has a listener of TCP, and loopback has the
  * listener's port as its MTU.

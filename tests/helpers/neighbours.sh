@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 # shellcheck shell=bash
 # Neighbours in this network namespace, one of every kind; lib.sh is sourced before.
 

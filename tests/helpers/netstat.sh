@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 # shellcheck shell=bash
 # shellcheck disable=SC2154 # work is of lib.sh
 # What tests beside the real netstat share; lib.sh and compare.sh come first.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 # shellcheck shell=bash
 # For tests of packages: they are made of this tree as it is, and installed below $root.
 #

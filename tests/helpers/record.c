@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Records what the kernel says of the sockets in this network namespace, for tests without one.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Tells whether two netstat listings say the same: headings in the same order, the rows between
  * two headings in any order, trailing blanks aside.

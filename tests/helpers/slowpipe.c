@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Runs a program whose stdout is a small pipe that does not block and is read slowly.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Prints sockets of a network namespace by one backend, with every field that the pass over all
  * namespaces can tell (fastnet/socket_pass.h) and this backend knows, a line each.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* How the helpers that make sockets make them. What fails ends the program with a message. */
 #ifndef TESTS_HELPERS_SOCKETS_H
 #define TESTS_HELPERS_SOCKETS_H

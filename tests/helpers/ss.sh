@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 # shellcheck shell=bash
 # shellcheck disable=SC2034,SC2154 # variables of, and for, compare.sh and lib.sh, which come first
 # fastnet ss beside the ss of iproute2 that is installed, or another one (SS=FILE). Words are

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Holds a UDP socket in two processes that have threads.
  *

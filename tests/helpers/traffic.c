@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * One end of what programs on two machines say to each other; each end runs in a network namespace
  * of its own. Each prints "ready", goes on every EVERY milliseconds, and ends when stdin does.

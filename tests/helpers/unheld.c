@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Namespaces of the network with sockets that no process holds: one kind in each, beside sockets
  * that are held.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Makes sockets that need attention, and owners with all kinds of names.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Makes one of every socket, prints "ready" and holds them until stdin ends.
  *

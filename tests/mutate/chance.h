@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Numbers that look random, and that a seed repeats (splitmix64). */
 #ifndef MUTATE_CHANCE_H
 #define MUTATE_CHANCE_H

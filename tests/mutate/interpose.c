@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Stands between the program and netlink, by LD_PRELOAD: what the kernel sent is cut, repeated,
  * dropped, reordered and altered before recvmsg(2), the only call that the program reads netlink

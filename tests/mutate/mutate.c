@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Runs the program again and again on input that is mutated, and tells what must never be: a crash,
  * a sanitizer's report, a run of more than ten seconds, an exit status other than 0 and 1 (of the

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 # shellcheck shell=bash disable=SC2034,SC2154 # lib.sh sets work; the scripts read the rest
 # What the mutators share: a network namespace with something of everything, and how a mutator is
 # run in it. Sourced after lib.sh.

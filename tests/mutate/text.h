@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Text that is mutated: a file of /proc, its bytes, fields and lines. */
 #ifndef MUTATE_TEXT_H
 #define MUTATE_TEXT_H

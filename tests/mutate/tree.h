@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A captured tree of /proc: a copy of it in which some files are mutated. */
 #ifndef MUTATE_TREE_H
 #define MUTATE_TREE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* One run of the program, and what is wrong with it. */
 #ifndef MUTATE_TRIAL_H
 #define MUTATE_TRIAL_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Addresses as people write them. */
 #ifndef UNIT_ADDRESSES_H
 #define UNIT_ADDRESSES_H

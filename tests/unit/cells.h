@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The fields of a record, as values and as a table shows them. */
 #ifndef UNIT_CELLS_H
 #define UNIT_CELLS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "ct_decoding.h"
 
 #include <setjmp.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What tests of ctnetlink's decoders share: a flow with everything, and what comes of it. */
 #ifndef UNIT_CT_DECODING_H
 #define UNIT_CT_DECODING_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "ct_line.h"
 
 #include <setjmp.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* conntrack's command lines, parsed. */
 #ifndef UNIT_CT_LINE_H
 #define UNIT_CT_LINE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Messages of ctnetlink, made by hand: linux/netfilter/nfnetlink_conntrack.h. */
 #ifndef UNIT_CT_MESSAGES_H
 #define UNIT_CT_MESSAGES_H

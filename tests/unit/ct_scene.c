@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "ct_scene.h"
 
 #include <setjmp.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What tests of ctnetlink's backend share: a peer in the kernel's place, a tree, rows. */
 #ifndef UNIT_CT_SCENE_H
 #define UNIT_CT_SCENE_H

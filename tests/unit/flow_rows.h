@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What tests of conntrack's layout share: flows as the kernel has them, and what is written. */
 #ifndef UNIT_FLOW_ROWS_H
 #define UNIT_FLOW_ROWS_H

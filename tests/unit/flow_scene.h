@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What tests of connection tracking in /proc share: a tree, and the rows that come of it. */
 #ifndef UNIT_FLOW_SCENE_H
 #define UNIT_FLOW_SCENE_H

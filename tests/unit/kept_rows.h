@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Kept rows as records, a few at a time. */
 #ifndef UNIT_KEPT_ROWS_H
 #define UNIT_KEPT_ROWS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What a sink writes, as text. */
 #ifndef UNIT_OUTPUT_H
 #define UNIT_OUTPUT_H

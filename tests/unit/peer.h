@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A netlink peer that answers from memory: messages made by hand, or a recorded dump. */
 #ifndef UNIT_PEER_H
 #define UNIT_PEER_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "predicates.h"
 
 #include <setjmp.h>

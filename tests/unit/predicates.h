@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Predicates, as tests make them and read them. */
 #ifndef UNIT_PREDICATES_H
 #define UNIT_PREDICATES_H

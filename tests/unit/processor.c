@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "processor.h"
 
 #include <setjmp.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Runs a BPF program in place of the kernel, as far as the programs that are made here go. */
 #ifndef UNIT_PROCESSOR_H
 #define UNIT_PROCESSOR_H

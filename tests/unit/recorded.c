@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Recorded dumps are of a little-endian machine with 64 bits. Headers and values are numbers of
  * that machine, so on another one they are turned around. What the network's protocols define

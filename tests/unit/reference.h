@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* getopt_long(3), which has a struct option of its own; to compare with. */
 #ifndef UNIT_REFERENCE_H
 #define UNIT_REFERENCE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What tests of backends and of the engine share: a tree to read, rows that were handed on. */
 #ifndef UNIT_SCENE_H
 #define UNIT_SCENE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "ss_rows.h"
 
 #include <linux/netlink.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Rows of ss: records that are made, and what the layout writes for them. */
 #ifndef UNIT_SS_ROWS_H
 #define UNIT_SS_ROWS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Datagrams that a thread receives ahead: from a pair of sockets, which stands in for the kernel.
  */
 #include <setjmp.h>

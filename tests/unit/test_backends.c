@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Both backends tell the same of the same sockets, recorded and captured at one time. */
 #include <setjmp.h>
 #include <stdarg.h>

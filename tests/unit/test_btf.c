@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* BTF of any content: what is found in it, and what is refused. */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What the kernel is asked to leave out: by its own rules it takes each program, and each passes
  * the sockets that are wanted. */
 #include <setjmp.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What the paths of control groups tell: as systemd, runtimes of containers and Kubernetes make
  * them. */
 #include <setjmp.h>

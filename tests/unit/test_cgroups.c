@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Control groups by their paths. */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Which columns a listing shows, as they are typed. */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Which flows conntrack's options ask for, and which of them go together. */
 #include <setjmp.h>
 #include <stdarg.h>

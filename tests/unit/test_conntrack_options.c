@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* conntrack's command line: what is asked for, and what conntrack-tools 1.4.7 would say to it. */
 #include <setjmp.h>
 #include <stdarg.h>

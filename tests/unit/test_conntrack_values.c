@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What the arguments of conntrack's options mean, and which are none. */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Which flows conntrack's options want: each met and missed, and what a flow does not say. */
 #include <setjmp.h>
 #include <stdarg.h>

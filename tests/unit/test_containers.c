@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Names of containers and pods, in a made tree that stands for the root of the machine. */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* ctnetlink's backend: what is asked for, which rows come of the answers, what is told. */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Expectations and counters out of ctnetlink's messages. */
 #include <setjmp.h>
 #include <stdarg.h>

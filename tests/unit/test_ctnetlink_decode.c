@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Flows out of ctnetlink's messages: what each attribute says. */
 #include <setjmp.h>
 #include <stdarg.h>

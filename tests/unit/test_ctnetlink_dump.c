@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Dumps of flows by ctnetlink: filtered by the kernel, and while the table is resized. */
 #include <setjmp.h>
 #include <stdarg.h>

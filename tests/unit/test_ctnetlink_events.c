@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Events of connection tracking: what kind they are of, whose, when, and which are listened to. */
 #include <setjmp.h>
 #include <stdarg.h>

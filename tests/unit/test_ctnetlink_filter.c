@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What the kernel is asked to leave out of a dump of flows, and which one flow is asked for. */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Messages of ctnetlink that are cut, twisted, or not what they should be. */
 #include <setjmp.h>
 #include <stdarg.h>

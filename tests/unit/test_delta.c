@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Changes in place of totals. */
 #include <setjmp.h>
 #include <stdarg.h>

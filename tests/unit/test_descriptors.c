@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* How many descriptors processes have, beside their limits: of a tree that is made, and of this
  * one. */
 #include <setjmp.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Sockets that are not of IP out of sock_diag messages, which are made by hand. */
 #include <setjmp.h>
 #include <stdarg.h>

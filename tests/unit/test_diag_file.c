@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* TCP sockets out of saved answers: what is there comes, and whatever is wrong is reported. */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The doctor's rules over readings that are made: what the kernels of test machines refuse to do,
  * and the arithmetic of limits, losses and crowds.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A listing carried out: which backend is asked, which rows come, what is told. */
 #include <setjmp.h>
 #include <stdarg.h>

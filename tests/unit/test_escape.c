@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Text that others chose: harmless, and readable back. */
 #include <setjmp.h>
 #include <stdarg.h>

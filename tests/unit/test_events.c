@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Flows in a listing: how many, read again, told of; and streams of events, which have no end. */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The constructors of fields: what each is, what it reads of a record, and what it makes of it. */
 #include <setjmp.h>
 #include <stdarg.h>

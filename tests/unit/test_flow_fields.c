@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The fields of flows, expectations, and their counters. */
 #include <setjmp.h>
 #include <stdarg.h>

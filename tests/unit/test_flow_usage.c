@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The counters of connection tracking and how full its table is, out of files below /proc. */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Groups of --count-by: how many rows each has. */
 #include <setjmp.h>
 #include <stdarg.h>

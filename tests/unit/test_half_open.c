@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Half-open connections: what netlink does not know of them comes from /proc. */
 #include <setjmp.h>
 #include <stdarg.h>

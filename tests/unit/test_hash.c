@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Hashes of what others choose. */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Elements are found by hash and key, whatever their hashes are, and stay in order. */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* All addresses of a host name, with a resolver that the test plays. */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Numbers as --human shows them. */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What inet_diag says of one socket besides its ends, in messages made by hand. */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Fields of a struct of the kernel's that grows: an offset and a width in bytes that are borrowed.
  */
 #include <setjmp.h>

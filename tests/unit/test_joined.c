@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Two tables of TCP that are read in one dump: what is asked, in which order rows come. */
 #include <setjmp.h>
 #include <stdarg.h>

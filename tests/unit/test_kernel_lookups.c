@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Lookups of what the kernel shows as files: control groups, and the ports that it chooses from. */
 #include <setjmp.h>
 #include <stdarg.h>

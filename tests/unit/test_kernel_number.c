@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The rows of numbers that the kernel counts, and how they are found and read. */
 #include <setjmp.h>
 #include <stdarg.h>

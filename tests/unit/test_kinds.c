@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Kinds of records: what engine and sinks are promised of each of them. */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Names of connection labels, out of files made for the purpose. */
 #include <setjmp.h>
 #include <stdarg.h>

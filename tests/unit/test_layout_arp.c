@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The lines of net-tools' arp, and where they differ on purpose. */
 #include <setjmp.h>
 #include <stdarg.h>

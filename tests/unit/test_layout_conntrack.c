@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The lines of conntrack 1.4.7, byte for byte: the strings are its own, of such flows. */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* conntrack 1.4.7 with -o xml and -o save, and its expectations, statistics and counts. */
 #include <setjmp.h>
 #include <stdarg.h>

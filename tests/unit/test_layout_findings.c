@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What fastnet doctor says to people, and the line for monitoring plugins. */
 #include <setjmp.h>
 #include <stdarg.h>

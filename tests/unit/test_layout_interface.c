@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The lines of netstat -i and -ie, byte for byte, trailing blanks aside. */
 #include <setjmp.h>
 #include <stdarg.h>

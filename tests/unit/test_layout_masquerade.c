@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The lines of netstat -M, byte for byte. */
 #include <setjmp.h>
 #include <stdarg.h>

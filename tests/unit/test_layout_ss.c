@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The columns of ss, byte for byte. */
 #include <setjmp.h>
 #include <stdarg.h>

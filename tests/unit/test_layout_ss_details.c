@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What options of ss show behind the columns, and on lines of their own. */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What ss -i shows, token for token. */
 #include <setjmp.h>
 #include <stdarg.h>

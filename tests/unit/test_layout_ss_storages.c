@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What BPF programs keep for a socket, as ss shows it by its type. */
 #include <setjmp.h>
 #include <stdarg.h>

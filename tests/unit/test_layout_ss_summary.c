@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The summary of ss -s, byte for byte. */
 #include <setjmp.h>
 #include <stdarg.h>

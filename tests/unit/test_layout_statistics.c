@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The counters of netstat -s, byte for byte. */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Lines out of files, wherever the reads cut them. */
 #include <setjmp.h>
 #include <stdarg.h>

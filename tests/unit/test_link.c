@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Interfaces: from netlink messages with their addresses, and from /proc/net/dev. */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Interfaces out of rtnetlink messages. */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Names of users, services, hosts and interfaces, from databases made for the purpose. */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Names of states and bits: by number and back, and the words that completions propose for them. */
 #include <setjmp.h>
 #include <stdarg.h>

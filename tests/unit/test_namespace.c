@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Names of network namespaces, from lines of /proc/PID/mountinfo as kernels write them. */
 #include "fastnet/namespace.h"
 

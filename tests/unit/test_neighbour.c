@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Neighbours out of rtnetlink messages: made by hand, recorded, cut and twisted. */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The fields of a neighbour, and how link-layer addresses are written, sorted and counted. */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* How full the tables of neighbours are: out of rtnetlink messages, and out of files. */
 #include <setjmp.h>
 #include <stdarg.h>

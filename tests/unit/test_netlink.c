@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Dumps over netlink: which messages count, how a dump ends, what is told. */
 #include <setjmp.h>
 #include <stdarg.h>

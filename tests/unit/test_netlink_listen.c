@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Events over netlink: which messages count, what is told, when listening ends. */
 #include <setjmp.h>
 #include <stdarg.h>

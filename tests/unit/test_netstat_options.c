@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* netstat's command line: what is asked for, and what net-tools 2.10 would say to it. */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Addresses with their prefixes as one value: how sinks write it, and how rows compare by it. */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The option parser, which is to understand what getopt_long(3) does, and say what it says. */
 #include <setjmp.h>
 #include <stdarg.h>

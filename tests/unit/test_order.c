@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* How values compare, and rows that are kept, sorted and counted by them. */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Owners of sockets, over trees of processes made for the purpose. */
 #include <setjmp.h>
 #include <stdarg.h>

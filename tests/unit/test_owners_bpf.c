@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The program that finds owners: made from types of a kernel, run here, and what is read of it. */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* How long -c waits between two listings. */
 #include <setjmp.h>
 #include <stdarg.h>

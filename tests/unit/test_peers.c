@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The other ends of sockets. */
 #include <setjmp.h>
 #include <stdarg.h>

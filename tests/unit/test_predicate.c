@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Predicates: each operator on values of each type, and what and, or and not make of them. */
 #include <setjmp.h>
 #include <stdarg.h>

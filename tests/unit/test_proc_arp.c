@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Neighbours out of /proc/net/arp: lines made by hand, recorded, cut and twisted. */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Connection tracking out of trees like /proc: whole files, missing ones, what is told of them. */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Flows and expectations: lines of a real kernel, cut ones, forged ones. */
 #include <setjmp.h>
 #include <stdarg.h>

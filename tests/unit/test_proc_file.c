@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What all files of /proc/net have in common: a heading, a cut end, malformed lines. */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Multicast groups out of /proc/net/igmp and igmp6. */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Sockets out of /proc/net: whole lines, cut ones, forged ones, and what is told of them. */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Sockets out of /proc/net/packet and netlink: lines made by hand, cut and twisted. */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Counters of the protocols out of /proc/net: pairs of lines, lines of pairs, and whole files. */
 #include <setjmp.h>
 #include <stdarg.h>

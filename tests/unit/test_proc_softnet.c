@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The counters of received packets by processor, out of /proc/net/softnet_stat. */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Files of trees that others made: what is opened, and what is only looked at. */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Numbers that are not whole are what printf(3) makes of them. */
 #include <setjmp.h>
 #include <stdarg.h>

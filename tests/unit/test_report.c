@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What could not be had: each matter once, in one line. */
 #include <setjmp.h>
 #include <stdarg.h>

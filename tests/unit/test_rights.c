@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Capabilities and the standard descriptors; each test changes a process of its own. */
 #include <setjmp.h>
 #include <stdarg.h>

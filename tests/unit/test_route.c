@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Routes: from netlink messages and from the kernel's files, and how the two agree. */
 #include <setjmp.h>
 #include <stdarg.h>

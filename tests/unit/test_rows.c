@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Rows that are kept: what they borrow outlives the buffer that it was borrowed from. */
 #include <setjmp.h>
 #include <stdarg.h>

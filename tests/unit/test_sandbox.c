@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What a process can no longer do that reads what a stranger made. */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The fields of a line of /proc. */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Which rows were listed already: the last ones in constant memory, or all. */
 #include <setjmp.h>
 #include <stdarg.h>

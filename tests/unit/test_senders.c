@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Who is behind a netlink port: in a tree made for the purpose, and in the kernel's own. */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Rows of a name and a value, made into objects; and the fields of counters and groups. */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Metrics: names, labels and numbers, in both formats. */
 #include <setjmp.h>
 #include <stdarg.h>

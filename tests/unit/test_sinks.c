@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The sinks that are driven by columns, over rows of any kind. */
 #include <setjmp.h>
 #include <stdarg.h>

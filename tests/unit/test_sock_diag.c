@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Sockets out of sock_diag messages: made by hand, recorded, cut and twisted. */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Sockets that are destroyed: what their messages say, and what is remembered of them. */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The fields of sockets, and values as text. */
 #include <setjmp.h>
 #include <stdarg.h>

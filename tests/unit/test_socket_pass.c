@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The pass over all sockets: its program, run here, and what is made of what the program writes. */
 #include <setjmp.h>
 #include <stdarg.h>

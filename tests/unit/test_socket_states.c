@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* TCP sockets counted by their states: what is asked, and what the counters add. */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Elements of any size in order, and equal ones in the order they came. */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The filter language of ss: which sockets each filter lists, and what is said of those that are
  * wrong. Each socket of the scene has a letter.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* ss's command line: which tables, families and states each selects, as ss of iproute2 7.1. */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* How much is used: what is read for it, what becomes of what is missing, and what people see. */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Numbers of sysctls out of files of a captured tree. */
 #include <setjmp.h>
 #include <stdarg.h>

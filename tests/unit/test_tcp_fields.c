@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The fields of a socket of IP that the kernel tells in structs of its own. */
 #include <setjmp.h>
 #include <stdarg.h>

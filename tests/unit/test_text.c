@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Numbers and addresses as text, against the C library. */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Unix sockets: what netlink says is true, and of /proc/net/unix what agrees with it. */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Tables for people: the views of sockets and flows, and how they fit a terminal. */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* --where: which predicate each text means, and what is said of those that mean none. */
 #include <setjmp.h>
 #include <stdarg.h>

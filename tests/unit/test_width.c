@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* How wide text is on a terminal. */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The buffered writer: every byte once, in order, or an error. */
 #include <setjmp.h>
 #include <stdarg.h>

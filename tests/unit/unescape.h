@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The way back from escape_text(), to prove that nothing is lost. */
 #ifndef UNIT_UNESCAPE_H
 #define UNIT_UNESCAPE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Counters of the protocols. */
 #ifndef FASTNET_RECORD_COUNTER_H
 #define FASTNET_RECORD_COUNTER_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Findings: what is wrong with this machine's network, and how that is known. */
 #ifndef FASTNET_RECORD_FINDING_H
 #define FASTNET_RECORD_FINDING_H

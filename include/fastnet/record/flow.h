@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Connection tracking: flows, expectations and their counters. */
 #ifndef FASTNET_RECORD_FLOW_H
 #define FASTNET_RECORD_FLOW_H

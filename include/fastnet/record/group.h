@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Multicast groups. */
 #ifndef FASTNET_RECORD_GROUP_H
 #define FASTNET_RECORD_GROUP_H

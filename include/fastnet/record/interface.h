@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Interfaces. */
 #ifndef FASTNET_RECORD_INTERFACE_H
 #define FASTNET_RECORD_INTERFACE_H

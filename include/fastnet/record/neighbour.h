@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Neighbours: the entries of ARP and of neighbour discovery. */
 #ifndef FASTNET_RECORD_NEIGHBOUR_H
 #define FASTNET_RECORD_NEIGHBOUR_H

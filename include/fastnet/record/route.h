@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Routes. */
 #ifndef FASTNET_RECORD_ROUTE_H
 #define FASTNET_RECORD_ROUTE_H

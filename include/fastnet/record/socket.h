@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Sockets. */
 #ifndef FASTNET_RECORD_SOCKET_H
 #define FASTNET_RECORD_SOCKET_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* How much of the network's resources is used: sockets, memory, entries of tables. */
 #ifndef FASTNET_RECORD_SUMMARY_H
 #define FASTNET_RECORD_SUMMARY_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "fastnet/kernel_number.h"
 
 #include "fastnet/record.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Counters of the protocols from /proc/net: snmp and netstat have two lines for each protocol, one
  * of names and one of values; snmp6 and sctp/snmp have a line for each counter. The files are read

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Decoders for lines of /proc/net/snmp, netstat, snmp6, sctp/snmp and sockstat. */
 #ifndef BACKEND_COUNTER_PROC_SNMP_H
 #define BACKEND_COUNTER_PROC_SNMP_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * What each processor did with received packets, from /proc/net/softnet_stat. Every namespace has
  * this file, with the numbers of the whole machine.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The decoder of /proc/net/softnet_stat. */
 #ifndef BACKEND_COUNTER_PROC_SOFTNET_H
 #define BACKEND_COUNTER_PROC_SOFTNET_H

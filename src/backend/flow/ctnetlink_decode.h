@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Messages of ctnetlink as records. Sources: linux/netfilter/nfnetlink_conntrack.h. */
 #ifndef BACKEND_FLOW_CTNETLINK_DECODE_H
 #define BACKEND_FLOW_CTNETLINK_DECODE_H

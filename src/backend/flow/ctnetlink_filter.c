@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "backend/flow/ctnetlink_filter.h"
 
 #include <arpa/inet.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What the kernel can leave out of a dump of flows by itself. */
 #ifndef BACKEND_FLOW_CTNETLINK_FILTER_H
 #define BACKEND_FLOW_CTNETLINK_FILTER_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What makes two rows one flow, however they were read. */
 #ifndef BACKEND_FLOW_FLOW_IDENTITY_H
 #define BACKEND_FLOW_FLOW_IDENTITY_H

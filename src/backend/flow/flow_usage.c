@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "backend/flow/flow_usage.h"
 
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Files of netfilter below PROC_ROOT: how full the table of flows is, and its counters. */
 #ifndef BACKEND_FLOW_FLOW_USAGE_H
 #define BACKEND_FLOW_FLOW_USAGE_H

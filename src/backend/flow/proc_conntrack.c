@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Connection tracking from /proc: the tables, their sizes, their counters. */
 #include "backend/flow/proc_conntrack.h"
 

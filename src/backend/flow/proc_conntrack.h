@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Decoders for lines of netfilter's files in /proc/net. */
 #ifndef BACKEND_FLOW_PROC_CONNTRACK_H
 #define BACKEND_FLOW_PROC_CONNTRACK_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Decodes the lines of flows and expectations in /proc/net. A few words have a fixed place; the
  * others say themselves what they mean. The kernel writes them in

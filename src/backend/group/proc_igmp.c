@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The multicast groups of the interfaces, from /proc/net/igmp and igmp6. */
 #include "backend/group/proc_igmp.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Decoders for lines of /proc/net/igmp and igmp6. */
 #ifndef BACKEND_GROUP_PROC_IGMP_H
 #define BACKEND_GROUP_PROC_IGMP_H

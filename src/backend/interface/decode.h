@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The decoders of interfaces and their addresses: of rtnetlink(7), and of /proc/net/dev. */
 #ifndef BACKEND_INTERFACE_DECODE_H
 #define BACKEND_INTERFACE_DECODE_H

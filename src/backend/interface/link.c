@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Interfaces by rtnetlink(7): their addresses and queues by a dump each (RTM_GETADDR,
  * RTM_GETQDISC), where they are needed, and then all interfaces by another (RTM_GETLINK).

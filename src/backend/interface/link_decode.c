@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Interfaces and their addresses from rtnetlink(7) messages. */
 #include "backend/interface/decode.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Interfaces from /proc/net/dev, which has only their names and counters. */
 #include "backend/interface/decode.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Neighbours by rtnetlink(7): one dump of what the kernel resolved, one of what it answers for.
  * Sources: linux/neighbour.h, net/core/neighbour.c (neigh_fill_info, pneigh_fill_info).

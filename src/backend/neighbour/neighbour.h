@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The decoder of rtnetlink's neighbours, apart from the conversation that brings them. */
 #ifndef BACKEND_NEIGHBOUR_NEIGHBOUR_H
 #define BACKEND_NEIGHBOUR_NEIGHBOUR_H

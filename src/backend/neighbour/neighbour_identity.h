@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What makes two rows one neighbour, however they were read. */
 #ifndef BACKEND_NEIGHBOUR_NEIGHBOUR_IDENTITY_H
 #define BACKEND_NEIGHBOUR_NEIGHBOUR_IDENTITY_H

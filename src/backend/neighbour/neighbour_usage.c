@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * How full the tables of neighbours are, by rtnetlink(7): one dump of RTM_GETNEIGHTBL. It has all
  * but one of the numbers of /proc, also in a network namespace, where /proc has none of them.

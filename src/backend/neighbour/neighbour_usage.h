@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* How full the tables of neighbours are: what its two backends share, and their decoders. */
 #ifndef BACKEND_NEIGHBOUR_NEIGHBOUR_USAGE_H
 #define BACKEND_NEIGHBOUR_NEIGHBOUR_USAGE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Neighbours from /proc/net/arp. It has IPv4 only, no entries that need no resolving (NOARP), and
  * of the state only whether an entry is complete and whether it is permanent. The kernel writes it

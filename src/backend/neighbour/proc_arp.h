@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Decoder for lines of /proc/net/arp. */
 #ifndef BACKEND_NEIGHBOUR_PROC_ARP_H
 #define BACKEND_NEIGHBOUR_PROC_ARP_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * How full the tables of neighbours are, from PROC_ROOT/net/stat and PROC_ROOT/sys/net. Both have
  * these numbers in the first network namespace only.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "backend/netlink/ahead.h"
 
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Receives the datagrams of a long dump ahead, in a thread of its own: the kernel makes the next
  * ones while those before are decoded and printed.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "backend/netlink/attributes.h"
 
 static bool take_u32(struct text content, const struct target *target, void *member)

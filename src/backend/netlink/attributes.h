@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Netlink attributes (struct nlattr, linux/netlink.h), and how a decoder takes them: a table says
  * into which member each type of attribute goes, attributes_decode() follows it. Length comes

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Dumps and events over netlink(7). The only place that sends to or receives from a netlink socket.
  */
 #ifndef BACKEND_NETLINK_NETLINK_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "backend/proc/lines.h"
 
 #include <errno.h>

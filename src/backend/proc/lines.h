@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Lines of a file, read in large pieces and handed out where they are in the buffer, without
  * copying. One read(2) may end in the middle of a line: the next goes on there.

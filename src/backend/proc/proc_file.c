@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "backend/proc/proc_file.h"
 
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Reads the files of PROC_ROOT/net, which all have a row in each line. A backend describes its file
  * and decodes a line; everything else is here: the heading, and reports of lines that are

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * A cursor over one line of /proc. Each taker moves it past what it took. When scan_char(),
  * scan_hex() or scan_decimal() return false, they leave it where it was; the others leave it

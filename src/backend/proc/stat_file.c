@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "backend/proc/stat_file.h"
 
 #include <errno.h>

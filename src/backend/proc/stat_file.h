@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Files of PROC_ROOT/net/stat: a line of names, then for each processor a line of hexadecimal
  * values. Names and their order change over time, so a column is known by its name alone.

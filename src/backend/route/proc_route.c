@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Routes from /proc/net/route and /proc/net/ipv6_route. */
 #include "backend/route/proc_route.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Decoders for lines of /proc/net/route and ipv6_route. */
 #ifndef BACKEND_ROUTE_PROC_ROUTE_H
 #define BACKEND_ROUTE_PROC_ROUTE_H

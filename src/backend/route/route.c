@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Routes by rtnetlink(7): RTM_GETROUTE, one dump a family, or the route to an address. */
 #include <errno.h>
 #include <libmnl/libmnl.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Routes from rtnetlink(7) messages. What /proc/net/route and ipv6_route say of them is made here
  * as the kernel makes it: fib_flag_trans() and fib_route_seq_show() of net/ipv4/fib_trie.c,

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The decoder of rtnetlink's routes, apart from the conversation that brings them. */
 #ifndef BACKEND_ROUTE_ROUTE_DECODE_H
 #define BACKEND_ROUTE_ROUTE_DECODE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "backend/socket/bytecode.h"
 
 #include <linux/inet_diag.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * What of a predicate the kernel can judge of TCP and UDP sockets: INET_DIAG_REQ_BYTECODE
  * (linux/inet_diag.h; inet_diag_bc_run() and inet_diag_bc_audit() of net/ipv4/inet_diag.c): ports,

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The decoders of sockets: of messages of sock_diag, and of lines of /proc/net. */
 #ifndef BACKEND_SOCKET_DECODE_H
 #define BACKEND_SOCKET_DECODE_H

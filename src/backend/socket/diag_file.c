@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * TCP sockets from a file: an answer of sock_diag(7), one message behind the other, as `ss -D`
  * saves it (ss(8)). The file may be of any size and come from anybody, so it is read in pieces, and

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "backend/socket/half_open.h"
 
 #include <errno.h>

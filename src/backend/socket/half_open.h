@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Half-open TCP connections (SYN_RECV) have no socket of their own yet. inet_diag says that their
  * user is 0, and counts their retransmissions differently (inet_req_diag_fill() in

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Netlink sockets by netlink_diag. Sources: linux/netlink_diag.h, net/netlink/diag.c. */
 #include "backend/socket/decode.h"
 

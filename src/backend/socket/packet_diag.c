@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Packet sockets by packet_diag. Sources: linux/packet_diag.h, net/packet/diag.c. */
 #include "backend/socket/decode.h"
 

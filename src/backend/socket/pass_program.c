@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The program that tells the sockets of all namespaces. It looks at the descriptors of each thread,
  * because a thread may have its own. A socket that it tells more than once is listed once.

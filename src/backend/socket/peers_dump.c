@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The sockets among which other ends of sockets are found. */
 #include <netinet/tcp.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What tells rows of /proc/net/packet and netlink apart. */
 #ifndef BACKEND_SOCKET_PROC_IDENTITY_H
 #define BACKEND_SOCKET_PROC_IDENTITY_H

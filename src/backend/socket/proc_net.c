@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Sockets from /proc/net. proc(5) describes the files; the kernel writes them in
  * net/ipv4/tcp_ipv4.c (tcp4_seq_show()), udp.c and raw.c, in the same files of net/ipv6, and in

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Netlink sockets from /proc/net/netlink: netlink_native_seq_show() of the kernel's
  * net/netlink/af_netlink.c. It has the first 32 groups, and no destination.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Packet sockets from /proc/net/packet: packet_seq_show() of the kernel's net/packet/af_packet.c.
  */
 #include "backend/socket/decode.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Sockets by sock_diag(7): what the tables of all families share. Those of IP are in inet_diag.c,
  * each other family has a file of its own.

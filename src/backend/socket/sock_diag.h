@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What the files of sock_diag(7) share: sock_diag.c asks that of the table's family. */
 #ifndef BACKEND_SOCKET_SOCK_DIAG_H
 #define BACKEND_SOCKET_SOCK_DIAG_H

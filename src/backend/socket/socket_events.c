@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Sockets of TCP and UDP as they are destroyed: multicast groups of sock_diag(7). A message about a
  * destroyed socket has its last struct tcp_info, but neither its user nor its inode any more. So

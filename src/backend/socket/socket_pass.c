@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "backend/socket/socket_pass.h"
 
 #include <arpa/inet.h>

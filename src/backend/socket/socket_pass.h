@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Parts of the pass over all sockets (fastnet/socket_pass.h), which tests call, too. */
 #ifndef BACKEND_SOCKET_SOCKET_PASS_H
 #define BACKEND_SOCKET_SOCKET_PASS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * TCP sockets by their states, without listing all of them. On a busy machine nearly all are
  * ESTABLISHED or in TIME_WAIT, and the kernel counts these: CurrEstab in /proc/net/snmp, tw in

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * TIPC sockets by its diag module. A message has no header: its attribute TIPC_NLA_SOCK holds
  * others. Sources: linux/tipc_sockets_diag.h, linux/tipc_netlink.h, net/tipc/diag.c and

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Unix sockets by unix_diag. Sources: linux/unix_diag.h, net/unix/diag.c. */
 #include "backend/socket/decode.h"
 

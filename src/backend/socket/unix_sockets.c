@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Unix sockets, confirmed: what unix_diag says of them, which is true, and /proc/net/unix, where
  * every user can write. A socket's name stands there as it is, so that a newline in it makes a

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Sockets of virtual machines by vsock_diag. Sources: linux/vm_sockets_diag.h,
  * net/vmw_vsock/diag.c. */
 #include "backend/socket/decode.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* XDP sockets by xsk_diag. Sources: linux/xdp_diag.h, net/xdp/xsk_diag.c. */
 #include "backend/socket/decode.h"
 

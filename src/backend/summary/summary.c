@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * How much of the network's resources is used, from numbers that the kernel counts anyway: the time
  * does not depend on how many sockets there are. Only those of TCP that are neither ESTABLISHED nor

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The decoder of /proc/net/protocols. */
 #ifndef BACKEND_SUMMARY_SUMMARY_H
 #define BACKEND_SUMMARY_SUMMARY_H

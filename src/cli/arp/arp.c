@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * net-tools' arp, its listing side: its command line, which entries, and the exit statuses. Its
  * lines and messages are made by format/neighbour/layout_arp.c.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* arp's command line, parsed. */
 #ifndef CLI_ARP_ARP_H
 #define CLI_ARP_ARP_H

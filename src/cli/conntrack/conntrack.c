@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * conntrack-tools conntrack, its reading side: what its options list, and its exit statuses. The
  * layout is made by format/flow/layout_conntrack.c.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Options of conntrack that say which flows are wanted. */
 #include <errno.h>
 #include <linux/netfilter/nf_conntrack_common.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "cli/conntrack/conntrack_options.h"
 
 #include <stdio.h>

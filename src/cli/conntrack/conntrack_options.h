@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The options of conntrack-tools conntrack that only read, and the common ones. */
 #ifndef CLI_CONNTRACK_CONNTRACK_OPTIONS_H
 #define CLI_CONNTRACK_CONNTRACK_OPTIONS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* A command line of conntrack while it is parsed, as the files that take its options share it. */
 #ifndef CLI_CONNTRACK_CONNTRACK_PARSING_H
 #define CLI_CONNTRACK_CONNTRACK_PARSING_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "cli/conntrack/conntrack_parsing.h"
 
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* fastnet doctor: what is wrong. */
 #include "cli/doctor/doctor.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The doctor: its command line, and its two listings: what is wrong, and what is exposed. */
 #ifndef CLI_DOCTOR_DOCTOR_H
 #define CLI_DOCTOR_DOCTOR_H

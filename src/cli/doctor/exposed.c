@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* fastnet doctor --exposed: what listens where other machines can reach it. No fault, a list. */
 #include <netinet/in.h>
 #include <netinet/tcp.h>

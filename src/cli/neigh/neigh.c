@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* fastnet's own list of all neighbours: its command line, which of them, and which columns. */
 #include "cli/neigh/neigh.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* neigh's command line, parsed. */
 #ifndef CLI_NEIGH_NEIGH_H
 #define CLI_NEIGH_NEIGH_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * net-tools netstat: its tables of sockets, and its exit statuses. The layout is made by
  * format/socket/layout_netstat.c.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* netstat: its command line, parsed, and what it lists. */
 #ifndef CLI_NETSTAT_NETSTAT_H
 #define CLI_NETSTAT_NETSTAT_H

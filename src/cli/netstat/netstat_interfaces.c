@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* net-tools netstat: interfaces (-i). */
 #include <net/if.h>
 #include <string.h>

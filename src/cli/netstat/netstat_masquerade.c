@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * net-tools netstat: masqueraded connections (-M). The kernel has dropped its file long ago; here
  * they are the connections of connection tracking whose source was translated.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Words that are no options: netstat takes none. As fastnet they are an error that says what was
  * probably meant; as netstat they are ignored, as there.

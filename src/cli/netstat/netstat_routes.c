@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* net-tools netstat: the routing tables (-r). */
 #include <arpa/inet.h>
 #include <stdio.h>

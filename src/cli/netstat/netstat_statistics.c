@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* net-tools netstat: counters of the protocols (-s). */
 #include <stdio.h>
 #include <string.h>

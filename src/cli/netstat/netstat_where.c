@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "cli/netstat/netstat.h"
 
 #include <netinet/in.h>

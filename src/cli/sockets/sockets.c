@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * fastnet's own list of sockets, for people: who owns them first, and as many columns as the
  * terminal has room for.

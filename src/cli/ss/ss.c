@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* ss of iproute2: its filter, its columns, and how a listing is carried out. */
 #include "cli/ss/ss.h"
 

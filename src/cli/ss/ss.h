@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* ss: its command line, parsed, and what it lists. */
 #ifndef CLI_SS_SS_H
 #define CLI_SS_SS_H

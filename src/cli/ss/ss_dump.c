@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The kernel's answers about TCP sockets in a file: saved by -D, and read in place of the kernel.
  */
 #include "cli/ss/ss.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "cli/ss/ss_filter.h"
 
 #include <stdio.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Addresses and ports in filters, of every family. In front of an address its family may stand,
  * which then limits the whole listing and is that of the addresses behind it, as in ss.

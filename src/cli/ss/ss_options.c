@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "cli/ss/ss.h"
 
 #include <netinet/tcp.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What conditions of filters are made of, and what is wrong with them. */
 #include "cli/ss/ss_parser.h"
 

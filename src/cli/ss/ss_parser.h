@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Shared by the files that parse filters. */
 #ifndef CLI_SS_SS_PARSER_H
 #define CLI_SS_SS_PARSER_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Sources: ss(8), and what ss of iproute2 7.1 lists. */
 #include "cli/ss/ss_selection.h"
 

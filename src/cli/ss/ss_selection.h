@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Which tables, families and states an ss listing shows: the rules of iproute2's ss. */
 #ifndef CLI_SS_SS_SELECTION_H
 #define CLI_SS_SS_SELECTION_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* ss -s: the kernel's counters of sockets, so that the time does not depend on how many there are.
  */
 #include "cli/ss/ss.h"

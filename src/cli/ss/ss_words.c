@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "cli/ss/ss_words.h"
 
 #include <errno.h>

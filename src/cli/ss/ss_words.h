@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The words of a filter: from the command line, then from a file. */
 #ifndef CLI_SS_SS_WORDS_H
 #define CLI_SS_SS_WORDS_H

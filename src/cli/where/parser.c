@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What the files of --where share: memory, and messages. */
 #include "cli/where/parser.h"
 

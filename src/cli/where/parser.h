@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What the files of --where share. */
 #ifndef CLI_WHERE_PARSER_H
 #define CLI_WHERE_PARSER_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The grammar of --where: or, and, not, parentheses, comparisons. */
 #include "cli/where/where.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The language of --where: conditions on the columns of a kind, made into a predicate.
  *

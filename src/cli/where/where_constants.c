@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The values of --where: each must be one that its column can have. */
 #include <ctype.h>
 #include <errno.h>

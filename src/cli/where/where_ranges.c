@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Long lists of numbers: ranges in order, among which a number is found in a few steps. */
 #include <stdlib.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Predicates as text in the language of --where: as they were typed, or what an option made. */
 #include <inttypes.h>
 #include <string.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The tokens of --where. */
 #include <string.h>
 #include <strings.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "format/counter/counter_names.h"
 #include "fastnet/array.h"
 #include "fastnet/kernel_abi.h"

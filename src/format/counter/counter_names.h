@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The names that the kernel has for the counters of one processor. */
 #ifndef FORMAT_COUNTER_COUNTER_NAMES_H
 #define FORMAT_COUNTER_COUNTER_NAMES_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The fields of the protocols' counters. */
 #include "format/fields/fields.h"
 

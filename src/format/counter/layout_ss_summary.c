@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The summary of ss of iproute2 7.1 (-s), from the counters of sockstat, sockstat6 and snmp. It has
  * no rows: it is written when all counters are there.

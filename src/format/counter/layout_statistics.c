@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The counters of net-tools 2.10 netstat -s: a title for each protocol, then a line for each
  * counter in the words of netstat. If netstat does not know a counter, the line has the kernel's

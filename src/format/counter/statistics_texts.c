@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The counters that net-tools 2.10 knows, and its words for them, with their spelling errors,
  * because scripts match them. net-tools does a binary search in a table that is not sorted

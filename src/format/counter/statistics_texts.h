@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The words of net-tools 2.10 netstat -s for the kernel's counters. */
 #ifndef FORMAT_COUNTER_STATISTICS_TEXTS_H
 #define FORMAT_COUNTER_STATISTICS_TEXTS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Fields that are members of a record, and those of counted groups. */
 #include "format/fields/fields.h"
 

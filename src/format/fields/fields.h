@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * What the tables of fields are written with: a constructor for each kind of field, and the values
  * that functions of COMPUTED() fields return.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Findings for people: for each a sentence, the evidence and the advice; and a last line. */
 #include <stdio.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The fields of flows, as connection tracking knows them, and of those that helpers expect. */
 #include <linux/netfilter/nf_conntrack_common.h>
 #include <netinet/in.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "fastnet/flow_names.h"
 #include "fastnet/array.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The layout of conntrack-tools 1.4.7, and of libnetfilter_conntrack 1.0.9, which it prints with.
  * What others chose is escaped, and nothing is cut.

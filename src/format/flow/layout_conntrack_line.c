@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Flows and expectations as lines: what conntrack prints unless an option says otherwise. */
 #include "format/flow/layout_conntrack.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Counters of the processors, the number of entries, and how full the table is. */
 #include "format/counter/counter_names.h"
 #include "format/flow/layout_conntrack.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * -o save: flows as the options that make them again. As in the original, marks, labels and helpers
  * are left out.

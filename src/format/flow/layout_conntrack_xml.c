@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Flows and expectations as XML elements, each on a line of its own. */
 #include "format/flow/layout_conntrack.h"
 

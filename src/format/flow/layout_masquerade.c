@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The masqueraded connections of net-tools 2.10 netstat -M. It read a file that Linux has not had
  * since 2.2. Connection tracking knows the same: the connection as its sender sees it, and the port

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The fields of the counters of one processor. */
 #include "fastnet/kernel_abi.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Figures that are derived from how full the table of flows is. */
 #ifndef FORMAT_FLOW_USAGE_H
 #define FORMAT_FLOW_USAGE_H

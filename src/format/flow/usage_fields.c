@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The fields of how full the table of flows is. */
 #include "format/fields/fields.h"
 #include "format/flow/usage.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "format/flow/view_fields.h"
 
 #include "fastnet/flow_names.h"

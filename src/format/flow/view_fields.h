@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Views of a flow: several of its fields put into one text, for people. */
 #ifndef FORMAT_FLOW_VIEW_FIELDS_H
 #define FORMAT_FLOW_VIEW_FIELDS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The fields of multicast groups. */
 #include "format/fields/fields.h"
 

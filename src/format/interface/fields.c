@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The fields of interfaces. */
 #include "format/fields/fields.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "fastnet/hardware.h"
 #include "fastnet/array.h"
 

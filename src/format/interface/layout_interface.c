@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The layout of net-tools 2.10 netstat -i and -ie: lib/interface.c, ife_print_short() and
  * ife_print_long().

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The fields of neighbours. */
 #include <linux/if_arp.h>
 #include <linux/neighbour.h>

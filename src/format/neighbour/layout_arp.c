@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The layouts of net-tools 2.10 arp: headings, widths and wording. But nothing is cut short, and
  * what others chose is escaped.

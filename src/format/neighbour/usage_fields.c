@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The fields of how full a table of neighbours is. */
 #include "format/fields/fields.h"
 

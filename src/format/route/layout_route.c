@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The layout of net-tools 2.10 netstat -r: headings, widths and wording of its lib/inet_gr.c and
  * lib/inet6_gr.c. But names are not cut.

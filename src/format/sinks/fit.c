@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "format/sinks/fit.h"
 
 #include <string.h>

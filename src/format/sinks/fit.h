@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The widths of a table's columns, and how they are made to fit a terminal. */
 #ifndef FORMAT_SINKS_FIT_H
 #define FORMAT_SINKS_FIT_H

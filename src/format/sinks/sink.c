@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* What all sinks share. */
 #include "fastnet/sink.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * CSV (RFC 4180). An empty field is unknown; "" is known to be empty. Text is escaped, then quoted
  * if the format or a careless reader needs that. For spreadsheets, text that looks like a formula

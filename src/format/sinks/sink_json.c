@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* JSON (RFC 8259): one array, or one object a line. */
 #include <stdlib.h>
 #include <string.h>

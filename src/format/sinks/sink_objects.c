@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Turns rows of an object, a name and a value into objects: consecutive rows of one object become
  * one row of another sink, with a column for each name. The columns are made for each object after

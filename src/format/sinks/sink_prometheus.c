@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Metrics: the text format 0.0.4 of Prometheus, and OpenMetrics 1.0. A family must not be
  * interrupted by another one, so all rows wait. Promtool (check metrics) has rules for names, which

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * A table with columns as wide as their contents, or as a terminal has room for. The first rows are
  * kept to find the widths. If there are many rows, the rest is streamed, and a longer value shifts

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "format/sinks/totals.h"
 
 #include <stdarg.h>

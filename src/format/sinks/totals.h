@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The last line of a table: how many rows there are, in which states, and what needs attention. */
 #ifndef FORMAT_SINKS_TOTALS_H
 #define FORMAT_SINKS_TOTALS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "format/socket/c_declaration.h"
 
 #include "format/text/put.h"

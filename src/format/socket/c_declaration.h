@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Types as declarations in C write them: "int *", "struct flow (*)[4]". */
 #ifndef FORMAT_SOCKET_C_DECLARATION_H
 #define FORMAT_SOCKET_C_DECLARATION_H

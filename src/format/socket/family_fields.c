@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "format/socket/family_fields.h"
 
 #include <linux/filter.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Values of fields of sockets that are not of IP. */
 #ifndef FORMAT_SOCKET_FAMILY_FIELDS_H
 #define FORMAT_SOCKET_FAMILY_FIELDS_H

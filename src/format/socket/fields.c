@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The fields of sockets. A value that is more than a member of the record is made by a function:
  * here, or in owner_fields.c (processes, the other end), info_fields.c (what TCP, MPTCP and SCTP

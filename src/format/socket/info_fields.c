@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "format/socket/info_fields.h"
 
 #include <linux/inet_diag.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Values of fields that are more than one number of the structs in kernel_info.h, and of
  * attributes. A field that is one number needs no function: INFO() and INFO_AS() of fields.h say

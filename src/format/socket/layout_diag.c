@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The kernel's own messages about sockets, one behind the other, as a file for TCPDIAG_FILE has
  * them (ss(8)). One end follows all of them, because ss reads no further than the first end.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The layout of net-tools 2.10 netstat -W and -g: headings, widths and wording. A number that is
  * not known is "-".

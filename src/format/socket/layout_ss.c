@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The layout of iproute2 7.1 ss: its columns. They are as wide as their longest cells, as those of
  * ss are, and on a terminal they fill the width. The first rows are kept to find out how wide the

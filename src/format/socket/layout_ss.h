@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Shared by the files of ss' layout: a row that is being written, and its parts. */
 #ifndef FORMAT_SOCKET_LAYOUT_SS_H
 #define FORMAT_SOCKET_LAYOUT_SS_H

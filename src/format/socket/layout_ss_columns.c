@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The layout of ss: what the columns of a socket hold: a row of a table for each family. */
 #include <netinet/in.h>
 #include <netinet/tcp.h>

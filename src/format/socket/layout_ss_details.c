@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The layout of ss: processes, and what options show of a socket besides. */
 #include <linux/sock_diag.h>
 #include <netinet/in.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The layout of ss: what -i shows. A number of 0 has no token, except where the token's own
  * function says otherwise.

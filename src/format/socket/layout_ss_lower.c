@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The layout of ss: what options show of packet, XDP and TIPC sockets. */
 #include <linux/filter.h>
 #include <linux/packet_diag.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The layout of ss: what BPF programs keep for a socket, by its type (BTF). */
 #include <endian.h>
 #include <stdio.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The layout of ss: lists and attributes behind the numbers of -i. */
 #include <netinet/in.h>
 #include <string.h>

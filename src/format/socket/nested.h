@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Attributes inside of an attribute (struct nlattr of linux/netlink.h), in a record's bytes. */
 #ifndef FORMAT_SOCKET_NESTED_H
 #define FORMAT_SOCKET_NESTED_H

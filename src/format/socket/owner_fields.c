@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "format/socket/owner_fields.h"
 
 #include "fastnet/lookup.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Values of fields about the processes of a socket, and about its other end. */
 #ifndef FORMAT_SOCKET_OWNER_FIELDS_H
 #define FORMAT_SOCKET_OWNER_FIELDS_H

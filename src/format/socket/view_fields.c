@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "format/socket/view_fields.h"
 
 #include <linux/sock_diag.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Views of a socket: several of its fields put into one text, for people. */
 #ifndef FORMAT_SOCKET_VIEW_FIELDS_H
 #define FORMAT_SOCKET_VIEW_FIELDS_H

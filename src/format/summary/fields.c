@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The fields of a summary's rows. */
 #include "format/fields/fields.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * The summary for people: a line for each row, the limit and how much of it is used beside the
  * value, and words for a row that is close to its limit.

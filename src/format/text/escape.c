@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Makes text that others chose harmless, in a form that can be read back. */
 #include "format/text/escape.h"
 

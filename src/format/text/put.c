@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "format/text/put.h"
 
 #include <arpa/inet.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Writes bytes, names, numbers and cells of layouts into reserved space. Each function returns the
  * end of its text.

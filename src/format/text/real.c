@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 #include "format/text/real.h"
 
 #include <stdio.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Numbers that are not whole, exactly as printf(3) writes them, but faster where they are usual. A
  * value is 0 or from 1e-4 to 1e22. Each function writes at most REAL_TEXT_MAX bytes, and returns

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Numbers and addresses as text. */
 #include "fastnet/text.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Values as plain text. */
 #include "format/text/value.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Values and texts of any length, through the writer. */
 #ifndef FORMAT_TEXT_VALUE_H
 #define FORMAT_TEXT_VALUE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The number of columns that a text takes on a terminal. */
 #include "format/text/width.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The width of text on a terminal, in every locale. */
 #ifndef FORMAT_TEXT_WIDTH_H
 #define FORMAT_TEXT_WIDTH_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* The buffered writer. */
 #include "fastnet/writer.h"
 
