@@ -238,7 +238,7 @@ static void hosts_are_named_escaped_and_not_cut_short(void **state)
     context.hosts = hosts_create();
     assert_int_equal(hosts_add(context.hosts, &record.neighbour.address), 0);
     assert_int_equal(hosts_resolve(context.hosts, 5000, NULL), 0);
-    assert_true(strlen(written(&layout, &context, &record)) >= 4 * (NI_MAXHOST - 1));
+    assert_true(strlen(written(&layout, &context, &record)) >= (size_t)4 * (NI_MAXHOST - 1));
     hosts_destroy(context.hosts);
 }
 
