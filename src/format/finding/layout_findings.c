@@ -41,15 +41,13 @@ static char *put_wrapped(char *dst, const struct findings_sink *findings, size_t
     for (const char *word = escaped, *next; word < stop; word = next) {
         for (next = word; next < stop && (next == word || *next != ' ');)
             next++;
-        const size_t size = (size_t)(next - word);
-        at += size;
+        at += (size_t)(next - word);
         if (*word == ' ' && findings->layout.width && at > findings->layout.width) {
             dst = put_padded(PUT(dst, "\n"), "", INDENT);
-            dst = put_bytes(dst, word + 1, size - 1);
-            at = INDENT + size - 1;
-        } else {
-            dst = put_bytes(dst, word, size);
+            word++;
+            at = INDENT + (size_t)(next - word);
         }
+        dst = put_bytes(dst, word, (size_t)(next - word));
     }
     return PUT(dst, "\n");
 }
