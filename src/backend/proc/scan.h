@@ -44,11 +44,10 @@ static inline void scan_tabs(struct scan *scan)
 /* The bytes up to the next blank; false at the end of the line. */
 static inline bool scan_word(struct scan *scan, struct text *word)
 {
-    const char *blank;
-
     scan_blanks(scan);
-    blank = memchr(scan->at, ' ', (size_t)(scan->end - scan->at));
-    *word = (struct text){scan->at, (size_t)((blank ? blank : scan->end) - scan->at)};
+    const size_t left = scan->at < scan->end ? (size_t)(scan->end - scan->at) : 0;
+    const char *blank = memchr(scan->at, ' ', left);
+    *word = (struct text){scan->at, blank ? (size_t)(blank - scan->at) : left};
     scan->at += word->length;
     return word->length > 0;
 }
