@@ -322,12 +322,11 @@ static bool process_is_gone(const struct proc_tree *tree, pid_t pid)
 /* starttime of proc(5), in clock ticks, is behind the name and 19 more fields. */
 bool process_began_after(const struct proc_tree *tree, const struct process *process, uint64_t time)
 {
-    enum { STAT_MAX = 1024, FIELDS_BEFORE = 19 };
-    char stat[STAT_MAX + 1];
-    const ssize_t length = process_read_file(tree, process->pid, "stat", stat, STAT_MAX);
+    enum { FIELDS_BEFORE = 19 };
+    char stat[1024] = "";
     const char *field;
 
-    stat[length > 0 ? length : 0] = '\0';
+    (void)process_read_file(tree, process->pid, "stat", stat, sizeof stat);
     field = strrchr(stat, ')');
     for (unsigned i = 0; field && i <= FIELDS_BEFORE; i++)
         field = strchr(field + 1, ' ');
