@@ -207,7 +207,14 @@ endif
 
 # --- Testing ----------------------------------------------------------------------------------
 
-TESTED := $(PROGRAM) $(UNIT_TESTS) $(FUZZ_TARGETS) $(HELPERS) $(BENCH) $(PRELOADED)
+# Scripts run the program; a unit test or a target needs no more than itself. A pattern such as '*/x'
+# may name any of them.
+for_scripts := $(PROGRAM) $(HELPERS) $(BENCH) $(PRELOADED)
+any_test     = $(if $(TESTS),$(filter *%,$(TESTS)),yes)
+named_tests  = $(filter $(UNIT_TESTS) $(FUZZ_TARGETS),$(call program, \
+	$(wildcard $(patsubst %,tests/%.c,$(patsubst fuzz/%,fuzz/fuzz_%,$(TESTS))))))
+TESTED       = $(if $(any_test),$(UNIT_TESTS) $(FUZZ_TARGETS) $(for_scripts),$(named_tests) \
+	$(if $(filter-out unit/% fuzz/%,$(TESTS)),$(for_scripts)))
 tested: $(TESTED)
 
 # As many jobs as there are processors, unless -j says otherwise; MAKEFLAGS has that in recipes only.
@@ -232,7 +239,7 @@ check-musl check-i386: check-%:
 	@test -e $(BUILD)/$*/libraries/lib/cmocka.pc || \
 		CC='$(compiler_$*)' tests/libraries $(BUILD)/$*/libraries
 	@PKG_CONFIG_LIBDIR='$(abspath $(BUILD))/$*/libraries/lib' $(MAKE) BUILD=$(BUILD)/$* WERROR=1 \
-		CC='$(compiler_$*)' LIBCAP=-lcap TESTS='$(or $(TESTS),unit/* fuzz/*)' check
+		CC='$(compiler_$*)' LIBCAP=-lcap TESTS='$(or $(TESTS),unit/* fuzz/*)' all check
 
 check-arch: ## unit tests and fuzz replays of another architecture, emulated (ARCH=s390x; Debian only)
 	@tests/arch $(ARCH) $(TESTS)
