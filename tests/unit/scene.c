@@ -39,9 +39,11 @@ const char unix_heading[] = "Num       RefCount Protocol Flags    Type St Inode 
 
 void tree_make(struct tree *tree)
 {
+    const char *directory = getenv("TMPDIR");
     char path[96];
 
-    strcpy(tree->root, "/tmp/fastnet-test-XXXXXX");
+    snprintf(tree->root, sizeof tree->root, "%.40s/fastnet-test-XXXXXX",
+             directory ? directory : "/tmp");
     assert_non_null(mkdtemp(tree->root));
     snprintf(path, sizeof path, "%s/net", tree->root);
     assert_int_equal(mkdir(path, 0755), 0);

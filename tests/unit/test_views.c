@@ -25,6 +25,7 @@
 #include "fastnet/sink.h"
 #include "format/text/width.h"
 #include "output.h"
+#include "scene.h"
 
 /* --- Who holds the sockets -------------------------------------------------------------------- */
 
@@ -52,20 +53,32 @@ static void make_process(const char *root, int pid, const char *name, int inode,
     }
 }
 
+static struct tree processes;
+
+static int make_processes(void **state)
+{
+    (void)state;
+    tree_make(&processes);
+    for (int pid = 10; pid < 14; pid++)
+        make_process(processes.root, pid, "nginx", SHARED, 1);
+    make_process(processes.root, 20, "log shipper", SHARED, 2);
+    make_process(processes.root, 30, "a-long-name-15b", OWN, 1);
+    return 0;
+}
+
+static int remove_processes(void **state)
+{
+    (void)state;
+    tree_remove(&processes);
+    return 0;
+}
+
 static struct owners *some_owners(void)
 {
-    char root[] = "/tmp/fastnet-views-XXXXXX", command[64];
     struct owners *owners = NULL;
-    const struct owners_options options = {.proc_root = root};
+    const struct owners_options options = {.proc_root = processes.root};
 
-    assert_non_null(mkdtemp(root));
-    for (int pid = 10; pid < 14; pid++)
-        make_process(root, pid, "nginx", SHARED, 1);
-    make_process(root, 20, "log shipper", SHARED, 2);
-    make_process(root, 30, "a-long-name-15b", OWN, 1);
     assert_int_equal(owners_create(&owners, &options), 0);
-    snprintf(command, sizeof command, "rm -r %s", root);
-    assert_int_equal(system(command), 0);
     return owners;
 }
 
@@ -707,5 +720,5 @@ int main(void)
         cmocka_unit_test(a_table_without_heading_is_as_wide_as_its_contents),
     };
 
-    return cmocka_run_group_tests_name("views", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("views", tests, make_processes, remove_processes);
 }
