@@ -48,6 +48,7 @@ struct btf {
     struct text types, names; /* borrowed */
     uint32_t *offsets;        /* of each type in these bytes, from type 1 on */
     size_t count;
+    size_t pointer_size; /* 8 bytes, also for BPF programs; 4 for a kernel of 32 bits */
 };
 
 struct btf_type {

@@ -102,6 +102,15 @@ static int find_types(struct btf *btf)
     return 0;
 }
 
+/* A pointer is as large as a long, which every kernel has in its types. */
+static size_t size_of_pointer(const struct btf *btf)
+{
+    const uint32_t id = btf_find(btf, BTF_INT, "long unsigned int");
+    struct btf_type type;
+
+    return btf_type(btf, id, &type) && type.size == 4 ? 4 : 8;
+}
+
 int btf_init(struct btf *btf, struct text bytes)
 {
     int status;
@@ -110,6 +119,8 @@ int btf_init(struct btf *btf, struct text bytes)
     status = take_sections(btf, bytes) ? find_types(btf) : -EINVAL;
     if (status < 0)
         btf_finish(btf);
+    else
+        btf->pointer_size = size_of_pointer(btf);
     return status;
 }
 
@@ -314,7 +325,7 @@ bool btf_size(const struct btf *btf, uint32_t id, size_t *size)
         if (ends && type.kind != BTF_POINTER && !has_size(type.kind))
             return false;
         product *= !ends                      ? btf_array(&type).count
-                   : type.kind == BTF_POINTER ? sizeof(void *)
+                   : type.kind == BTF_POINTER ? btf->pointer_size
                                               : type.size;
         if (product > INT32_MAX)
             return false;

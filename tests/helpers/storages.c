@@ -47,7 +47,7 @@ struct seen {
     unsigned low : 3, high : 29;
     struct point here;
     unsigned word;
-    void *next, *done, *row;
+    uint64_t next, done, row; /* as wide as pointers of BPF are, also with 32 bits here */
     int grid[2][2];
     struct point points[2];
     long long wide;
@@ -67,9 +67,9 @@ static const struct seen seen = {
     .high = 0x1234567,
     .here = {-1, 2},
     .word = 0x41424241,
-    .next = (void *)0x1000,
-    .done = (void *)0x2000,
-    .row = (void *)0x3000,
+    .next = 0x1000,
+    .done = 0x2000,
+    .row = 0x3000,
     .grid = {{1, 2}, {3, 4}},
     .points = {{5, 6}, {7, 8}},
     .wide = INT64_MIN,

@@ -242,8 +242,24 @@ static void a_size_is_that_of_all_elements(void **state)
     assert_true(btf_size(&btf, none, &size));
     assert_int_equal(size, 0);
     assert_true(btf_size(&btf, pointers, &size));
-    assert_int_equal(size, 2 * sizeof(void *));
+    assert_int_equal(size, 2 * 8);
     btf_finish(&btf);
+}
+
+static void a_pointer_is_as_large_as_a_long_of_the_kernel(void **state)
+{
+    for (unsigned width = 4; width <= 8; width += 4) {
+        struct made_btf made = {.types = 0};
+        const uint32_t pointer = made_type(&made, "", BTF_POINTER, 0, 0);
+        struct btf btf;
+        size_t size = 0;
+        (void)state;
+        made_int(&made, "long unsigned int", width, 0);
+        btf = read_made(&made);
+        assert_true(btf_size(&btf, pointer, &size));
+        assert_int_equal(size, width);
+        btf_finish(&btf);
+    }
 }
 
 static void a_type_is_found_by_its_kind_and_name(void **state)
@@ -350,6 +366,7 @@ int main(void)
         cmocka_unit_test(names_lie_in_the_names_and_are_short),
         cmocka_unit_test(a_chain_that_never_ends_is_refused),
         cmocka_unit_test(a_size_is_that_of_all_elements),
+        cmocka_unit_test(a_pointer_is_as_large_as_a_long_of_the_kernel),
         cmocka_unit_test(a_type_is_found_by_its_kind_and_name),
         cmocka_unit_test(members_are_found_in_nameless_parts_of_a_type),
         cmocka_unit_test(the_search_in_a_struct_of_itself_ends),

@@ -128,8 +128,8 @@ static void a_pointer_says_to_what(void **state)
     const uint32_t type = made_type(&made, "", BTF_POINTER, 0, 0);
 
     (void)state;
-    assert_string_equal(SHOWN(type, (uintptr_t){0xffff1234}), "(void *)0xffff1234");
-    assert_string_equal(SHOWN(type, (uintptr_t){0}), "(void *)(nil)");
+    assert_string_equal(SHOWN(type, (uint64_t){0xffff1234}), "(void *)0xffff1234");
+    assert_string_equal(SHOWN(type, (uint64_t){0}), "(void *)(nil)");
 }
 
 /* --- Enums ------------------------------------------------------------------------------------ */
@@ -284,7 +284,7 @@ static void an_array_may_be_empty(void **state)
 static const char *declared(uint32_t type)
 {
     static char text[1024];
-    const char *end, *whole = SHOWN(type, (uintptr_t){1});
+    const char *end, *whole = SHOWN(type, (uint64_t){1});
 
     end = strstr(whole, ")0x1");
     assert_non_null(end);
@@ -409,7 +409,7 @@ static void a_type_that_contains_itself_is_shown_as_bytes(void **state)
     made_pair(&made, "", endless + 1);
     assert_int_equal(pointer_to(endless), endless + 1);
     assert_true(is_shown_as_bytes(type, "abcd", 4));
-    assert_true(is_shown_as_bytes(endless + 1, "abcdefgh", sizeof(void *)));
+    assert_true(is_shown_as_bytes(endless + 1, "abcdefgh", 8));
 }
 
 /* Of two members each, so that there is twice as much to show in each: 2 to the 25 in all. */
@@ -461,7 +461,7 @@ static void functions_of_functions_have_an_end(void **state)
         const uint32_t function = made_type(&made, "", BTF_PROTOTYPE, 1, 0);
         made_pair(&made, "", type);
         type = pointer_to(function);
-        assert_int_equal(is_shown_as_bytes(type, "abcdefgh", sizeof(void *)), depth == 7);
+        assert_int_equal(is_shown_as_bytes(type, "abcdefgh", 8), depth == 7);
     }
 }
 
@@ -472,7 +472,7 @@ static void a_type_with_too_long_a_declaration_is_shown_as_bytes(void **state)
     (void)state;
     for (unsigned i = 0; i < 200; i++)
         made_pair(&made, "number", i32);
-    assert_true(is_shown_as_bytes(pointer_to(function), "abcdefgh", sizeof(void *)));
+    assert_true(is_shown_as_bytes(pointer_to(function), "abcdefgh", 8));
 }
 
 #define SHOWS(test) cmocka_unit_test_setup(test, make_integers)

@@ -311,9 +311,9 @@ static char *put_real(char *dst, size_t size, const char *bytes)
     return dst + snprintf(dst, REAL_TEXT_MAX, "%f", size == sizeof small ? (double)small : number);
 }
 
-static char *put_pointer(char *dst, const char *bytes)
+static char *put_pointer(char *dst, const char *bytes, size_t size)
 {
-    const uint64_t number = number_at(bytes, sizeof(void *), false);
+    const uint64_t number = number_at(bytes, size, false);
 
     return number ? put_prefixed(dst, number) : PUT(dst, "(nil)");
 }
@@ -389,7 +389,7 @@ static void show_content(struct shown *shown, const struct btf_type *type, struc
         shown->dst = put_real(dst, type->size, place.bytes);
         break;
     case BTF_POINTER:
-        shown->dst = put_pointer(dst, place.bytes);
+        shown->dst = put_pointer(dst, place.bytes, shown->btf->pointer_size);
         break;
     default:
         shown->dst = put_int(dst, type, place);
