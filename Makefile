@@ -248,6 +248,9 @@ check-kernels: ## compare listings in Debian's kernels, which qemu boots: minute
 	@$(MAKE) $(side_by_side) tested
 	@BUILD='$(BUILD)' PROGRAM='$(PROGRAM)' KERNELS='$(KERNELS)' tests/kernels/run
 
+check-headers: ## build with the kernel headers of Linux 5.10 (Debian only)
+	@BUILD='$(BUILD)' CC='$(CC)' tests/kernels/headers
+
 # A build directory of its own, because other flags rebuild all. Says what it leaves out.
 changed_c = git diff --name-only --diff-filter=d HEAD -- '*.c' '*.h'; \
 	git ls-files --others --exclude-standard -- '*.c' '*.h'
@@ -430,5 +433,5 @@ help: ## list these targets
 
 FORCE:
 .PHONY: all deps deps-dev tested check check-doctor check-musl check-i386 check-arch \
-	check-kernels precommit asan bench fuzz fuzz-targets fuzz-run fuzz-coverage mutate lint $(LINTERS) programs \
+	check-kernels check-headers precommit asan bench fuzz fuzz-targets fuzz-run fuzz-coverage mutate lint $(LINTERS) programs \
 	format install uninstall dist deb rpm apk clean help FORCE

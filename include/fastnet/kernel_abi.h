@@ -10,9 +10,13 @@
 
 #include <linux/bpf.h>
 #include <linux/capability.h>
+#include <linux/neighbour.h>
 #include <linux/netfilter/nfnetlink_conntrack.h>
 #include <stdint.h>
 #include <sys/syscall.h>
+
+/* include/uapi/linux/neighbour.h: enum, 5.16 */
+#define NDA_FLAGS_EXT 15
 
 /* include/uapi/linux/netfilter/nfnetlink_conntrack.h: enum ctattr_type, ctattr_stats_cpu */
 #define CTA_STATUS_MASK         26

@@ -7,13 +7,14 @@
 #include "peer.h"
 
 #include <endian.h>
-#include <linux/netfilter/nfnetlink_conntrack.h>
 #include <linux/rtnetlink.h>
 #include <linux/sock_diag.h>
 #include <linux/unix_diag.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+
+#include "fastnet/kernel_abi.h"
 
 enum { HEADER = -1 };
 

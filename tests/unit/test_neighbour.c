@@ -9,7 +9,6 @@
 
 #include <arpa/inet.h>
 #include <errno.h>
-#include <linux/neighbour.h>
 #include <linux/rtnetlink.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,14 +16,14 @@
 
 #include "addresses.h"
 #include "backend/neighbour/neighbour.h"
+#include "fastnet/kernel_abi.h"
 #include "peer.h"
 #include "predicates.h"
 #include "scene.h"
 
 #define RECORDED "tests/fixtures/neighbours/netlink/"
 
-enum { ENTRIES = 29 };   /* in the recorded dump */
-enum { FLAGS_EXT = 15 }; /* NDA_FLAGS_EXT: newer than some linux/neighbour.h */
+enum { ENTRIES = 29 }; /* in the recorded dump */
 
 static const uint64_t always =
     NEIGHBOUR_INTERFACE | NEIGHBOUR_STATE | NEIGHBOUR_FLAGS | NEIGHBOUR_TYPE;
@@ -82,7 +81,7 @@ static void an_entry_has_all_that_its_message_says(void **state)
     wire_attribute(&wire, NDA_PROBES, &probes, sizeof probes);
     wire_attribute(&wire, NDA_CACHEINFO, &info, sizeof info);
     wire_attribute(&wire, NDA_PROTOCOL, &protocol, sizeof protocol);
-    wire_attribute(&wire, FLAGS_EXT, &flags, sizeof flags);
+    wire_attribute(&wire, NDA_FLAGS_EXT, &flags, sizeof flags);
     record = decoded(&wire);
     assert_int_equal(record.kind, &kind_neighbour);
     assert_int_equal(record.has, always | NEIGHBOUR_LLADDR | NEIGHBOUR_PROBES |
@@ -181,7 +180,7 @@ static void rare_attributes_are_taken(void **state)
 
 static void attributes_too_short_or_unknown_are_skipped(void **state)
 {
-    static const uint16_t types[] = {NDA_CACHEINFO,    NDA_PROBES, NDA_PROTOCOL, FLAGS_EXT,
+    static const uint16_t types[] = {NDA_CACHEINFO,    NDA_PROBES, NDA_PROTOCOL, NDA_FLAGS_EXT,
                                      NDA_MASTER,       NDA_VLAN,   NDA_VNI,      NDA_PORT,
                                      NDA_LINK_NETNSID, 4711};
     static const char bytes[16];

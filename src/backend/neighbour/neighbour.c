@@ -7,7 +7,6 @@
 
 #include <errno.h>
 #include <libmnl/libmnl.h>
-#include <linux/neighbour.h>
 #include <linux/rtnetlink.h>
 #include <net/if.h>
 #include <string.h>
@@ -17,6 +16,7 @@
 #include "backend/neighbour/neighbour_identity.h"
 #include "backend/netlink/attributes.h"
 #include "backend/netlink/netlink.h"
+#include "fastnet/kernel_abi.h"
 #include "fastnet/predicate.h"
 #include "fastnet/report.h"
 
@@ -29,10 +29,7 @@ const struct table table_neighbours6 = {
 const struct table table_arp = {
     .name = "arp", .file = "arp", .kind = &kind_neighbour, .family = AF_INET};
 
-enum {
-    MS_PER_TICK = 10, /* times are in USER_HZ, which is 100 on every machine */
-    FLAGS_EXT = 15,   /* NDA_FLAGS_EXT: newer than some linux/neighbour.h */
-};
+enum { MS_PER_TICK = 10 }; /* times are in USER_HZ, which is 100 on every machine */
 
 #define FIELDS                                                                                     \
     (NEIGHBOUR_LLADDR | NEIGHBOUR_INTERFACE | NEIGHBOUR_STATE | NEIGHBOUR_FLAGS | NEIGHBOUR_TYPE | \
@@ -81,7 +78,7 @@ static const struct target targets[] = {
     [NDA_VLAN] = TAKE(neighbour.vlan, NEIGHBOUR_VLAN),
     [NDA_VNI] = TAKE(neighbour.vni, NEIGHBOUR_VNI),
     [NDA_PORT] = TAKE_BE(neighbour.port, NEIGHBOUR_PORT),
-    [FLAGS_EXT] = TAKE_BY(take_flags_ext, neighbour.flags, 0),
+    [NDA_FLAGS_EXT] = TAKE_BY(take_flags_ext, neighbour.flags, 0),
 };
 
 int neighbour_decode(const struct nlmsghdr *message, struct record *record)
