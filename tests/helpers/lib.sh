@@ -88,12 +88,39 @@ small_tables()
     echo 128 >/proc/sys/net/ipv4/udp_child_hash_entries
 } 2>/dev/null
 
-# Named namespaces of the machine would be listed, too. A user who is not root cannot take them away.
+# Named namespaces of the machine would be listed, too. A user who is not root may not unmount them.
 forget_namespaces()
 {
     while umount -l /run/netns; do :; done
     sed -nE 's/.* net:\S+ (\S+) .*/\1/p' /proc/self/mountinfo | tac | xargs -rd '\n' umount -l
+    ! grep -q ' - nsfs ' /proc/self/mountinfo || change_root
 } 2>/dev/null
+
+# Goes to a root with all that is in this one but named namespaces, and leaves this one.
+change_root()
+{
+    local root file
+    root=$(mktemp -d) && mount -t tmpfs fastnet-root "$root" && mount --make-unbindable "$root" &&
+        mkdir "$root/run" "$root/old" || return
+    for file in /* /run/*; do
+        case $file in
+        /run | /run/netns | /run/docker) continue ;;
+        esac
+        if [ -L "$file" ]; then
+            cp -P "$file" "$root$file"
+            continue
+        elif [ -d "$file" ]; then
+            mkdir "$root$file"
+        else
+            : >"$root$file"
+        fi
+        mount --rbind "$file" "$root$file"
+    done
+    mount --rbind /sys "$root/sys" # ss unmounts one to mount another, which needs one that is there
+    cd "$root" && pivot_root . old && umount -l /old && rmdir /old "$root"
+    mount --make-private /
+    cd "$OLDPWD" || exit
+}
 
 # Goes on in fresh network, mount and process namespaces, or says why that cannot be. What runs
 # there dies with the script. Outside of them FASTNET_TEST_NAMESPACE is not set. The network
