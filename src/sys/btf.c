@@ -102,26 +102,21 @@ static int find_types(struct btf *btf)
     return 0;
 }
 
-/* A pointer is as large as a long, which every kernel has in its types. */
-static size_t size_of_pointer(const struct btf *btf)
-{
-    const uint32_t id = btf_find(btf, BTF_INT, "long unsigned int");
-    struct btf_type type;
-
-    return btf_type(btf, id, &type) && type.size == 4 ? 4 : 8;
-}
-
 int btf_init(struct btf *btf, struct text bytes)
 {
+    struct btf_type word;
+    uint32_t id;
     int status;
 
     *btf = (struct btf){.count = 0};
     status = take_sections(btf, bytes) ? find_types(btf) : -EINVAL;
-    if (status < 0)
+    if (status < 0) {
         btf_finish(btf);
-    else
-        btf->pointer_size = size_of_pointer(btf);
-    return status;
+        return status;
+    }
+    id = btf_find(btf, BTF_INT, "long unsigned int"); /* every kernel has it in its own types */
+    btf->pointer_size = btf_type(btf, id, &word) && word.size == 4 ? 4 : 8;
+    return 0;
 }
 
 void btf_finish(struct btf *btf)
