@@ -13,6 +13,18 @@
 
 #include "fastnet/btf.h"
 
+/* The types of the running kernel: of /sys/kernel/btf/vmlinux. */
+struct kernel_types {
+    struct btf btf; /* borrows from bytes */
+    char *bytes;
+    size_t length;
+    bool mapped; /* into memory; else bytes are a copy */
+};
+
+/* Returns 0 or -errno. The caller must call kernel_types_finish(), also on failure. */
+int kernel_types_init(struct kernel_types *types);
+void kernel_types_finish(struct kernel_types *types);
+
 /* --- Where the kernel keeps it ---------------------------------------------------------------- */
 
 /* A member of a struct of the kernel, or a parameter in a program's context. */
@@ -36,6 +48,21 @@ bool kernel_flag_find(const struct btf *btf, uint32_t type, const char *name,
 /* The same for a member that is a struct, or an array: size is not set. */
 bool kernel_struct_find(const struct btf *btf, uint32_t type, const char *name,
                         struct kernel_member *member, uint32_t *its_type);
+
+/* As kernel_member_find(), by a path through structs that are part of each other: "ns.inum". */
+bool kernel_path_find(const struct btf *btf, uint32_t type, const char *path,
+                      struct kernel_member *member, uint32_t *its_type);
+
+/* Members of one struct, from which nothing leads on. */
+struct wanted_member {
+    const char *path;
+    size_t at;    /* where a struct kernel_member takes it: bytes from the start of the layout */
+    uint8_t size; /* opcode that it must have */
+};
+
+/* Returns false if one of them is missing, or has another size. */
+bool kernel_members_find(const struct btf *btf, uint32_t type, const struct wanted_member *wanted,
+                         size_t count, void *layout);
 
 /* The number of the type that a pointer points to; 0 if this is no pointer. */
 uint32_t kernel_pointed_to(const struct btf *btf, uint32_t type);
@@ -79,5 +106,22 @@ void assembly_call(struct assembly *to, int function);
 
 /* Returns 0: go on with the next object. */
 void assembly_finish(struct assembly *to);
+
+/* --- Loading ---------------------------------------------------------------------------------- */
+
+/*
+ * Loads a tracing program. type: BPF_TRACE_ITER, BPF_TRACE_RAW_TP of linux/bpf.h; of: the number of
+ * the kernel's type that it is for, the function bpf_iter_KIND or the typedef btf_trace_EVENT.
+ * name: as others see it, at most 15 bytes. Uses RIGHT_BPF, and no right that was raised before is
+ * in effect afterwards. Returns the program's descriptor, or -errno.
+ */
+int bpf_program_load(const struct bpf_insn *program, size_t count, uint32_t type, uint32_t of,
+                     const char *name);
+
+/*
+ * From now on a program of BPF_TRACE_RAW_TP runs at its tracepoint, until the descriptor that is
+ * returned is closed: nothing is pinned. Rights and errors as bpf_program_load().
+ */
+int bpf_program_attach(int program);
 
 #endif

@@ -49,7 +49,7 @@ struct owners_program *owners_program_create(void); /* NULL when memory is short
 void owners_program_destroy(struct owners_program *program);
 /*
  * Loads it, if that pays: where many files are open, or always. Returns whether it can be used. A
- * refusal is for good. Uses RIGHT_OWNERS and RIGHT_ITERATORS.
+ * refusal is for good. Uses RIGHT_OWNERS and RIGHT_BPF.
  */
 bool owners_program_load(struct owners_program *program, bool always);
 /* Why it was refused; empty if it was not. */

@@ -13,7 +13,7 @@
 
 enum right {
     RIGHT_OWNERS,          /* other users' descriptors: CAP_SYS_PTRACE and CAP_DAC_READ_SEARCH */
-    RIGHT_ITERATORS,       /* a BPF program that finds owners: CAP_BPF and CAP_PERFMON */
+    RIGHT_BPF,             /* BPF programs that only read: CAP_BPF and CAP_PERFMON */
     RIGHT_READ,            /* files of a captured tree: CAP_DAC_READ_SEARCH */
     RIGHT_NETFILTER,       /* asking nfnetlink: CAP_NET_ADMIN */
     RIGHT_BUFFERS,         /* receive buffers past net.core.rmem_max: CAP_NET_ADMIN, not lent */

@@ -25,7 +25,7 @@ struct socket_pass;
 struct table;
 
 /*
- * Loads the program. Needs CAP_BPF and CAP_PERFMON that were not lent (RIGHT_ITERATORS), the first
+ * Loads the program. Needs CAP_BPF and CAP_PERFMON that were not lent (RIGHT_BPF), the first
  * pid and user namespace, and Linux 5.16. Returns 0 or -errno: the caller then reads each namespace
  * by its dumps; the reason is a detail of the report.
  */

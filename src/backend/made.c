@@ -7,7 +7,7 @@
 const struct table table_findings = {
     .name = "findings",
     .kind = &kind_finding,
-    .rights = 1u << RIGHT_OWNERS | 1u << RIGHT_ITERATORS | 1u << RIGHT_NETFILTER |
+    .rights = 1u << RIGHT_OWNERS | 1u << RIGHT_BPF | 1u << RIGHT_NETFILTER |
               1u << RIGHT_NETFILTER_FILES,
 };
 

@@ -172,7 +172,7 @@ static unsigned rights_of(const struct listing *listing)
         rights |= 1u << RIGHT_CONTAINERS;
     if ((listing->needs.lookups & NEED_ANY_OWNERS || listing->all_netns) &&
         listing->owners != OWNERS_PROC)
-        rights |= 1u << RIGHT_ITERATORS;
+        rights |= 1u << RIGHT_BPF;
     for (size_t i = 0; i < listing->table_count; i++) {
         const struct table *table = listing->tables[i].table;
         if (table && (!table->privileged || table->privileged & listing->needs.fields))

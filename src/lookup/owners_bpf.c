@@ -187,7 +187,7 @@ static bool sees_all(void)
  */
 static bool is_allowed(struct owners_program *program)
 {
-    if (!rights_have_all_of(RIGHT_OWNERS) || !rights_have_all_of(RIGHT_ITERATORS))
+    if (!rights_have_all_of(RIGHT_OWNERS) || !rights_have_all_of(RIGHT_BPF))
         return refuse(program, "it needs CAP_BPF, CAP_PERFMON, CAP_SYS_PTRACE and "
                                "CAP_DAC_READ_SEARCH (try sudo)");
     if (!bpf_iterator_is_in_first("pid"))
@@ -211,8 +211,8 @@ static bool load(struct owners_program *program)
     kernel_types_finish(&types);
     if (status < 0)
         return refuse_for(program, "/sys/kernel/btf/vmlinux", status);
-    program->fd = bpf_iterator_load(code, owners_program_make(&layout, code), layout.function,
-                                    "fastnet_owners");
+    program->fd = bpf_program_load(code, owners_program_make(&layout, code), BPF_TRACE_ITER,
+                                   layout.function, "fastnet_owners");
     if (program->fd < 0)
         return refuse_for(program, "bpf(2)", program->fd);
     /* the lowest free descriptor was taken; /proc is read with some more */

@@ -1,6 +1,82 @@
 /* SPDX-License-Identifier: MIT */
 #include "fastnet/bpf_program.h"
 
+#include <fcntl.h>
+#include <linux/magic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/statfs.h>
+
+#include "sys/bpf_call.h"
+
+/* --- The kernel's types ----------------------------------------------------------------------- */
+
+static int copy(int fd, struct kernel_types *types)
+{
+    size_t have = 0;
+    ssize_t length = 1;
+
+    types->bytes = malloc(types->length);
+    if (!types->bytes)
+        return -ENOMEM;
+    while (have < types->length && length) {
+        length = read(fd, types->bytes + have, types->length - have);
+        if (length < 0 && errno != EINTR)
+            return -errno;
+        have += length > 0 ? (size_t)length : 0;
+    }
+    return have == types->length ? 0 : -EIO;
+}
+
+/* Only a file of the kernel's own cannot become shorter while it is mapped. */
+static int take_bytes(int fd, struct kernel_types *types)
+{
+    struct statfs system;
+    struct stat status;
+    void *bytes;
+
+    if (fstatfs(fd, &system) < 0 || fstat(fd, &status) < 0)
+        return -errno;
+    if (system.f_type != SYSFS_MAGIC)
+        return -ENOTSUP;
+    if (status.st_size <= 0 || status.st_size > BTF_BYTES_MAX)
+        return -EFBIG;
+    types->length = (size_t)status.st_size;
+    bytes = mmap(NULL, types->length, PROT_READ, MAP_PRIVATE, fd, 0); /* from Linux 6.16 on */
+    types->mapped = bytes != MAP_FAILED;
+    if (!types->mapped)
+        return copy(fd, types);
+    types->bytes = bytes;
+    return 0;
+}
+
+int kernel_types_init(struct kernel_types *types)
+{
+    int fd, status;
+
+    *types = (struct kernel_types){.bytes = NULL};
+    do
+        fd = open("/sys/kernel/btf/vmlinux", O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    while (fd < 0 && errno == EINTR);
+    if (fd < 0)
+        return -errno;
+    status = take_bytes(fd, types);
+    close(fd);
+    return status < 0 ? status : btf_init(&types->btf, (struct text){types->bytes, types->length});
+}
+
+void kernel_types_finish(struct kernel_types *types)
+{
+    btf_finish(&types->btf);
+    if (types->mapped)
+        munmap(types->bytes, types->length);
+    else
+        free(types->bytes);
+    *types = (struct kernel_types){.bytes = NULL};
+}
+
 /* --- Where the kernel keeps it ---------------------------------------------------------------- */
 
 static int opcode_of(const struct btf *btf, uint32_t type)
@@ -55,6 +131,45 @@ bool kernel_member_find(const struct btf *btf, uint32_t type, const char *name,
     if (its_type)
         *its_type = own_type;
     return size >= 0;
+}
+
+bool kernel_path_find(const struct btf *btf, uint32_t type, const char *path,
+                      struct kernel_member *member, uint32_t *its_type)
+{
+    const char *end;
+    int offset = 0;
+
+    while ((end = strchr(path, '.'))) {
+        struct kernel_member part;
+        char name[32];
+        const size_t length = (size_t)(end - path);
+        if (length >= sizeof name)
+            return false;
+        memcpy(name, path, length);
+        name[length] = '\0';
+        if (!kernel_struct_find(btf, type, name, &part, &type))
+            return false;
+        offset += part.offset;
+        path = end + 1;
+    }
+    if (!kernel_member_find(btf, type, path, member, its_type) ||
+        offset + member->offset > INT16_MAX)
+        return false;
+    member->offset = (int16_t)(offset + member->offset);
+    return true;
+}
+
+bool kernel_members_find(const struct btf *btf, uint32_t type, const struct wanted_member *wanted,
+                         size_t count, void *layout)
+{
+    for (size_t i = 0; i < count; i++) {
+        struct kernel_member member;
+        if (!kernel_path_find(btf, type, wanted[i].path, &member, NULL) ||
+            member.size != wanted[i].size)
+            return false;
+        memcpy((char *)layout + wanted[i].at, &member, sizeof member);
+    }
+    return true;
 }
 
 /* Where the high byte is stored first, the first bit is the highest of its byte. */
@@ -183,4 +298,33 @@ void assembly_finish(struct assembly *to)
     }
     assembly_number(to, BPF_MOV, BPF_REG_0, 0);
     put(to, (struct bpf_insn){.code = BPF_JMP | BPF_EXIT});
+}
+
+/* --- Loading ---------------------------------------------------------------------------------- */
+
+int bpf_program_load(const struct bpf_insn *program, size_t count, uint32_t type, uint32_t of,
+                     const char *name)
+{
+    /* bpf_seq_write() is for programs that may be used under the GPL, too */
+    static const char license[] = "Dual MIT/GPL";
+    union bpf_attr attributes;
+
+    memset(&attributes, 0, sizeof attributes);
+    attributes.prog_type = BPF_PROG_TYPE_TRACING;
+    attributes.expected_attach_type = type;
+    attributes.insns = (uintptr_t)program;
+    attributes.insn_cnt = (uint32_t)count;
+    attributes.license = (uintptr_t)license;
+    attributes.attach_btf_id = of;
+    strncpy(attributes.prog_name, name, sizeof attributes.prog_name - 1);
+    return bpf_call_raised(RIGHT_BPF, BPF_PROG_LOAD, &attributes);
+}
+
+int bpf_program_attach(int program)
+{
+    union bpf_attr attributes;
+
+    memset(&attributes, 0, sizeof attributes);
+    attributes.raw_tracepoint.prog_fd = (uint32_t)program;
+    return bpf_call_raised(RIGHT_BPF, BPF_RAW_TRACEPOINT_OPEN, &attributes);
 }

@@ -19,7 +19,7 @@ static const struct {
 } needed[RIGHTS] = {
     [RIGHT_OWNERS] = {{CAP_SYS_PTRACE, CAP_DAC_READ_SEARCH}, 2, true},
     /* Lent: what is loaded is this program's own, and only says who holds a socket. */
-    [RIGHT_ITERATORS] = {{CAP_BPF, CAP_PERFMON}, 2, true},
+    [RIGHT_BPF] = {{CAP_BPF, CAP_PERFMON}, 2, true},
     /* Not lent: otherwise a user could have any file read by naming its path. */
     [RIGHT_READ] = {{CAP_DAC_READ_SEARCH}, 1, false},
     [RIGHT_NETFILTER] = {{CAP_NET_ADMIN}, 1, true},

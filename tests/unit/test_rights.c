@@ -206,11 +206,11 @@ static int shared_body(void)
 {
     const bool bpf = has(CAP_BPF, CAP_PERMITTED);
     REQUIRE(rights_init() == 0);
-    rights_limit(1u << RIGHT_ITERATORS);
+    rights_limit(1u << RIGHT_BPF);
     rights_raise(RIGHT_SOCKETS);
     REQUIRE(count(CAP_EFFECTIVE) == 0);
     REQUIRE(!rights_have(1u << RIGHT_SOCKETS));
-    rights_raise(RIGHT_ITERATORS);
+    rights_raise(RIGHT_BPF);
     REQUIRE(has(CAP_BPF, CAP_EFFECTIVE) == bpf);
     return 0;
 }

@@ -15,60 +15,14 @@
 
 /* --- The kernel's structs --------------------------------------------------------------------- */
 
-/* A member by its path through structs that are part of each other: "ns.inum". */
-static bool find(const struct btf *btf, uint32_t type, const char *path,
-                 struct kernel_member *member, uint32_t *its_type)
-{
-    const char *end;
-    int offset = 0;
-
-    while ((end = strchr(path, '.'))) {
-        struct kernel_member part;
-        char name[32];
-        const size_t length = (size_t)(end - path);
-        if (length >= sizeof name)
-            return false;
-        memcpy(name, path, length);
-        name[length] = '\0';
-        if (!kernel_struct_find(btf, type, name, &part, &type))
-            return false;
-        offset += part.offset;
-        path = end + 1;
-    }
-    if (!kernel_member_find(btf, type, path, member, its_type) ||
-        offset + member->offset > INT16_MAX)
-        return false;
-    member->offset = (int16_t)(offset + member->offset);
-    return true;
-}
-
-/* Members of one struct, from which nothing leads on. */
-struct wanted {
-    const char *path;
-    size_t at;    /* in struct pass_layout */
-    uint8_t size; /* opcode */
-};
-
 #define WANTED(path, member, size)                                                                 \
     {                                                                                              \
         (path), offsetof(struct pass_layout, member), (size)                                       \
     }
 
-static bool find_all(const struct btf *btf, uint32_t type, const struct wanted *wanted,
-                     size_t count, struct pass_layout *layout)
-{
-    for (size_t i = 0; i < count; i++) {
-        struct kernel_member member;
-        if (!find(btf, type, wanted[i].path, &member, NULL) || member.size != wanted[i].size)
-            return false;
-        memcpy((char *)layout + wanted[i].at, &member, sizeof member);
-    }
-    return true;
-}
-
 static bool find_in_sock(const struct btf *btf, uint32_t sock, struct pass_layout *layout)
 {
-    static const struct wanted wanted[] = {
+    static const struct wanted_member wanted[] = {
         WANTED("__sk_common.skc_family", family, BPF_H),
         WANTED("__sk_common.skc_state", state, BPF_B),
         WANTED("__sk_common.skc_bound_dev_if", interface, BPF_W),
@@ -89,7 +43,7 @@ static bool find_in_sock(const struct btf *btf, uint32_t sock, struct pass_layou
     struct kernel_member common;
     uint32_t of_common, unused;
 
-    if (!find_all(btf, sock, wanted, COUNT(wanted), layout) ||
+    if (!kernel_members_find(btf, sock, wanted, COUNT(wanted), layout) ||
         !kernel_struct_find(btf, sock, "__sk_common", &common, &of_common) || common.offset != 0)
         return false;
     return kernel_struct_find(btf, of_common, "skc_v6_rcv_saddr", &layout->local6, &unused) &&
@@ -99,7 +53,7 @@ static bool find_in_sock(const struct btf *btf, uint32_t sock, struct pass_layou
 
 static bool find_in_tcp(const struct btf *btf, struct pass_layout *layout)
 {
-    static const struct wanted wanted[] = {
+    static const struct wanted_member wanted[] = {
         WANTED("rcv_nxt", received_next, BPF_W),
         WANTED("copied_seq", copied, BPF_W),
         WANTED("write_seq", written, BPF_W),
@@ -109,14 +63,16 @@ static bool find_in_tcp(const struct btf *btf, struct pass_layout *layout)
         WANTED("inet_conn.icsk_accept_queue.qlen", half_open, BPF_W),
     };
 
-    return find_all(btf, btf_find(btf, BTF_STRUCT, "tcp_sock"), wanted, COUNT(wanted), layout);
+    return kernel_members_find(btf, btf_find(btf, BTF_STRUCT, "tcp_sock"), wanted, COUNT(wanted),
+                               layout);
 }
 
 static bool find_in_udp(const struct btf *btf, struct pass_layout *layout)
 {
-    static const struct wanted wanted[] = {WANTED("forward_deficit", deficit, BPF_W)};
+    static const struct wanted_member wanted[] = {WANTED("forward_deficit", deficit, BPF_W)};
 
-    return find_all(btf, btf_find(btf, BTF_STRUCT, "udp_sock"), wanted, COUNT(wanted), layout);
+    return kernel_members_find(btf, btf_find(btf, BTF_STRUCT, "udp_sock"), wanted, COUNT(wanted),
+                               layout);
 }
 
 /* Follows the pointers that the program follows. */
@@ -128,15 +84,16 @@ static bool follow(struct pass_layout *layout, const struct btf *btf,
 
     return kernel_parameter_find(btf, prototype, "meta", &layout->meta, &meta) &&
            kernel_parameter_find(btf, prototype, "file", &layout->file, &file) &&
-           find(btf, kernel_pointed_to(btf, meta), "seq", &layout->seq, NULL) &&
-           find(btf, kernel_pointed_to(btf, file), "f_inode", &layout->inode, &inode) &&
-           find(btf, kernel_pointed_to(btf, inode), "i_ino", &layout->number, NULL) &&
-           find(btf, socket, "sk", &layout->sock, &sock) && (sock = kernel_pointed_to(btf, sock)) &&
-           find(btf, sock, "__sk_common.skc_net.net", &layout->net, &net) &&
-           find(btf, kernel_pointed_to(btf, net), "ns.inum", &layout->netns, NULL) &&
-           find(btf, sock, "sk_cgrp_data.cgroup", &layout->cgroup, &cgroup) &&
-           find(btf, kernel_pointed_to(btf, cgroup), "kn", &layout->node, &node) &&
-           find(btf, kernel_pointed_to(btf, node), "id", &layout->id, NULL) &&
+           kernel_path_find(btf, kernel_pointed_to(btf, meta), "seq", &layout->seq, NULL) &&
+           kernel_path_find(btf, kernel_pointed_to(btf, file), "f_inode", &layout->inode, &inode) &&
+           kernel_path_find(btf, kernel_pointed_to(btf, inode), "i_ino", &layout->number, NULL) &&
+           kernel_path_find(btf, socket, "sk", &layout->sock, &sock) &&
+           (sock = kernel_pointed_to(btf, sock)) &&
+           kernel_path_find(btf, sock, "__sk_common.skc_net.net", &layout->net, &net) &&
+           kernel_path_find(btf, kernel_pointed_to(btf, net), "ns.inum", &layout->netns, NULL) &&
+           kernel_path_find(btf, sock, "sk_cgrp_data.cgroup", &layout->cgroup, &cgroup) &&
+           kernel_path_find(btf, kernel_pointed_to(btf, cgroup), "kn", &layout->node, &node) &&
+           kernel_path_find(btf, kernel_pointed_to(btf, node), "id", &layout->id, NULL) &&
            layout->netns.size == BPF_W && layout->id.size == BPF_DW &&
            find_in_sock(btf, sock, layout) && find_in_tcp(btf, layout) && find_in_udp(btf, layout);
 }

@@ -503,8 +503,8 @@ static int load(struct socket_pass *pass, struct report *report)
     kernel_types_finish(&types);
     if (status < 0)
         return refuse(report, "/sys/kernel/btf/vmlinux", status);
-    pass->program = bpf_iterator_load(code, pass_program_make(&layout, code), layout.function,
-                                      "fastnet_sockets");
+    pass->program = bpf_program_load(code, pass_program_make(&layout, code), BPF_TRACE_ITER,
+                                     layout.function, "fastnet_sockets");
     return pass->program < 0 ? refuse(report, "bpf(2)", pass->program) : 0;
 }
 
@@ -514,7 +514,7 @@ int socket_pass_create(struct socket_pass **pass, struct report *report)
     int status;
 
     /* a user to whom the rights were lent may not see sockets of others' namespaces */
-    if (rights_elevated() || !rights_have_all_of(RIGHT_ITERATORS))
+    if (rights_elevated() || !rights_have_all_of(RIGHT_BPF))
         return refuse(report, "it needs CAP_BPF and CAP_PERFMON", -EPERM);
     if (!bpf_iterator_is_in_first("pid") || !bpf_iterator_is_in_first("user"))
         return refuse(report, "this is not the first pid and user namespace", -EPERM);
