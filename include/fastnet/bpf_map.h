@@ -1,11 +1,32 @@
 /* SPDX-License-Identifier: MIT */
-/* Maps of BPF programs (bpf(2)). */
+/* Maps of BPF programs (bpf(2)): own ones, and storages of sockets that others made. */
 #ifndef FASTNET_BPF_MAP_H
 #define FASTNET_BPF_MAP_H
 
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "fastnet/btf.h"
+
+/* --- Own maps --------------------------------------------------------------------------------- */
+
+/*
+ * Makes a hash table that programs fill, with room for `most` keys, all of it allocated now. name:
+ * as others see it, at most 15 bytes. Uses RIGHT_BPF. Returns a descriptor, or -errno.
+ */
+int bpf_map_create(uint32_t key_size, uint32_t value_size, uint32_t most, const char *name);
+
+/* Sets the value of a key. Returns 0 or -errno; rights as bpf_map_create(). */
+int bpf_map_set(int map, const void *key, const void *value);
+
+/*
+ * Takes all keys with their values out of the map, which has room for `most` of both (Linux 5.6).
+ * Returns how many there were, or -errno; rights as bpf_map_create().
+ */
+ssize_t bpf_map_take(int map, void *keys, void *values, uint32_t key_size, uint32_t value_size,
+                     uint32_t most);
+
+/* --- Storages of sockets ---------------------------------------------------------------------- */
 
 /* The limit of ss. */
 enum { BPF_MAPS_MAX = 32 };

@@ -101,6 +101,18 @@ void assembly_end_if_unequal(struct assembly *to, unsigned one, unsigned other);
 size_t assembly_skip_if(struct assembly *to, unsigned comparison, unsigned of, int number);
 void assembly_land(struct assembly *to, size_t skip);
 
+/* The same, whatever is compared: up to assembly_land(). */
+size_t assembly_skip(struct assembly *to);
+
+/* An address on the stack, at this (negative) offset. */
+void assembly_address(struct assembly *to, unsigned into, int offset);
+
+/* A map, by its descriptor: for functions that take one. */
+void assembly_map(struct assembly *to, unsigned into, int map);
+
+/* Adds 1 to the 8 bytes that a register points to, at once for all processors. Loses register 1. */
+void assembly_count(struct assembly *to, unsigned at);
+
 /* function: BPF_FUNC_*; afterwards registers 1 to 5 are lost, and 0 has the result. */
 void assembly_call(struct assembly *to, int function);
 

@@ -102,8 +102,7 @@ size_t owners_program_make(const struct kernel_layout *layout,
 
     assembly_load(&to, BPF_FIRST, CONTEXT, layout->meta);
     assembly_load(&to, BPF_FIRST, BPF_FIRST, layout->seq);
-    assembly_register(&to, BPF_MOV, BPF_SECOND, BPF_STACK);
-    assembly_number(&to, BPF_ADD, BPF_SECOND, INODE_AT);
+    assembly_address(&to, BPF_SECOND, INODE_AT);
     assembly_number(&to, BPF_MOV, BPF_THIRD, sizeof(struct holding));
     assembly_call(&to, BPF_FUNC_seq_write);
     assembly_finish(&to);

@@ -2,12 +2,64 @@
 #include "fastnet/bpf_map.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "fastnet/rights.h"
 #include "sys/bpf_call.h"
+
+/* --- Own maps --------------------------------------------------------------------------------- */
+
+int bpf_map_create(uint32_t key_size, uint32_t value_size, uint32_t most, const char *name)
+{
+    union bpf_attr attributes;
+
+    memset(&attributes, 0, sizeof attributes);
+    attributes.map_type = BPF_MAP_TYPE_HASH;
+    attributes.key_size = key_size;
+    attributes.value_size = value_size;
+    attributes.max_entries = most;
+    strncpy(attributes.map_name, name, sizeof attributes.map_name - 1);
+    return bpf_call_raised(RIGHT_BPF, BPF_MAP_CREATE, &attributes);
+}
+
+int bpf_map_set(int map, const void *key, const void *value)
+{
+    union bpf_attr attributes;
+
+    memset(&attributes, 0, sizeof attributes);
+    attributes.map_fd = (uint32_t)map;
+    attributes.key = (uintptr_t)key;
+    attributes.value = (uintptr_t)value;
+    return bpf_call_raised(RIGHT_BPF, BPF_MAP_UPDATE_ELEM, &attributes);
+}
+
+/* A batch ends with a whole bucket of the table; ENOENT says that it was the last one. */
+ssize_t bpf_map_take(int map, void *keys, void *values, uint32_t key_size, uint32_t value_size,
+                     uint32_t most)
+{
+    union bpf_attr attributes;
+    uint32_t from = 0, place = 0;
+    int status = 0;
+
+    for (bool first = true; status == 0 && from < most; first = false) {
+        memset(&attributes, 0, sizeof attributes);
+        attributes.batch.map_fd = (uint32_t)map;
+        attributes.batch.in_batch = first ? 0 : (uintptr_t)&place;
+        attributes.batch.out_batch = (uintptr_t)&place;
+        attributes.batch.keys = (uintptr_t)((char *)keys + (size_t)from * key_size);
+        attributes.batch.values = (uintptr_t)((char *)values + (size_t)from * value_size);
+        attributes.batch.count = most - from;
+        status = bpf_call_raised(RIGHT_BPF, BPF_MAP_LOOKUP_AND_DELETE_BATCH, &attributes);
+        if (status == 0 || status == -ENOENT)
+            from += attributes.batch.count;
+    }
+    return status == 0 || status == -ENOENT ? (ssize_t)from : status;
+}
+
+/* --- Storages of sockets ---------------------------------------------------------------------- */
 
 /* The ids of all objects are at the same place in the attributes. */
 static int open_id(int command, uint32_t id)

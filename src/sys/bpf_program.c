@@ -284,6 +284,34 @@ void assembly_land(struct assembly *to, size_t skip)
     to->code[skip].off = (int16_t)(to->count - skip - 1);
 }
 
+size_t assembly_skip(struct assembly *to)
+{
+    return assembly_skip_if(to, BPF_JA, BPF_REG_0, 0);
+}
+
+void assembly_address(struct assembly *to, unsigned into, int offset)
+{
+    assembly_register(to, BPF_MOV, into, BPF_STACK);
+    assembly_number(to, BPF_ADD, into, offset);
+}
+
+/* A load of 8 bytes has two parts; the second has the upper half of the number: none. */
+void assembly_map(struct assembly *to, unsigned into, int map)
+{
+    put(to, (struct bpf_insn){.code = BPF_LD | BPF_DW | BPF_IMM,
+                              .dst_reg = into & 0xf,
+                              .src_reg = BPF_PSEUDO_MAP_FD,
+                              .imm = map});
+    put(to, (struct bpf_insn){.code = 0});
+}
+
+void assembly_count(struct assembly *to, unsigned at)
+{
+    assembly_number(to, BPF_MOV, BPF_FIRST, 1);
+    put(to, (struct bpf_insn){
+                .code = BPF_STX | BPF_XADD | BPF_DW, .dst_reg = at & 0xf, .src_reg = BPF_FIRST});
+}
+
 void assembly_call(struct assembly *to, int function)
 {
     put(to, (struct bpf_insn){.code = BPF_JMP | BPF_CALL, .imm = function});

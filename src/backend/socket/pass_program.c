@@ -223,8 +223,7 @@ static void put_deficit(struct assembly *to, const struct pass_layout *layout)
         size_t skip;
         assembly_load(to, BPF_FIRST, BPF_STACK, protocol);
         skip = assembly_skip_if(to, BPF_JNE, BPF_FIRST, protocols[i]);
-        assembly_register(to, BPF_MOV, BPF_FIRST, BPF_STACK);
-        assembly_number(to, BPF_ADD, BPF_FIRST, AT(received[1]));
+        assembly_address(to, BPF_FIRST, AT(received[1]));
         assembly_number(to, BPF_MOV, BPF_SECOND, sizeof(uint32_t));
         assembly_register(to, BPF_MOV, BPF_THIRD, SOCK);
         assembly_number(to, BPF_ADD, BPF_THIRD, layout->deficit.offset);
@@ -264,8 +263,7 @@ static void put_write(struct assembly *to, const struct pass_layout *layout)
 {
     assembly_load(to, BPF_FIRST, CONTEXT, layout->meta);
     assembly_load(to, BPF_FIRST, BPF_FIRST, layout->seq);
-    assembly_register(to, BPF_MOV, BPF_SECOND, BPF_STACK);
-    assembly_number(to, BPF_ADD, BPF_SECOND, -(int)sizeof(struct held_socket));
+    assembly_address(to, BPF_SECOND, -(int)sizeof(struct held_socket));
     assembly_number(to, BPF_MOV, BPF_THIRD, sizeof(struct held_socket));
     assembly_call(to, BPF_FUNC_seq_write);
 }
