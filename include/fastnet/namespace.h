@@ -71,4 +71,10 @@ struct namespaces {
 int namespaces_find(struct namespaces *namespaces, struct report *report);
 void namespaces_finish(struct namespaces *namespaces);
 
+/*
+ * Calls fn in each of them that can be entered, and goes back. Returns 0, -errno, or what fn
+ * returned: anything but 0 ends the visit.
+ */
+int namespaces_visit(int (*fn)(void *arg), void *arg);
+
 #endif

@@ -148,22 +148,27 @@ static int read_here(struct doctor *doctor, struct report *report)
                         needs_of(doctor, patient->netns), report);
 }
 
-/*
- * Takes a reading that is only there for the next one to be compared with. again: looks once more
- * at the sockets that ask DNS, which may not have been there.
- */
-static int read_ahead(struct doctor *doctor, bool again, struct report *report)
+struct ahead {
+    struct doctor *doctor;
+    bool again; /* looks once more at the sockets that ask DNS, which may not have been there */
+    struct report *report;
+};
+
+/* Takes a reading that is only there for the next one to be compared with. */
+static int read_ahead(void *arg)
 {
-    const int error = again ? 0 : read_here(doctor, report);
+    const struct ahead *ahead = arg;
+    struct doctor *doctor = ahead->doctor;
+    const int error = ahead->again ? 0 : read_here(doctor, ahead->report);
     struct patient *patient = find_patient(doctor);
 
     if (!patient || error)
         return patient ? error : -ENOMEM;
-    if (again && doctor->options->all_netns)
+    if (ahead->again && doctor->options->all_netns)
         engine_move(doctor->engine);
-    if (again)
+    if (ahead->again)
         return reading_add(&patient->readings[patient->latest], READS_UDP, -1, doctor->engine,
-                           doctor->options, report);
+                           doctor->options, ahead->report);
     reading_trim(&patient->readings[patient->latest]);
     return 0;
 }
@@ -171,20 +176,9 @@ static int read_ahead(struct doctor *doctor, bool again, struct report *report)
 /* The first readings of all namespaces. The second readings report those that cannot be entered. */
 static int read_everywhere(struct doctor *doctor, bool again, struct report *report)
 {
-    struct report details = {.partial = false};
-    struct namespaces all;
+    struct ahead ahead = {doctor, again, report};
 
-    if (!doctor->options->all_netns)
-        return read_ahead(doctor, again, report);
-    int error = namespaces_find(&all, &details);
-
-    for (size_t i = 0; i < all.count && !error; i++)
-        if (namespace_enter(all.list[i].fd) == 0)
-            error = read_ahead(doctor, again, report);
-    if (all.count && namespace_enter(all.list[0].fd) < 0 && !error)
-        error = -EPERM;
-    namespaces_finish(&all);
-    return error;
+    return doctor->options->all_netns ? namespaces_visit(read_ahead, &ahead) : read_ahead(&ahead);
 }
 
 /*

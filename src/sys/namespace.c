@@ -475,3 +475,18 @@ void namespaces_finish(struct namespaces *namespaces)
     free(namespaces->list);
     *namespaces = (struct namespaces){.count = 0};
 }
+
+int namespaces_visit(int (*fn)(void *arg), void *arg)
+{
+    struct report details = {.partial = false};
+    struct namespaces all;
+    int status = namespaces_find(&all, &details);
+
+    for (size_t i = 0; i < all.count && !status; i++)
+        if (namespace_enter(all.list[i].fd) == 0)
+            status = fn(arg);
+    if (all.count && namespace_enter(all.list[0].fd) < 0 && !status)
+        status = -EPERM;
+    namespaces_finish(&all);
+    return status;
+}
