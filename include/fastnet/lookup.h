@@ -378,4 +378,19 @@ bool peers_are_ambiguous(const struct peers *peers);
 /* The name of a unix socket; empty if it has none. Borrowed. peers may be NULL. */
 struct text peers_path(const struct peers *peers, uint64_t inode);
 
+/*
+ * Names of the kernel's functions, by places in their code (/proc/kallsyms, which takes 30 ms: it
+ * is read only for places that are new). Uses RIGHT_SYMBOLS; without it the kernel tells no
+ * addresses.
+ */
+struct symbols;
+struct symbols *symbols_create(void); /* NULL when memory is short */
+void symbols_destroy(struct symbols *symbols);
+/* A place behind a call in the function. Returns 0 or -ENOMEM. */
+int symbols_add(struct symbols *symbols, uint64_t place);
+/* Looks up all that were added. Returns 0 or -errno. */
+int symbols_read(struct symbols *symbols);
+/* The function that calls there, terminated; NULL: it is not known. */
+const char *symbols_name(const struct symbols *symbols, uint64_t place);
+
 #endif

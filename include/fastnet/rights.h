@@ -23,6 +23,7 @@ enum right {
     RIGHT_NAMESPACE_FILES, /* network namespaces of others: CAP_SYS_PTRACE, CAP_DAC_READ_SEARCH */
     RIGHT_NAMESPACES,      /* entering one: CAP_SYS_ADMIN; neither is lent */
     RIGHT_MAPS,            /* opening a map by its id: CAP_SYS_ADMIN, not lent */
+    RIGHT_SYMBOLS,         /* addresses of the kernel's functions: CAP_SYSLOG, not lent */
     RIGHTS,
 };
 

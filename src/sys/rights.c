@@ -34,6 +34,7 @@ static const struct {
     [RIGHT_NAMESPACE_FILES] = {{CAP_SYS_PTRACE, CAP_DAC_READ_SEARCH}, 2, false},
     [RIGHT_NAMESPACES] = {{CAP_SYS_ADMIN}, 1, false},
     [RIGHT_MAPS] = {{CAP_SYS_ADMIN}, 1, false},
+    [RIGHT_SYMBOLS] = {{CAP_SYSLOG}, 1, false},
 };
 
 /*

@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: MIT */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "fastnet/array.h"
+#include "fastnet/lookup.h"
+#include "fastnet/rights.h"
+
+enum { SYMBOL_SIZE = 64 };
+
+/* A place, and the function that begins last before it. */
+struct symbol {
+    uint64_t place, start;
+    char name[SYMBOL_SIZE]; /* terminated; empty: it is not known */
+};
+
+struct symbols {
+    struct symbol *items; /* by place */
+    size_t count, capacity;
+    size_t named; /* of these, from the beginning on; then they are sorted together */
+};
+
+struct symbols *symbols_create(void)
+{
+    return calloc(1, sizeof(struct symbols));
+}
+
+void symbols_destroy(struct symbols *symbols)
+{
+    if (!symbols)
+        return;
+    free(symbols->items);
+    free(symbols);
+}
+
+static int by_place(const void *a, const void *b)
+{
+    const struct symbol *one = a, *other = b;
+
+    return (one->place > other->place) - (one->place < other->place);
+}
+
+/* The first one whose place is behind the address; count if there is none. */
+static size_t find_behind(const struct symbols *symbols, uint64_t address)
+{
+    size_t low = 0, high = symbols->count;
+
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        if (symbols->items[middle].place > address)
+            high = middle;
+        else
+            low = middle + 1;
+    }
+    return low;
+}
+
+/* "ffffffff81a0b2c0 T tcp_v4_rcv", and a module's name behind some: a place is behind a call. */
+static void take_line(struct symbols *symbols, char *line)
+{
+    char *end;
+    const uint64_t address = strtoull(line, &end, 16);
+    const size_t i = address ? find_behind(symbols, address) : symbols->count;
+
+    if (i == symbols->count || end[0] != ' ' || !end[1] || end[2] != ' ' ||
+        symbols->items[i].start >= address)
+        return;
+    struct symbol *symbol = &symbols->items[i];
+    const size_t length = strcspn(end + 3, ".\t "); /* NAME.cold is a part of it */
+    if (length >= sizeof symbol->name)
+        return;
+    symbol->start = address;
+    memcpy(symbol->name, end + 3, length);
+    symbol->name[length] = '\0';
+}
+
+static void read_lines(struct symbols *symbols, int fd, char *buffer, size_t size)
+{
+    size_t have = 0;
+    ssize_t length;
+
+    while ((length = read(fd, buffer + have, size - 1 - have)) > 0 ||
+           (length < 0 && errno == EINTR)) {
+        char *line = buffer, *end;
+        have += length > 0 ? (size_t)length : 0;
+        while ((end = memchr(line, '\n', (size_t)(buffer + have - line)))) {
+            *end = '\0';
+            take_line(symbols, line);
+            line = end + 1;
+        }
+        have -= (size_t)(line - buffer);
+        memmove(buffer, line, have);
+        if (have == size - 1) /* no line is so long */
+            return;
+    }
+}
+
+/* Two places of one function: only the first of them met its line. */
+static void share_names(struct symbols *symbols)
+{
+    for (size_t i = 1; i < symbols->count; i++) {
+        const struct symbol *before = &symbols->items[i - 1];
+        struct symbol *symbol = &symbols->items[i];
+        const uint64_t place = symbol->place;
+        if (before->start > symbol->start) {
+            *symbol = *before;
+            symbol->place = place;
+        }
+    }
+}
+
+static bool is_known(const struct symbols *symbols, uint64_t place)
+{
+    const struct symbol wanted = {.place = place};
+
+    return bsearch(&wanted, symbols->items, symbols->named, sizeof wanted, by_place) != NULL;
+}
+
+int symbols_add(struct symbols *symbols, uint64_t place)
+{
+    struct symbol *items;
+
+    if (is_known(symbols, place) ||
+        (symbols->count > symbols->named && symbols->items[symbols->count - 1].place == place))
+        return 0;
+    items = array_with_room(symbols->items, &symbols->capacity, symbols->count + 1, sizeof *items);
+    if (!items)
+        return -ENOMEM;
+    symbols->items = items;
+    items[symbols->count++] = (struct symbol){.place = place};
+    return 0;
+}
+
+int symbols_read(struct symbols *symbols)
+{
+    enum { SIZE = 64 * 1024 };
+    char *buffer = symbols->count > symbols->named ? malloc(SIZE) : NULL;
+    int fd;
+
+    if (symbols->count == symbols->named)
+        return 0;
+    if (!buffer)
+        return -ENOMEM;
+    rights_raise(RIGHT_SYMBOLS); /* the kernel asks who opened it */
+    fd = open("/proc/kallsyms", O_RDONLY | O_CLOEXEC);
+    rights_lower();
+    if (fd < 0) {
+        free(buffer);
+        return -errno;
+    }
+    qsort(symbols->items, symbols->count, sizeof *symbols->items, by_place);
+    symbols->named = symbols->count;
+    read_lines(symbols, fd, buffer, SIZE);
+    share_names(symbols);
+    close(fd);
+    free(buffer);
+    return 0;
+}
+
+const char *symbols_name(const struct symbols *symbols, uint64_t place)
+{
+    const struct symbol wanted = {.place = place};
+    const struct symbol *found =
+        bsearch(&wanted, symbols->items, symbols->named, sizeof wanted, by_place);
+
+    return found && *found->name ? found->name : NULL;
+}
