@@ -234,6 +234,20 @@ static int take_interval(struct common *common, const char *seconds)
 }
 
 /* Other programs take the name of a form; a file of such a name is ./json. */
+int common_seconds(const struct common *common, const char *option, const char *argument,
+                   unsigned *milliseconds)
+{
+    enum { SECONDS_MAX = 1000000 };
+    char *end;
+    const double seconds = strtod(argument, &end);
+
+    if (argument[strspn(argument, "0123456789.")] || end == argument || *end ||
+        seconds > (double)SECONDS_MAX)
+        return common_misuse_typed(common, option, "seconds, 0 to 1000000, not", as_text(argument));
+    *milliseconds = (unsigned)(seconds * 1000 + 0.999);
+    return 0;
+}
+
 int common_output(struct common *common, const char *file)
 {
     /* An option, and other words for it. */

@@ -12,7 +12,7 @@
 #include "fastnet/doctor.h"
 #include "fastnet/layouts.h"
 
-enum { FOR_MS = 5000, FOR_MAX = 1000000 }; /* FOR_MAX: seconds */
+enum { FOR_MS = 5000 };
 
 /* Exit statuses; those of monitoring plugins with --nagios. */
 enum { STATUS_WARNING = 10, STATUS_FAULT = 20 };
@@ -78,19 +78,6 @@ const struct grammar doctor_grammar = {
 
 /* --- The command line ------------------------------------------------------------------------- */
 
-static int take_seconds(struct doctor_command *command, const char *argument)
-{
-    char *end;
-    const double seconds = strtod(argument, &end);
-
-    if (argument[strspn(argument, "0123456789.")] || end == argument || *end ||
-        seconds > (double)FOR_MAX)
-        return common_misuse_typed(&command->common, "--for", "seconds, 0 to 1000000, not",
-                                   as_text(argument));
-    command->milliseconds = (unsigned)(seconds * 1000 + 0.999);
-    return 0;
-}
-
 static int misuse_rule(const struct doctor_command *command, const char *typed, size_t size)
 {
     char names[1024];
@@ -127,7 +114,7 @@ static int take_option(const struct option *option, const char *argument, void *
 
     switch (option->id) {
     case OPTION_FOR:
-        return take_seconds(command, argument);
+        return common_seconds(&command->common, "--for", argument, &command->milliseconds);
     case OPTION_ONLY:
         status = take_rules(command, argument, &rules);
         command->rules &= status ? 0 : rules;
