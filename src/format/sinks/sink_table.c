@@ -267,12 +267,12 @@ static void put_kept_rows(struct fitted *table, bool with, bool without)
     }
 }
 
-/* Fixes the widths and writes the kept rows. */
-static void put_kept(struct fitted *table)
+/* Fixes the widths and writes the kept rows. more: others follow. */
+static void put_kept(struct fitted *table, bool more)
 {
     const bool first = table->options.attention_first;
 
-    fit_columns(table->columns, &table->options, table->totals.rows > table->rows);
+    fit_columns(table->columns, &table->options, more);
     if (table->options.header)
         put_headings(table);
     put_kept_rows(table, true, !first);
@@ -380,11 +380,11 @@ static void table_row(struct sink *sink, const struct record *record)
     struct fitted *table = (struct fitted *)sink;
     struct table_line line;
 
-    table->totals.rows++;
+    table->totals.rows += record_rows(record);
     if (!table->streaming && keep_row(table, record))
         return;
     if (!table->streaming)
-        put_kept(table);
+        put_kept(table, true);
     line = begin_line(table, reasons_of(table, record));
     for (size_t i = 0; i < table->options.count; i++) {
         struct value value = field_value(table->options.columns[i], record, sink->context);
@@ -400,7 +400,7 @@ static void show_kept(struct sink *sink)
     struct fitted *table = (struct fitted *)sink;
 
     if (!table->streaming)
-        put_kept(table);
+        put_kept(table, false);
 }
 
 static void table_end(struct sink *sink)

@@ -7,8 +7,12 @@
 /* 0: none, or unknown. */
 static uint64_t inode_of(const struct cell *cell)
 {
-    return cell->field->index == OTHER_END ? peers_inode(cell->context->here.peers, cell->record)
-                                           : cell->record->socket.inode;
+    uint64_t inode;
+
+    if (cell->field->index == OTHER_END)
+        return peers_inode(cell->context->here.peers, cell->record);
+    memcpy(&inode, (const char *)cell->record + cell->record->kind->inode, sizeof inode);
+    return inode;
 }
 
 /* The owners of an end, none where the lookup or the inode is missing. */
@@ -75,7 +79,7 @@ struct value owner_processes(const struct cell *cell)
     const struct owner *first;
     const size_t count = find_owners(cell, &first);
 
-    if (!has_socket && record->socket.timer != TIMER_TIME_WAIT)
+    if (record->kind == &kind_socket && !has_socket && record->socket.timer != TIMER_TIME_WAIT)
         return unknown;
     if (count == 0 && !is_ownerless(cell))
         return unknown;
@@ -100,18 +104,17 @@ static const struct cgroup *group_of(const struct cell *cell)
 {
     struct cgroups *cgroups = cell->context->cgroups;
     const struct record *record = cell->record;
+    const bool told = record->has & record->kind->cgroup; /* only sockets tell it */
     const struct field here = {.index = 0};
     const struct owner *first;
 
     if (!cgroups)
         return NULL;
-    if (!(record->has & SOCKET_CGROUP && cgroups_tell(cgroups_summary(cgroups))) &&
-        record->has & SOCKET_INODE &&
+    if (!(told && cgroups_tell(cgroups_summary(cgroups))) &&
         find_owners(&(struct cell){&here, record, cell->context}, &first) && first->process->cgroup)
         return cgroups_by_path(cgroups, first->process->cgroup);
-    return record->has & SOCKET_CGROUP && !cgroups_summary(cgroups)->error
-               ? cgroups_by_id(cgroups, record->socket.cgroup)
-               : NULL;
+    return told && !cgroups_summary(cgroups)->error ? cgroups_by_id(cgroups, record->socket.cgroup)
+                                                    : NULL;
 }
 
 struct value owner_group(const struct cell *cell)
