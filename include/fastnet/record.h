@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "fastnet/record/counter.h"
+#include "fastnet/record/drop.h"
 #include "fastnet/record/finding.h"
 #include "fastnet/record/flow.h"
 #include "fastnet/record/group.h"
@@ -40,8 +41,8 @@ struct record {
     const struct record *before;
     uint64_t elapsed;
     /*
-     * How many rows it stands for, which are alike in the fields that it has; 0: for one, as nearly
-     * all records do. One that stands for many can only be counted.
+     * How many it stands for, which are alike in the fields that it has, to be counted: sockets of a
+     * state, packets of a drop. 0: one, as nearly all records do.
      */
     uint64_t rows;
     uint64_t visit; /* the engine's number of the namespace that it was read in; 0: the only one */
@@ -59,6 +60,7 @@ struct record {
         struct interface_record interface;
         struct count_record count;
         struct finding_record finding;
+        struct drop_record drop;
         struct summary_record summary;
     };
 };

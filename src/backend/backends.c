@@ -26,6 +26,7 @@ const struct backend *const backends[] = {
     &backend_socket_events,
     &backend_socket_states,
     &backend_made,
+    &backend_drops,
     &backend_summary,
     &backend_proc_summary,
 };

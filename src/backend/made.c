@@ -7,8 +7,15 @@
 const struct table table_findings = {
     .name = "findings",
     .kind = &kind_finding,
-    .rights = 1u << RIGHT_OWNERS | 1u << RIGHT_BPF | 1u << RIGHT_NETFILTER |
-              1u << RIGHT_NETFILTER_FILES,
+    .rights =
+        1u << RIGHT_OWNERS | 1u << RIGHT_BPF | 1u << RIGHT_NETFILTER | 1u << RIGHT_NETFILTER_FILES,
+};
+
+/* What is seen of packets, and whose sockets they were for. */
+const struct table table_drops = {
+    .name = "drops",
+    .kind = &kind_drop,
+    .rights = 1u << RIGHT_BPF | 1u << RIGHT_OWNERS | 1u << RIGHT_SYMBOLS,
 };
 
 static int dump(const struct query *query, record_fn fn, void *arg)
@@ -21,5 +28,13 @@ const struct backend backend_made = {
     .source = BACKEND_MADE,
     .tells =
         TELLS({&table_findings, FINDING_VALUE | FINDING_LIMIT | FINDING_MOVED | FINDING_PROCESS}),
+    .dump = dump,
+};
+
+const struct backend backend_drops = {
+    .name = "BPF at skb:kfree_skb, and counters",
+    .source = BACKEND_MADE,
+    .tells = TELLS({&table_drops, DROP_FUNCTION | DROP_PROTOCOL | DROP_ADDRESSES | DROP_PORTS |
+                                      DROP_INTERFACE | DROP_SOCKET}),
     .dump = dump,
 };

@@ -28,6 +28,18 @@ static const char *const groups[] = {"Filter (a value that begins with ! stands 
 #define PORT       LETTER('P', "port", "N,N-M,...", PORTS, "with this port or service at either end")
 #define HOST       SHORT("host", "ADDRESS,...", ADDRESSES, "with this address or network at either end")
 
+/* Of what a socket has. */
+#define OF_OWNERS                                                                                  \
+    SHORT("pid", "N,...", "pid", "held open by one of these processes", OF(CHOICES_PIDS)),         \
+        SHORT("process", "NAME,...", "process", "... by a process of this name",                   \
+              OF(CHOICES_PROCESSES)),                                                              \
+        SHORT("user", "NAME,...", "user", "made by one of these users", OF(CHOICES_USERS)),        \
+        SHORT("unit", "NAME,...", "unit", "of one of these units of systemd", OF(CHOICES_VALUES)), \
+        SHORT("container", "NAME,...", "container container_name",                                 \
+              "of one of these containers, by name or id", OF(CHOICES_VALUES)),                    \
+        SHORT("pod", "NAME,...", "pod pod_name", "of one of these pods, by name or uid",           \
+              OF(CHOICES_VALUES), .newer = true)
+
 static const struct option of_sockets[] = {
     WHERE("'recv_q > 0'"),
     SHORT("state", "A,B,...", "state", "in one of these states", OF(CHOICES_VALUES)),
@@ -37,14 +49,7 @@ static const struct option of_sockets[] = {
     HOST,
     SHORT("local", "ADDRESS,...", "local_address", "... at this end"),
     SHORT("remote", "ADDRESS,...", "remote_address", "... at the other end"),
-    SHORT("pid", "N,...", "pid", "held open by one of these processes", OF(CHOICES_PIDS)),
-    SHORT("process", "NAME,...", "process", "... by a process of this name", OF(CHOICES_PROCESSES)),
-    SHORT("user", "NAME,...", "user", "made by one of these users", OF(CHOICES_USERS)),
-    SHORT("unit", "NAME,...", "unit", "of one of these units of systemd", OF(CHOICES_VALUES)),
-    SHORT("container", "NAME,...", "container container_name",
-          "of one of these containers, by name or id", OF(CHOICES_VALUES)),
-    SHORT("pod", "NAME,...", "pod pod_name", "of one of these pods, by name or uid",
-          OF(CHOICES_VALUES), .newer = true),
+    OF_OWNERS,
 };
 static const struct option of_flows[] = {WHERE("'mark = 7'"), PORT, HOST};
 static const struct option of_neighbours[] = {
@@ -58,6 +63,8 @@ static const struct option of_findings[] = {
     SHORT("pid", "PID,...", "pid", "about this process", OF(CHOICES_PIDS)),
 };
 
+static const struct option of_drops[] = {WHERE("'process != null'"), PORT, HOST, OF_OWNERS};
+
 #define TABLE(options)                                                                             \
     {                                                                                              \
         groups, COUNT(groups), options, COUNT(options)                                             \
@@ -67,6 +74,7 @@ const struct option_table filters_of_sockets = TABLE(of_sockets);
 const struct option_table filters_of_flows = TABLE(of_flows);
 const struct option_table filters_of_neighbours = TABLE(of_neighbours);
 const struct option_table filters_of_findings = TABLE(of_findings);
+const struct option_table filters_of_drops = TABLE(of_drops);
 
 const char *filters_typed(const struct filters *filters, const char *name)
 {

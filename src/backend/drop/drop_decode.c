@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: MIT */
+#include "backend/drop/drop_decode.h"
+
+#include <arpa/inet.h>
+#include <linux/if_ether.h>
+#include <netinet/in.h>
+#include <netinet/ip.h>
+#include <netinet/ip6.h>
+
+#include "fastnet/flow_names.h"
+
+static uint16_t read16(const uint8_t *bytes)
+{
+    return (uint16_t)(bytes[0] << 8 | bytes[1]);
+}
+
+/* from, to: offsets in the header. Ports stand in the first fragment only. */
+static void take_header(const struct drop_seen *seen, uint8_t family, size_t from, size_t to,
+                        struct record *record)
+{
+    struct drop_record *drop = &record->drop;
+    struct endpoint *source = seen->received ? &drop->remote : &drop->local,
+                    *destination = seen->received ? &drop->local : &drop->remote;
+    const bool fragment = family == AF_INET && read16(seen->network + 6) & IP_OFFMASK;
+
+    source->address = address_make(family, seen->network + from);
+    destination->address = address_make(family, seen->network + to);
+    record->has |= DROP_ADDRESSES | DROP_PROTOCOL;
+    if (!flow_has_ports(drop->protocol) || fragment)
+        return;
+    source->port = read16(seen->ports);
+    destination->port = read16(seen->ports + 2);
+    record->has |= DROP_PORTS;
+}
+
+void drop_decode(const struct drop_key *key, const struct drop_seen *seen, struct drop *drop)
+{
+    struct record *record = &drop->record;
+    const uint16_t ethertype = ntohs(seen->ethertype);
+    const unsigned version = seen->network[0] >> 4;
+
+    record_begin(record, &kind_drop, sizeof record->drop);
+    drop->place = key->place;
+    drop->netns = key->netns;
+    record->drop.drops = seen->count;
+    record->drop.source = DROP_BY_TRACEPOINT;
+    record->drop.interface = key->interface;
+    record->drop.inode = key->inode;
+    record->drop.uid = key->uid;
+    record->has = (key->interface ? DROP_INTERFACE : 0) | (key->inode ? DROP_SOCKET : 0);
+    if (ethertype == ETH_P_IP && version == 4) {
+        record->drop.protocol = seen->network[offsetof(struct iphdr, protocol)];
+        take_header(seen, AF_INET, offsetof(struct iphdr, saddr), offsetof(struct iphdr, daddr),
+                    record);
+    } else if (ethertype == ETH_P_IPV6 && version == 6) {
+        record->drop.protocol = seen->network[offsetof(struct ip6_hdr, ip6_nxt)];
+        if (record->drop.protocol == IPPROTO_HOPOPTS) /* of multicast, and nothing else of note */
+            record->drop.protocol = seen->ports[0];
+        take_header(seen, AF_INET6, offsetof(struct ip6_hdr, ip6_src),
+                    offsetof(struct ip6_hdr, ip6_dst), record);
+    }
+}

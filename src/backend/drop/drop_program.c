@@ -1,0 +1,339 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A packet costs the kernel this program, so all that is the same in each packet of a key is read
+ * of the first one alone.
+ */
+#include "backend/drop/drop_program.h"
+
+#include <errno.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <string.h>
+
+#include "fastnet/array.h"
+
+/* --- The kernel's structs --------------------------------------------------------------------- */
+
+enum { SKB_DROP_NONE = 0 /* SKB_NOT_DROPPED_YET: it is 0 in every kernel */ };
+
+static bool points_to(const struct btf *btf, uint32_t id, const char *name)
+{
+    const uint32_t to = kernel_pointed_to(btf, id);
+    struct btf_type type;
+
+    return to && btf_resolve(btf, to, &type) && type.kind == BTF_STRUCT && text_is(type.name, name);
+}
+
+static bool points_to_nothing(const struct btf *btf, uint32_t id)
+{
+    struct btf_type pointer, type;
+
+    return btf_resolve(btf, id, &pointer) && pointer.kind == BTF_POINTER &&
+           (!pointer.type || (btf_resolve(btf, pointer.type, &type) && type.kind == BTF_VOID));
+}
+
+/*
+ * The parameters have no names in the types. The first one, which is no argument of the tracepoint,
+ * is not in the context.
+ */
+static bool find_parameters(const struct btf *btf, struct drop_layout *layout)
+{
+    const uint32_t reasons = btf_find(btf, BTF_ENUM, "skb_drop_reason");
+    bool has_skb = false, has_place = false, has_reason = false;
+    struct btf_type pointed, prototype, type;
+
+    if (!reasons || !btf_type(btf, layout->tracepoint, &pointed) ||
+        !btf_resolve(btf, kernel_pointed_to(btf, layout->tracepoint), &prototype) ||
+        prototype.kind != BTF_PROTOTYPE)
+        return false;
+    for (uint32_t i = 1; i < prototype.count; i++) {
+        const struct kernel_member here = {.offset = (int16_t)(8 * (i - 1)), .size = BPF_DW};
+        struct btf_parameter parameter;
+        if (!btf_parameter(btf, &prototype, i, &parameter))
+            return false;
+        if (points_to(btf, parameter.type, "sk_buff")) {
+            layout->skb = here;
+            has_skb = true;
+        } else if (points_to_nothing(btf, parameter.type)) {
+            layout->place = here;
+            has_place = true;
+        } else if (points_to(btf, parameter.type, "sock")) {
+            layout->receiver = here;
+            layout->has_receiver = true;
+        } else if (btf_resolve(btf, parameter.type, &type) && type.kind == BTF_ENUM &&
+                   text_is(type.name, "skb_drop_reason")) {
+            layout->reason = here;
+            has_reason = true;
+        }
+    }
+    return has_skb && has_place && has_reason;
+}
+
+static bool find_consumed(const struct btf *btf, uint32_t *consumed)
+{
+    struct btf_type reasons;
+    struct btf_enumerator one;
+
+    if (!btf_type(btf, btf_find(btf, BTF_ENUM, "skb_drop_reason"), &reasons))
+        return false;
+    *consumed = SKB_DROP_NONE; /* before Linux 6.1 consumed packets do not come here */
+    for (uint32_t i = 0; i < reasons.count; i++)
+        if (btf_enumerator(btf, &reasons, i, &one) && text_is(one.name, "SKB_CONSUMED"))
+            *consumed = (uint32_t)one.value;
+    return true;
+}
+
+#define WANTED(path, member, size)                                                                 \
+    {                                                                                              \
+        (path), offsetof(struct drop_layout, member), (size)                                       \
+    }
+
+static bool find_members(const struct btf *btf, struct drop_layout *layout)
+{
+    static const struct wanted_member of_skb[] = {
+        WANTED("sk", sender, BPF_DW),
+        WANTED("dev", device, BPF_DW),
+        WANTED("skb_iif", arrival, BPF_W),
+        WANTED("head", head, BPF_DW),
+        WANTED("network_header", network, BPF_H),
+        WANTED("protocol", ethertype, BPF_H),
+    };
+    static const struct wanted_member of_sock[] = {
+        WANTED("__sk_common.skc_state", state, BPF_B),
+        WANTED("sk_uid", uid, BPF_W),
+        WANTED("__sk_common.skc_net.net", net, BPF_DW),
+        WANTED("sk_socket", socket, BPF_DW),
+    };
+    static const struct wanted_member of_device[] = {
+        WANTED("nd_net.net", net_of_device, BPF_DW),
+        WANTED("ifindex", index, BPF_W),
+    };
+    const uint32_t socket = btf_find(btf, BTF_STRUCT, "socket");
+    uint32_t file, inode;
+
+    return kernel_members_find(btf, btf_find(btf, BTF_STRUCT, "sk_buff"), of_skb, COUNT(of_skb),
+                               layout) &&
+           kernel_members_find(btf, btf_find(btf, BTF_STRUCT, "sock"), of_sock, COUNT(of_sock),
+                               layout) &&
+           kernel_members_find(btf, btf_find(btf, BTF_STRUCT, "net_device"), of_device,
+                               COUNT(of_device), layout) &&
+           kernel_path_find(btf, btf_find(btf, BTF_STRUCT, "net"), "ns.inum", &layout->netns,
+                            NULL) &&
+           layout->netns.size == BPF_W &&
+           kernel_path_find(btf, socket, "file", &layout->file, &file) &&
+           kernel_path_find(btf, kernel_pointed_to(btf, file), "f_inode", &layout->inode, &inode) &&
+           kernel_path_find(btf, kernel_pointed_to(btf, inode), "i_ino", &layout->number, NULL) &&
+           layout->number.size == BPF_DW;
+}
+
+int drop_layout_init(struct drop_layout *layout, const struct btf *btf)
+{
+    *layout = (struct drop_layout){.tracepoint = btf_find(btf, BTF_TYPEDEF, "btf_trace_kfree_skb")};
+    return layout->tracepoint && find_parameters(btf, layout) &&
+                   find_consumed(btf, &layout->consumed) && find_members(btf, layout)
+               ? 0
+               : -ENOTSUP;
+}
+
+/* --- The program ------------------------------------------------------------------------------ */
+
+/* What the registers keep; 0 to 5 are for results and arguments. */
+enum { CONTEXT = BPF_REG_6, SKB = BPF_REG_7, REASON = BPF_REG_8, OTHER = BPF_REG_9 };
+
+_Static_assert(sizeof(struct drop_key) == 32, "it has no padding, which would differ");
+_Static_assert(sizeof(struct drop_seen) == 56, "it has no padding, which would not be written");
+
+/* Where they are on the stack. */
+enum {
+    KEY = -(int)sizeof(struct drop_key),
+    SEEN = KEY - (int)sizeof(struct drop_seen),
+};
+#define KEY_AT(member)  (KEY + (int)offsetof(struct drop_key, member))
+#define SEEN_AT(member) (SEEN + (int)offsetof(struct drop_seen, member))
+
+static void put_zeroes(struct assembly *to, int from, size_t size)
+{
+    for (size_t i = 0; i < size; i += sizeof(uint64_t))
+        assembly_store_zero(to, from + (int)i);
+}
+
+static void put_copy(struct assembly *to, unsigned from, struct kernel_member member, int at)
+{
+    assembly_load(to, BPF_FIRST, from, member);
+    assembly_store(to, BPF_FIRST, at, member.size);
+}
+
+/* SKB_CONSUMED is left out, too. */
+static void put_reason(struct assembly *to, const struct drop_layout *layout)
+{
+    assembly_load(to, REASON, CONTEXT, layout->reason);
+    assembly_number(to, BPF_LSH, REASON, 32); /* its upper half means nothing */
+    assembly_number(to, BPF_RSH, REASON, 32);
+    assembly_end_if(to, BPF_JEQ, REASON, SKB_DROP_NONE);
+    assembly_end_if(to, BPF_JEQ, REASON, (int)layout->consumed);
+    put_zeroes(to, KEY, sizeof(struct drop_key));
+    assembly_store(to, REASON, KEY_AT(reason), BPF_W);
+    put_copy(to, CONTEXT, layout->place, KEY_AT(place));
+    assembly_load(to, SKB, CONTEXT, layout->skb);
+}
+
+/*
+ * Of the socket that OTHER points to. Those of half-open connections and in TIME_WAIT are smaller
+ * structs, which only begin as the others do, and no process holds them.
+ */
+static void put_socket(struct assembly *to, const struct drop_layout *layout)
+{
+    size_t is_waiting, is_half_open;
+
+    assembly_load(to, BPF_FIRST, OTHER, layout->net);
+    put_copy(to, BPF_FIRST, layout->netns, KEY_AT(netns));
+    assembly_load(to, BPF_FIRST, OTHER, layout->state);
+    is_waiting = assembly_skip_if(to, BPF_JEQ, BPF_FIRST, TCP_TIME_WAIT);
+    is_half_open = assembly_skip_if(to, BPF_JEQ, BPF_FIRST, 12 /* TCP_NEW_SYN_RECV */);
+    put_copy(to, OTHER, layout->uid, KEY_AT(uid));
+    assembly_load(to, BPF_FIRST, OTHER, layout->socket);
+    assembly_load(to, BPF_FIRST, BPF_FIRST, layout->file);
+    assembly_load(to, BPF_FIRST, BPF_FIRST, layout->inode);
+    put_copy(to, BPF_FIRST, layout->number, KEY_AT(inode));
+    assembly_land(to, is_waiting);
+    assembly_land(to, is_half_open);
+}
+
+/*
+ * A packet that comes in belongs to its sender until IP takes it, who may be in another namespace:
+ * the device's counts. Queues of sockets keep something else where the device was; ids of
+ * namespaces begin with 0xf (PROC_DYNAMIC_FIRST of the kernel's fs/proc/generic.c).
+ */
+static void put_namespace_of_device(struct assembly *to, const struct drop_layout *layout)
+{
+    size_t is_none;
+
+    assembly_load(to, OTHER, SKB, layout->device);
+    assembly_load(to, BPF_FIRST, OTHER, layout->net_of_device);
+    assembly_load(to, BPF_FIRST, BPF_FIRST, layout->netns);
+    assembly_register(to, BPF_MOV, BPF_SECOND, BPF_FIRST);
+    assembly_number(to, BPF_RSH, BPF_SECOND, 28);
+    is_none = assembly_skip_if(to, BPF_JNE, BPF_SECOND, 0xf);
+    assembly_store(to, BPF_FIRST, KEY_AT(netns), BPF_W);
+    assembly_land(to, is_none);
+}
+
+/*
+ * The socket that the packet was for, else the one that sent it. The verifier wants each load to
+ * have one kind of pointer, so it is written twice.
+ */
+static void put_sockets(struct assembly *to, const struct drop_layout *layout)
+{
+    size_t has_none, is_found = 0;
+
+    if (layout->has_receiver) {
+        assembly_load(to, OTHER, CONTEXT, layout->receiver);
+        has_none = assembly_skip_if(to, BPF_JEQ, OTHER, 0);
+        put_socket(to, layout);
+        is_found = assembly_skip(to);
+        assembly_land(to, has_none);
+    }
+    assembly_load(to, OTHER, SKB, layout->sender);
+    has_none = assembly_skip_if(to, BPF_JEQ, OTHER, 0);
+    put_socket(to, layout);
+    assembly_land(to, has_none);
+    put_namespace_of_device(to, layout);
+    if (is_found)
+        assembly_land(to, is_found);
+}
+
+static void put_interface(struct assembly *to, const struct drop_layout *layout)
+{
+    size_t came_in;
+
+    put_copy(to, SKB, layout->arrival, KEY_AT(interface));
+    came_in = assembly_skip_if(to, BPF_JNE, BPF_FIRST, 0);
+    assembly_load(to, OTHER, SKB, layout->device);
+    put_copy(to, OTHER, layout->index, KEY_AT(interface));
+    assembly_land(to, came_in);
+}
+
+/* Reads `size` bytes that OTHER points to. */
+static void put_read(struct assembly *to, int at, int size)
+{
+    assembly_address(to, BPF_FIRST, at);
+    assembly_number(to, BPF_MOV, BPF_SECOND, size);
+    assembly_register(to, BPF_MOV, BPF_THIRD, OTHER);
+    assembly_call(to, BPF_FUNC_probe_read_kernel);
+}
+
+/* The headers of a packet. How long that of IP is, is in its first byte; IPv6's has 40 bytes. */
+static void put_headers(struct assembly *to, const struct drop_layout *layout)
+{
+    const struct kernel_member first = {.offset = SEEN_AT(network), .size = BPF_B};
+    size_t went_out, is_v4, is_v6;
+
+    put_zeroes(to, SEEN, sizeof(struct drop_seen));
+    put_copy(to, SKB, layout->ethertype, SEEN_AT(ethertype));
+    assembly_load(to, BPF_FIRST, SKB, layout->arrival);
+    went_out = assembly_skip_if(to, BPF_JEQ, BPF_FIRST, 0);
+    assembly_number(to, BPF_MOV, BPF_FIRST, 1);
+    assembly_store(to, BPF_FIRST, SEEN_AT(received), BPF_B);
+    assembly_land(to, went_out);
+    assembly_load(to, OTHER, SKB, layout->head);
+    assembly_load(to, BPF_FIRST, SKB, layout->network);
+    assembly_register(to, BPF_ADD, OTHER, BPF_FIRST);
+    put_read(to, SEEN_AT(network), sizeof((struct drop_seen *)NULL)->network);
+    assembly_load(to, BPF_FIRST, BPF_STACK, first);
+    assembly_register(to, BPF_MOV, BPF_SECOND, BPF_FIRST);
+    assembly_number(to, BPF_RSH, BPF_SECOND, 4);
+    is_v6 = assembly_skip_if(to, BPF_JEQ, BPF_SECOND, 6);
+    assembly_number(to, BPF_AND, BPF_FIRST, 15);
+    assembly_number(to, BPF_LSH, BPF_FIRST, 2);
+    is_v4 = assembly_skip(to);
+    assembly_land(to, is_v6);
+    assembly_number(to, BPF_MOV, BPF_FIRST, 40);
+    assembly_land(to, is_v4);
+    assembly_register(to, BPF_ADD, OTHER, BPF_FIRST);
+    put_read(to, SEEN_AT(ports), sizeof((struct drop_seen *)NULL)->ports);
+}
+
+static void put_lookup(struct assembly *to, int map)
+{
+    assembly_map(to, BPF_FIRST, map);
+    assembly_address(to, BPF_SECOND, KEY);
+    assembly_call(to, BPF_FUNC_map_lookup_elem);
+}
+
+/* Another processor may add the same key at the same time: then that one's headers stay. */
+static void put_first(struct assembly *to, const struct drop_layout *layout, int map)
+{
+    size_t is_there;
+
+    put_headers(to, layout);
+    assembly_map(to, BPF_FIRST, map);
+    assembly_address(to, BPF_SECOND, KEY);
+    assembly_address(to, BPF_THIRD, SEEN);
+    assembly_number(to, BPF_MOV, BPF_REG_4, BPF_NOEXIST);
+    assembly_call(to, BPF_FUNC_map_update_elem);
+    put_lookup(to, map);
+    is_there = assembly_skip_if(to, BPF_JNE, BPF_REG_0, 0);
+    put_zeroes(to, KEY, sizeof(struct drop_key)); /* the table is full */
+    put_lookup(to, map);
+    assembly_end_if(to, BPF_JEQ, BPF_REG_0, 0);
+    assembly_land(to, is_there);
+}
+
+size_t drop_program_make(const struct drop_layout *layout, int map,
+                         struct bpf_insn program[DROP_PROGRAM_MAX])
+{
+    struct assembly to = {.code = program};
+    size_t is_known;
+
+    assembly_register(&to, BPF_MOV, CONTEXT, BPF_FIRST);
+    put_reason(&to, layout);
+    put_sockets(&to, layout);
+    put_interface(&to, layout);
+    put_lookup(&to, map);
+    is_known = assembly_skip_if(&to, BPF_JNE, BPF_REG_0, 0);
+    put_first(&to, layout, map);
+    assembly_land(&to, is_known);
+    assembly_count(&to, BPF_REG_0);
+    assembly_finish(&to);
+    return to.count;
+}

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The program that counts packets that the kernel drops, at its tracepoint skb:kfree_skb
+ * (include/trace/events/skb.h; reasons since Linux 5.17).
+ */
+#ifndef BACKEND_DROP_DROP_PROGRAM_H
+#define BACKEND_DROP_DROP_PROGRAM_H
+
+#include <stdint.h>
+
+#include "fastnet/bpf_program.h"
+
+/* What packets have in common that are counted together. All zeroes: those of keys without room. */
+struct drop_key {
+    uint64_t place;     /* in the kernel's code: behind the call that dropped it */
+    uint64_t inode;     /* of the socket; 0: there is none, or it is unknown */
+    uint32_t reason;    /* enum skb_drop_reason, of this kernel */
+    uint32_t netns;     /* inode of the network namespace; 0: unknown */
+    uint32_t interface; /* that it came in by; of a packet that did not come in: its way out */
+    uint32_t uid;       /* of the socket */
+};
+
+/* Their number, and the headers of the first of them. */
+struct drop_seen {
+    uint64_t count;
+    uint8_t network[40]; /* the header of IP, as far as there is room */
+    uint8_t ports[4];    /* what follows that header */
+    uint16_t ethertype;  /* ETH_P_* of linux/if_ether.h, network byte order */
+    uint8_t received;    /* whether it came in by an interface */
+    uint8_t unused;
+};
+
+/* Where this kernel keeps what the program reads. */
+struct drop_layout {
+    uint32_t tracepoint; /* number of its type */
+    uint32_t consumed;   /* SKB_CONSUMED */
+    struct kernel_member skb, place, reason,
+        receiver;      /* of the context; receiver: if has_receiver */
+    bool has_receiver; /* the socket that it was for: Linux 6.11 */
+    struct kernel_member sender, device, arrival, head, network, ethertype; /* of struct sk_buff */
+    struct kernel_member state, uid, net, socket;                           /* of struct sock */
+    struct kernel_member file, inode, number;  /* the way from a socket to its inode */
+    struct kernel_member net_of_device, index; /* of struct net_device */
+    struct kernel_member netns;                /* of struct net */
+};
+
+/* Returns 0, or -ENOTSUP: this kernel tells no reasons, or has other structs. */
+int drop_layout_init(struct drop_layout *layout, const struct btf *btf);
+
+enum { DROP_PROGRAM_MAX = 192 };
+
+/* map: the descriptor of a map from struct drop_key to struct drop_seen, which has the key of
+ * zeroes. Returns the number of instructions. */
+size_t drop_program_make(const struct drop_layout *layout, int map,
+                         struct bpf_insn program[DROP_PROGRAM_MAX]);
+
+#endif

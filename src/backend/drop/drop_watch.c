@@ -1,0 +1,262 @@
+/* SPDX-License-Identifier: MIT */
+#include "fastnet/drop_watch.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <linux/if_ether.h>
+#include <netinet/in.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "backend/drop/drop_decode.h"
+#include "backend/drop/drop_program.h"
+#include "fastnet/array.h"
+#include "fastnet/bpf_map.h"
+#include "fastnet/clock.h"
+#include "fastnet/rights.h"
+
+enum { KEYS_MAX = 8192 };
+
+/* A reason of the running kernel. */
+struct reason {
+    uint32_t number;
+    char name[60]; /* without what all begin with */
+};
+
+struct drop_watch {
+    int map, link; /* descriptors, or -1 */
+    bool tells_receivers;
+    struct reason *reasons;
+    size_t reason_count, reason_capacity;
+    struct drop_key *keys; /* room for KEYS_MAX and the key of zeroes, as the two below */
+    struct drop_seen *seen;
+    struct drop *drops;
+    size_t count;
+    uint64_t lost;
+    uint64_t since; /* when it began to count: CLOCK_MONOTONIC, nanoseconds */
+};
+
+/* --- Reasons ---------------------------------------------------------------------------------- */
+
+/*
+ * The enumerators of a type. Those of a subsystem have its number in their upper half; the enum of
+ * the others has the mask for that among them.
+ */
+static int add_reasons(struct drop_watch *watch, const struct btf *btf, const char *type_name,
+                       const char *prefix, bool of_subsystem)
+{
+    const uint32_t id = btf_find(btf, BTF_ENUM, type_name);
+    struct btf_enumerator one;
+    struct btf_type type;
+
+    if (!id || !btf_type(btf, id, &type))
+        return 0;
+    for (uint32_t i = 0; i < type.count; i++) {
+        if (!btf_enumerator(btf, &type, i, &one) || (uint32_t)one.value >> 16 == 0xffff ||
+            ((uint32_t)one.value >> 16 != 0) != of_subsystem)
+            continue;
+        struct reason *reasons = array_with_room(watch->reasons, &watch->reason_capacity,
+                                                 watch->reason_count + 1, sizeof *reasons);
+        if (!reasons)
+            return -ENOMEM;
+        watch->reasons = reasons;
+        reasons += watch->reason_count++;
+        reasons->number = (uint32_t)one.value;
+        const size_t skip =
+            one.name.length > strlen(prefix) && memcmp(one.name.data, prefix, strlen(prefix)) == 0
+                ? strlen(prefix)
+                : 0;
+        snprintf(reasons->name, sizeof reasons->name, "%.*s", (int)(one.name.length - skip),
+                 one.name.data + skip);
+    }
+    return 0;
+}
+
+static int find_reasons(struct drop_watch *watch, const struct btf *btf)
+{
+    static const char *const of_subsystems[] = {"mac80211_drop_reason", "ovs_drop_reason"};
+    int status = add_reasons(watch, btf, "skb_drop_reason", "SKB_DROP_REASON_", false);
+
+    for (size_t i = 0; i < COUNT(of_subsystems) && status == 0; i++)
+        status = add_reasons(watch, btf, of_subsystems[i], "", true);
+    return status;
+}
+
+const char *drop_watch_reason(const struct drop_watch *watch, size_t i)
+{
+    return i < watch->reason_count ? watch->reasons[i].name : NULL;
+}
+
+/* Without a name it is a number, as the kernel's own event has it. */
+static struct text name_of(const struct drop_watch *watch, struct drop *drop, uint32_t number)
+{
+    for (size_t i = 0; i < watch->reason_count; i++)
+        if (watch->reasons[i].number == number)
+            return as_text(watch->reasons[i].name);
+    snprintf(drop->unnamed, sizeof drop->unnamed, "0x%x", number);
+    return as_text(drop->unnamed);
+}
+
+/* --- To begin, and to end --------------------------------------------------------------------- */
+
+/* The program keeps the map, and what is attached the program. */
+static int attach(struct drop_watch *watch, const struct drop_layout *layout)
+{
+    const struct drop_key rest = {.place = 0};
+    const struct drop_seen none = {.count = 0};
+    struct bpf_insn code[DROP_PROGRAM_MAX];
+    int program, status;
+
+    watch->map = bpf_map_create(sizeof rest, sizeof none, KEYS_MAX + 1, "fastnet_drops");
+    status = watch->map < 0 ? watch->map : bpf_map_set(watch->map, &rest, &none);
+    if (status < 0)
+        return status;
+    program = bpf_program_load(code, drop_program_make(layout, watch->map, code), BPF_TRACE_RAW_TP,
+                               layout->tracepoint, "fastnet_drops");
+    if (program < 0)
+        return program;
+    watch->link = bpf_program_attach(program);
+    close(program);
+    watch->since = clock_nanoseconds(CLOCK_MONOTONIC);
+    return watch->link < 0 ? watch->link : 0;
+}
+
+static int start(struct drop_watch *watch, const char **what)
+{
+    struct kernel_types types;
+    struct drop_layout layout = {.tracepoint = 0};
+    int status = kernel_types_init(&types);
+
+    *what = "/sys/kernel/btf/vmlinux";
+    if (status == 0)
+        status = drop_layout_init(&layout, &types.btf);
+    if (status == -ENOTSUP)
+        *what = "this kernel tells no reasons (Linux 5.17 does)";
+    if (status == 0)
+        status = find_reasons(watch, &types.btf);
+    kernel_types_finish(&types);
+    if (status < 0)
+        return status;
+    watch->tells_receivers = layout.has_receiver;
+    *what = "bpf(2)";
+    return attach(watch, &layout);
+}
+
+struct drop_watch *drop_watch_create(char why[DROP_REASON_SIZE])
+{
+    struct drop_watch *watch = calloc(1, sizeof *watch);
+    const char *what = "memory";
+    int status = -ENOMEM;
+
+    if (watch) {
+        watch->map = watch->link = -1;
+        watch->keys = calloc(KEYS_MAX + 1, sizeof *watch->keys);
+        watch->seen = calloc(KEYS_MAX + 1, sizeof *watch->seen);
+    }
+    if (rights_elevated())
+        snprintf(why, DROP_REASON_SIZE,
+                 "this copy lends rights, but not to see other users' packets (try sudo)");
+    else if (!rights_have_all_of(RIGHT_BPF))
+        snprintf(why, DROP_REASON_SIZE, "it needs CAP_BPF and CAP_PERFMON (try sudo)");
+    else if (watch && watch->keys && watch->seen && (status = start(watch, &what)) == 0)
+        return watch;
+    else if (status == -ENOTSUP)
+        snprintf(why, DROP_REASON_SIZE, "%s", what);
+    else
+        snprintf(why, DROP_REASON_SIZE, "%s: %s%s", what, strerror(-status),
+                 status == -EPERM ? " (" REFUSED_BY ")" : "");
+    drop_watch_destroy(watch);
+    return NULL;
+}
+
+void drop_watch_destroy(struct drop_watch *watch)
+{
+    if (!watch)
+        return;
+    if (watch->link >= 0)
+        close(watch->link);
+    if (watch->map >= 0)
+        close(watch->map);
+    free(watch->reasons);
+    free(watch->keys);
+    free(watch->seen);
+    free(watch->drops);
+    free(watch);
+}
+
+/* --- What was counted ------------------------------------------------------------------------- */
+
+static int most_first(const void *a, const void *b)
+{
+    const struct drop *one = a, *other = b;
+
+    return (one->record.drop.drops < other->record.drop.drops) -
+           (one->record.drop.drops > other->record.drop.drops);
+}
+
+/* What all programs agree on while it is read: a packet is counted before or after, never twice. */
+static int read_map(struct drop_watch *watch, size_t *count)
+{
+    const struct drop_key rest = {.place = 0};
+    const struct drop_seen none = {.count = 0};
+    const ssize_t taken =
+        bpf_map_take(watch->map, watch->keys, watch->seen, sizeof rest, sizeof none, KEYS_MAX + 1);
+
+    if (taken < 0)
+        return (int)taken;
+    *count = (size_t)taken;
+    return bpf_map_set(watch->map, &rest, &none);
+}
+
+int drop_watch_take(struct drop_watch *watch)
+{
+    const uint64_t since = watch->since;
+    size_t taken = 0;
+    int status = read_map(watch, &taken);
+
+    watch->count = 0;
+    watch->lost = 0;
+    watch->since = clock_nanoseconds(CLOCK_MONOTONIC);
+    if (status == 0 && !watch->drops &&
+        !(watch->drops = calloc(KEYS_MAX + 1, sizeof *watch->drops)))
+        status = -ENOMEM;
+    for (size_t i = 0; i < taken && status == 0; i++) {
+        const struct drop_key *key = &watch->keys[i];
+        struct drop *drop = &watch->drops[watch->count];
+        if (!key->reason) {
+            watch->lost += watch->seen[i].count;
+            continue;
+        }
+        if (!watch->seen[i].count) /* it came while the map was read */
+            continue;
+        drop_decode(key, &watch->seen[i], drop);
+        drop->record.drop.reason = name_of(watch, drop, key->reason);
+        drop->record.drop.elapsed = watch->since - since;
+        watch->count++;
+    }
+    if (watch->count)
+        qsort(watch->drops, watch->count, sizeof *watch->drops, most_first);
+    return status;
+}
+
+size_t drop_watch_count(const struct drop_watch *watch)
+{
+    return watch->count;
+}
+
+const struct drop *drop_watch_at(const struct drop_watch *watch, size_t i)
+{
+    return &watch->drops[i];
+}
+
+uint64_t drop_watch_lost(const struct drop_watch *watch)
+{
+    return watch->lost;
+}
+
+bool drop_watch_tells_receivers(const struct drop_watch *watch)
+{
+    return watch->tells_receivers;
+}

@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: MIT */
+/* fastnet drops: which packets the kernel drops, why, and for whom. */
+#include "fastnet/drops.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/command.h"
+#include "cli/personality.h"
+#include "fastnet/array.h"
+#include "fastnet/report.h"
+
+enum { FOR_MS = 5000 };
+
+struct drops_command {
+    struct common common; /* first */
+    unsigned milliseconds;
+    bool all;
+};
+
+enum { OPTION_FOR = 256 };
+
+enum { WHAT, SHOW, OTHER };
+static const char *const groups[] = {"What to watch", "How it is shown", "About fastnet"};
+
+static const struct option options_table[] = {
+    LONG(OPTION_FOR, "for", WHAT, "how long to watch (default 5 seconds)", TAKES("SECONDS")),
+    OPTION('a', "all", WHAT, "also drops that nobody misses",
+           .member = offsetof(struct drops_command, all)),
+    INTERVAL_OPTION(SHOW),
+    HELP_OPTIONS(OTHER),
+    OPTION('V', "version", OTHER, "version and build options"),
+};
+
+static const struct option_table drops_table = {groups, COUNT(groups), options_table,
+                                                COUNT(options_table)};
+
+static const struct example examples[] = {
+    {"", "what is dropped within 5 seconds"},
+    {"--for 60 --all-netns", "... within a minute, in all namespaces"},
+    {"--where 'process != null'", "what programs lose"},
+    {"--count-by reason", "packets for each reason"},
+    {"--where 'reason = NETFILTER_DROP'", "what the firewall drops"},
+    {"-c 10 --ndjson", "again and again, for programs"},
+    {NULL, NULL},
+};
+
+const struct grammar drops_grammar = {
+    .name = "drops",
+    .help = "packets that the kernel drops: why, where, and for whom",
+    .tables = {&drops_table, &filters_of_drops, &common_options, &common_options_of_owners},
+    .kind = &kind_drop,
+    .usage = "[OPTION]...",
+    .about = "Watches for packets that the kernel drops, and says why, where, and for whom.",
+    .important = "for all c all-netns where columns sort count-by limit json",
+    .late_groups = 1,
+    .examples = examples,
+    .page = "fastnet-drops",
+    .version = "backends: BPF at skb:kfree_skb, counters",
+};
+
+static int take_option(const struct option *option, const char *argument, void *arg)
+{
+    struct drops_command *command = arg;
+
+    if (option->id != OPTION_FOR)
+        return filters_misuse_operand(&command->common, &kind_drop, argument);
+    const int status = common_seconds(&command->common, "--for", argument, &command->milliseconds);
+    if (status || command->milliseconds)
+        return status;
+    return common_misuse(&command->common, "--for=0 sees nothing: drops are only seen while "
+                                           "fastnet watches");
+}
+
+/* --- What has no row -------------------------------------------------------------------------- */
+
+struct totals {
+    const struct drops_command *command;
+    const struct drops *drops;
+};
+
+/* A line for people; programs ask for what they want to see. */
+static void note_totals(const void *arg, struct report *report)
+{
+    const struct totals *totals = arg;
+    const struct drops_summary *summary = drops_summary(totals->drops);
+
+    if (summary->lost)
+        report_loss(report, "%" PRIu64 " packets have no row: too many different ones were dropped",
+                    summary->lost);
+    if (totals->command->common.format != FORMAT_PLAIN)
+        return;
+    if (summary->harmless)
+        report_note(report, "%" PRIu64 " packet%s that nobody misses: -a lists them",
+                    summary->harmless, summary->harmless == 1 ? "" : "s");
+    if (summary->elsewhere)
+        report_note(report, "%" PRIu64 " packet%s dropped in other network namespaces%s",
+                    summary->elsewhere, summary->elsewhere == 1 ? " was" : "s were",
+                    totals->command->common.all_netns ? ", which are not listed"
+                                                      : ": --all-netns lists them");
+}
+
+/* --- The listing ------------------------------------------------------------------------------ */
+
+static int most_first(const struct record *a, const struct record *b)
+{
+    return (a->drop.drops < b->drop.drops) - (a->drop.drops > b->drop.drops);
+}
+
+static int list(const struct drops_command *command, struct drops *drops)
+{
+    const struct maker maker = {drops_begin, drops_list, drops};
+    const struct listing_table table = {.table = &table_drops};
+    const struct totals totals = {command, drops};
+    const struct common *common = &command->common;
+    const char *columns = common_is_metrics(common) ? "reason function drops drops_per_second"
+                          : common->format != FORMAT_PLAIN
+                              ? NULL
+                              : "drops drops_per_second reason function protocol local remote "
+                                "interface owners";
+    struct listing_command listing = {
+        .common = common,
+        .kind = &kind_drop,
+        /* in a pipe blanks part columns, and sentences have them */
+        .columns = {columns, columns && common_width(common) ? "why" : NULL},
+        .drop = "drops_per_second function protocol interface remote local",
+        .shorten = "why function owners",
+        .whole = "local remote",
+        .listing = {.tables = &table, .table_count = 1, .maker = &maker, .compare = most_first},
+        .after_each_pass = note_totals,
+        .arg = &totals,
+    };
+
+    return command_run(&listing);
+}
+
+int drops_run(int argc, char *const argv[])
+{
+    struct drops_command command = {.milliseconds = 0};
+    bool done = false;
+    int status =
+        common_parse(&command.common, &drops_grammar, argc, argv, take_option, &command, &done);
+    const struct common *common = &command.common;
+    struct drops_options options;
+    struct drops *drops;
+
+    if (status || done)
+        return status;
+    if (common->proc_root || common->backend != BACKEND_AUTO)
+        return common_misuse(common, "drops are seen while they happen: %s does not tell them",
+                             common->proc_root ? "a captured tree" : "--backend");
+    options = (struct drops_options){
+        .milliseconds = command.milliseconds  ? command.milliseconds
+                        : common->interval_ms ? common->interval_ms
+                                              : FOR_MS,
+        .all_netns = common->all_netns,
+        .harmless = command.all,
+        .merged = common_is_metrics(common),
+    };
+    drops = drops_create(&options);
+    if (!drops) {
+        fprintf(stderr, "%s: out of memory\n", common->program);
+        return STATUS_FAILURE;
+    }
+    if (isatty(STDERR_FILENO) && !common->explain)
+        fprintf(stderr, "%s: watching for %g s; ctrl-C shows what there is\n", common->program,
+                options.milliseconds / 1000.0);
+    status = list(&command, drops);
+    drops_destroy(drops);
+    return status;
+}

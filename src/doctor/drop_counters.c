@@ -1,0 +1,467 @@
+/* SPDX-License-Identifier: MIT */
+#include "doctor/drop_counters.h"
+
+#include <errno.h>
+#include <linux/sock_diag.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "fastnet/array.h"
+#include "fastnet/clock.h"
+#include "fastnet/drop_watch.h"
+#include "fastnet/engine.h"
+#include "fastnet/hash.h"
+#include "fastnet/hash_table.h"
+#include "fastnet/namespace.h"
+#include "fastnet/netlink.h"
+#include "fastnet/report.h"
+
+/* --- Which counters --------------------------------------------------------------------------- */
+
+enum origin { OF_PROTOCOL, OF_MACHINE, OF_INTERFACE, OF_SOCKET };
+
+/* seen_as: the reason of the same packets where they are seen; NULL: they never are. */
+struct counter {
+    enum origin origin;
+    const char *protocol, *name, *seen_as;
+    size_t offset; /* OF_INTERFACE: in struct interface_record */
+};
+
+#define PROTOCOL(...)                                                                              \
+    {                                                                                              \
+        OF_PROTOCOL, __VA_ARGS__, 0                                                                \
+    }
+#define INTERFACE(name, member, seen_as)                                                           \
+    {                                                                                              \
+        OF_INTERFACE, NULL, name, seen_as, offsetof(struct interface_record, member)               \
+    }
+
+/* Those of sockets, first, are parts of those of protocols that have the same name. */
+static const struct counter counters[] = {
+    {OF_SOCKET, NULL, "ListenDrops", NULL, 0},
+    {OF_SOCKET, NULL, "RcvbufErrors", "SOCKET_RCVBUFF", 0},
+    PROTOCOL("TcpExt", "ListenDrops", NULL),
+    PROTOCOL("TcpExt", "ListenOverflows", NULL),
+    PROTOCOL("TcpExt", "TCPReqQFullDrop", NULL),
+    PROTOCOL("TcpExt", "TCPBacklogDrop", "SOCKET_BACKLOG"),
+    PROTOCOL("TcpExt", "TCPRcvQDrop", "PROTO_MEM"),
+    PROTOCOL("TcpExt", "TCPZeroWindowDrop", "TCP_ZEROWINDOW"),
+    PROTOCOL("TcpExt", "TCPOFODrop", "TCP_OFO_DROP"),
+    PROTOCOL("TcpExt", "OfoPruned", "TCP_OFO_QUEUE_PRUNE"),
+    PROTOCOL("TcpExt", "PAWSEstab", "TCP_RFC7323_PAWS"),
+    PROTOCOL("TcpExt", "TCPMinTTLDrop", "TCP_MINTTL"),
+    PROTOCOL("TcpExt", "PFMemallocDrop", "PFMEMALLOC"),
+    PROTOCOL("TcpExt", "IPReversePathFilter", "IP_RPFILTER"),
+    PROTOCOL("Tcp", "InCsumErrors", "TCP_CSUM"),
+    PROTOCOL("Udp", "NoPorts", "NO_SOCKET"),
+    PROTOCOL("Udp", "InCsumErrors", "UDP_CSUM"),
+    PROTOCOL("Udp", "RcvbufErrors", "SOCKET_RCVBUFF"),
+    PROTOCOL("Udp", "MemErrors", "PROTO_MEM"),
+    PROTOCOL("Udp6", "Udp6NoPorts", "NO_SOCKET"),
+    PROTOCOL("Udp6", "Udp6InCsumErrors", "UDP_CSUM"),
+    PROTOCOL("Udp6", "Udp6RcvbufErrors", "SOCKET_RCVBUFF"),
+    PROTOCOL("Udp6", "Udp6MemErrors", "PROTO_MEM"),
+    PROTOCOL("Icmp", "InCsumErrors", "ICMP_CSUM"),
+    PROTOCOL("Icmp6", "Icmp6InCsumErrors", "ICMP_CSUM"),
+    PROTOCOL("Ip", "InHdrErrors", "IP_INHDR"),
+    PROTOCOL("Ip", "InAddrErrors", "IP_INADDRERRORS"),
+    PROTOCOL("Ip", "InUnknownProtos", "IP_NOPROTO"),
+    PROTOCOL("Ip", "OutNoRoutes", "IP_OUTNOROUTES"),
+    PROTOCOL("Ip", "ReasmFails", "FRAG_REASM_TIMEOUT"),
+    PROTOCOL("Ip", "FragFails", "PKT_TOO_BIG"),
+    PROTOCOL("IpExt", "InNoRoutes", "IP_INNOROUTES"),
+    PROTOCOL("Ip6", "Ip6InHdrErrors", "IP_INHDR"),
+    PROTOCOL("Ip6", "Ip6InAddrErrors", "IP_INADDRERRORS"),
+    PROTOCOL("Ip6", "Ip6InNoRoutes", "IP_INNOROUTES"),
+    PROTOCOL("Ip6", "Ip6OutNoRoutes", "IP_OUTNOROUTES"),
+    PROTOCOL("Ip6", "Ip6InTooBigErrors", "PKT_TOO_BIG"),
+    {OF_MACHINE, NULL, "SoftnetDropped", "CPU_BACKLOG", 0},
+    {OF_MACHINE, NULL, "SoftnetFlowLimited", "CPU_BACKLOG", 0},
+    INTERFACE("rx_missed_errors", details[RX_MISSED], NULL),
+    INTERFACE("rx_fifo_errors", counters[RX_OVERRUNS], NULL),
+    INTERFACE("rx_crc_errors", details[RX_CRC_ERRORS], NULL),
+    INTERFACE("tx_errors", counters[TX_ERRORS], NULL),
+    INTERFACE("rx_dropped", counters[RX_DROPPED], "NOT_SPECIFIED"),
+    INTERFACE("tx_dropped", counters[TX_DROPPED], "NOT_SPECIFIED"),
+    INTERFACE("qdisc_drops", queue_drops, "QDISC_DROP"),
+};
+enum { LISTENERS, RECEIVERS, SOCKETS, LISTEN_DROPS = SOCKETS, LISTEN_OVERFLOWS };
+
+/* The socket's or interface's part of a counter; of the others, all of it. */
+struct amount {
+    uint64_t value;
+    uint64_t of;      /* cookie of a socket, index of an interface */
+    unsigned counter; /* in `counters` */
+    uint32_t uid;
+    uint64_t inode;
+    struct endpoint local;
+};
+
+struct counts {
+    uint64_t at;               /* CLOCK_MONOTONIC; 0: not read */
+    struct hash_table amounts; /* struct amount, of those that are not 0 */
+};
+
+/* A network namespace. */
+struct place {
+    uint64_t cookie; /* namespace_own_cookie() */
+    struct counts before;
+};
+
+struct drop_counters {
+    bool all_netns;
+    struct engine *engine;
+    uint64_t home; /* the place where counters of the machine are told */
+    struct place *places;
+    size_t place_count, place_capacity;
+};
+
+struct drop_counters *drop_counters_create(bool all_netns)
+{
+    struct drop_counters *created = calloc(1, sizeof *created);
+
+    if (!created)
+        return NULL;
+    created->all_netns = all_netns;
+    created->home = namespace_own_cookie();
+    created->engine = engine_create(netlink_create(NULL));
+    if (created->engine)
+        return created;
+    drop_counters_destroy(created);
+    return NULL;
+}
+
+void drop_counters_destroy(struct drop_counters *all)
+{
+    if (!all)
+        return;
+    for (size_t i = 0; i < all->place_count; i++)
+        hash_table_finish(&all->places[i].before.amounts);
+    free(all->places);
+    engine_destroy(all->engine);
+    free(all);
+}
+
+/* The one of this thread's namespace; NULL when memory is short. Others may move. */
+static struct place *find_place(struct drop_counters *all)
+{
+    const uint64_t cookie = namespace_own_cookie();
+    struct place *places;
+
+    for (size_t i = 0; i < all->place_count; i++)
+        if (all->places[i].cookie == cookie)
+            return &all->places[i];
+    places =
+        array_with_room(all->places, &all->place_capacity, all->place_count + 1, sizeof *places);
+    if (!places)
+        return NULL;
+    all->places = places;
+    places[all->place_count] = (struct place){.cookie = cookie};
+    return &places[all->place_count++];
+}
+
+/* --- A reading -------------------------------------------------------------------------------- */
+
+static uint64_t hash_of(const struct amount *amount)
+{
+    uint64_t secret[2];
+
+    hash_secret(secret);
+    return hash_word(hash_word(secret[0], amount->of), amount->counter);
+}
+
+static bool is_same(const void *element, const void *key)
+{
+    const struct amount *one = element, *other = key;
+
+    return one->of == other->of && one->counter == other->counter;
+}
+
+static struct amount *find(const struct counts *counts, const struct amount *amount)
+{
+    return hash_table_find(&counts->amounts, hash_of(amount), is_same, amount);
+}
+
+/* The same counter may come several times: once for each processor. */
+static int add(struct counts *counts, struct amount amount)
+{
+    struct amount *found = amount.value ? find(counts, &amount) : NULL;
+
+    if (!amount.value)
+        return 0;
+    if (found) {
+        found->value += amount.value;
+        return 0;
+    }
+    found = hash_table_add(&counts->amounts, hash_of(&amount), sizeof amount);
+    if (!found)
+        return -ENOMEM;
+    *found = amount;
+    return 0;
+}
+
+static int take_counter(struct counts *counts, const struct counter_record *counter)
+{
+    for (unsigned i = SOCKETS; i < COUNT(counters); i++)
+        if (text_is(counter->name, counters[i].name) && counters[i].origin <= OF_MACHINE &&
+            (!counters[i].protocol || text_is(counter->protocol, counters[i].protocol)))
+            return add(counts, (struct amount){.value = counter->magnitude, .counter = i});
+    return 0;
+}
+
+static int take_interface(struct counts *counts, const struct interface_record *interface)
+{
+    int error = 0;
+
+    for (unsigned i = SOCKETS; i < COUNT(counters) && !error; i++) {
+        const char *member = (const char *)interface + counters[i].offset;
+        uint64_t value = interface->queue_drops; /* the only one of 32 bits */
+        if (counters[i].origin != OF_INTERFACE)
+            continue;
+        if (counters[i].offset != offsetof(struct interface_record, queue_drops))
+            memcpy(&value, member, sizeof value);
+        if (counters[i].offset == offsetof(struct interface_record, counters[RX_DROPPED]))
+            value -= interface->details[RX_MISSED]; /* a counter of its own here */
+        error = add(counts, (struct amount){.value = value, .of = interface->index, .counter = i});
+    }
+    return error;
+}
+
+static int take_socket(struct counts *counts, const struct record *record)
+{
+    uint32_t values[SK_MEMINFO_VARS] = {0};
+    const struct socket_record *socket = &record->socket;
+
+    if (socket->memory.length <= SK_MEMINFO_DROPS * sizeof *values)
+        return 0;
+    memcpy(values, socket->memory.data,
+           socket->memory.length < sizeof values ? socket->memory.length : sizeof values);
+    return add(counts,
+               (struct amount){.value = values[SK_MEMINFO_DROPS],
+                               .of = record->identity,
+                               .counter = socket->protocol == IPPROTO_TCP ? LISTENERS : RECEIVERS,
+                               .uid = socket->uid,
+                               .inode = socket->inode,
+                               .local = socket->local});
+}
+
+struct gathering {
+    struct sink sink;
+    struct counts *counts;
+    int error; /* of a row that could not be kept: -ENOMEM */
+};
+
+static void take_row(struct sink *sink, const struct record *record)
+{
+    struct gathering *gathering = (struct gathering *)sink;
+    struct counts *counts = gathering->counts;
+    int error = 0;
+
+    if (record->kind == &kind_counter && !record->counter.negative)
+        error = take_counter(counts, &record->counter);
+    else if (record->kind == &kind_interface && record->has & INTERFACE_INDEX)
+        error = take_interface(counts, &record->interface);
+    else if (record->kind == &kind_socket && record->has & SOCKET_MEMORY)
+        error = take_socket(counts, record);
+    gathering->error = gathering->error ? gathering->error : error;
+}
+
+static const struct sink_ops gathering_ops = {.row = take_row};
+
+/* Tables that are read together; what is missing of them is not told. */
+static int list(struct engine *engine, struct counts *counts, const struct table *const tables[3],
+                uint64_t fields, uint64_t states, struct report *report)
+{
+    struct writer nowhere = {.fd = -1};
+    struct gathering gathering = {
+        .sink = {.ops = &gathering_ops, .writer = &nowhere, .context = engine_context(engine)},
+        .counts = counts};
+    struct report losses = {.partial = false};
+    struct predicate_tree where = {.count = 0};
+    struct listing_table listed[3] = {{.table = NULL}};
+    struct listing listing = {.needs.fields = fields, .proc_root = "/proc", .tables = listed};
+
+    if (states)
+        predicate_tree_add(&where, &where.whole,
+                           predicate_one_of(field_named(&kind_socket, "state"), states));
+    for (size_t i = 0; i < COUNT(listed) && tables[i]; i++)
+        listed[listing.table_count++] = (struct listing_table){
+            .table = tables[i], .where = predicate_of(&where), .unnamed = true};
+    const int error = engine_run(engine, &listing, &gathering.sink, &losses);
+    for (size_t i = 0; i < losses.count && losses.partial; i++)
+        report_loss(report, "%s", losses.lines[i]);
+    return error ? error : gathering.error;
+}
+
+/* receivers: sockets of UDP, too, which may be many. */
+static int read_counts(struct drop_counters *all, struct counts *counts, bool receivers,
+                       struct report *report)
+{
+    static const struct table *const
+        of_counters[3] = {&table_counters, &table_counters6},
+        *const of_machine[3] = {&table_softnet}, *const of_interfaces[3] = {&table_interfaces},
+        *const of_tcp[3] = {&table_tcp, &table_tcp6}, *const of_udp[3] = {&table_udp, &table_udp6};
+    const uint64_t numbers = COUNTER_PROTOCOL | COUNTER_NAME | COUNTER_VALUE,
+                   sockets =
+                       SOCKET_ADDRESSES | SOCKET_INODE | SOCKET_UID | SOCKET_COOKIE | SOCKET_MEMORY;
+    int error;
+
+    *counts = (struct counts){.at = clock_nanoseconds(CLOCK_MONOTONIC)};
+    if (all->all_netns)
+        engine_move(all->engine);
+    error = list(all->engine, counts, of_counters, numbers, 0, report);
+    if (!error && namespace_own_cookie() == all->home)
+        error = list(all->engine, counts, of_machine, numbers, 0, report);
+    if (!error)
+        error =
+            list(all->engine, counts, of_interfaces,
+                 INTERFACE_INDEX | INTERFACE_COUNTERS | INTERFACE_DETAILS | INTERFACE_QUEUE_DROPS,
+                 0, report);
+    if (!error)
+        error = list(all->engine, counts, of_tcp, sockets | SOCKET_STATE, UINT64_C(1) << TCP_LISTEN,
+                     report);
+    if (!error && receivers)
+        error = list(all->engine, counts, of_udp, sockets, 0, report);
+    return error;
+}
+
+/* Takes a reading of this thread's namespace, for the next one to be compared with. */
+static int read_ahead(void *arg)
+{
+    struct drop_counters *all = arg;
+    struct place *place = find_place(all);
+    struct report details = {.partial = false};
+
+    if (!place)
+        return -ENOMEM;
+    hash_table_finish(&place->before.amounts);
+    return read_counts(all, &place->before, true, &details);
+}
+
+void drop_counters_begin(struct drop_counters *all)
+{
+    if (all->all_netns)
+        (void)namespaces_visit(read_ahead, all);
+    else
+        (void)read_ahead(all);
+}
+
+/* --- What has grown --------------------------------------------------------------------------- */
+
+struct growth {
+    const struct counts *before, *now;
+    const struct drop_watch *watch;
+    uint64_t told[SOCKETS]; /* by sockets of their own */
+    bool overflows;         /* all drops of listeners were */
+    int (*fn)(struct record *record, void *arg);
+    void *arg;
+};
+
+/* A socket or interface that was not there before had none. */
+static uint64_t grown(const struct growth *growth, const struct amount *now)
+{
+    const struct amount *before = find(growth->before, now);
+    const uint64_t value = before ? before->value : 0;
+
+    return now->value > value ? now->value - value : 0;
+}
+
+static uint64_t grown_by(const struct growth *growth, unsigned counter)
+{
+    const struct amount *now = find(growth->now, &(struct amount){.counter = counter});
+
+    return now ? grown(growth, now) : 0;
+}
+
+/* The reason of the same packets is one that this kernel tells. */
+static bool is_seen(const struct drop_watch *watch, const char *reason)
+{
+    const char *name;
+
+    for (size_t i = 0; watch && reason && (name = drop_watch_reason(watch, i)); i++)
+        if (strcmp(name, reason) == 0)
+            return true;
+    return false;
+}
+
+static int tell(const struct growth *growth, const struct amount *amount, uint64_t drops)
+{
+    const struct counter *counter = &counters[amount->counter];
+    const bool of_listener = amount->counter == LISTENERS || amount->counter == LISTEN_DROPS;
+    struct record record;
+
+    record_begin(&record, &kind_drop, sizeof record.drop);
+    record.drop.source = DROP_BY_COUNTER;
+    record.drop.drops = drops;
+    record.drop.elapsed = growth->now->at - growth->before->at;
+    record.drop.reason =
+        as_text(of_listener && growth->overflows ? counters[LISTEN_OVERFLOWS].name : counter->name);
+    if (counter->origin == OF_INTERFACE) {
+        record.drop.interface = (uint32_t)amount->of;
+        record.has = DROP_INTERFACE;
+    } else if (counter->origin == OF_SOCKET) {
+        record.drop.protocol = amount->counter == LISTENERS ? IPPROTO_TCP : IPPROTO_UDP;
+        record.drop.local = amount->local;
+        record.drop.remote.address.family = amount->local.address.family;
+        record.drop.inode = amount->inode;
+        record.drop.uid = amount->uid;
+        record.has = DROP_PROTOCOL | DROP_ADDRESSES | DROP_PORTS | DROP_SOCKET;
+    }
+    return growth->fn(&record, growth->arg);
+}
+
+/* Drops of single sockets are not told again by the counter of all. */
+static int tell_if_grown(struct growth *growth, const struct amount *amount)
+{
+    const struct counter *counter = &counters[amount->counter];
+    uint64_t drops = grown(growth, amount);
+
+    if (is_seen(growth->watch, counter->seen_as) || amount->counter == LISTEN_OVERFLOWS)
+        return 0;
+    if (counter->origin == OF_SOCKET)
+        growth->told[amount->counter] += drops;
+    for (unsigned i = 0; i < SOCKETS && counter->origin == OF_PROTOCOL; i++)
+        if (strstr(counter->name, counters[i].name)) {
+            const uint64_t told = growth->told[i] < drops ? growth->told[i] : drops;
+            growth->told[i] -= told;
+            drops -= told;
+        }
+    return drops ? tell(growth, amount, drops) : 0;
+}
+
+static int tell_all(struct growth *growth)
+{
+    int result = 0;
+
+    growth->overflows = grown_by(growth, LISTEN_OVERFLOWS) >= grown_by(growth, LISTEN_DROPS);
+    for (int sockets = 1; sockets >= 0; sockets--)
+        for (size_t i = 0; i < growth->now->amounts.count && result >= 0; i++) {
+            const struct amount *amount = hash_table_at(&growth->now->amounts, i);
+            if ((counters[amount->counter].origin == OF_SOCKET) == sockets)
+                result = tell_if_grown(growth, amount);
+        }
+    return result;
+}
+
+int drop_counters_list(struct drop_counters *all, const struct drop_watch *watch,
+                       struct report *report, int (*fn)(struct record *record, void *arg),
+                       void *arg)
+{
+    struct place *place = find_place(all);
+    struct counts now = {.at = 0};
+    int result = place ? read_counts(all, &now, !watch, report) : -ENOMEM;
+
+    if (result == 0 && place->before.at) {
+        struct growth growth = {
+            .before = &place->before, .now = &now, .watch = watch, .fn = fn, .arg = arg};
+        result = tell_all(&growth);
+    }
+    if (!place)
+        return result;
+    hash_table_finish(&place->before.amounts);
+    place->before = now;
+    return result;
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Counters of lost packets, of each network namespace, as drops: by how much they grew. Where
+ * packets are seen one by one, only those of what is not seen there.
+ */
+#ifndef DOCTOR_DROP_COUNTERS_H
+#define DOCTOR_DROP_COUNTERS_H
+
+#include <stdbool.h>
+
+#include "fastnet/record.h"
+
+struct drop_counters;
+struct drop_watch;
+struct report;
+
+/* Returns NULL when memory is short. */
+struct drop_counters *drop_counters_create(bool all_netns);
+void drop_counters_destroy(struct drop_counters *counters);
+
+/* Reads them in all namespaces that will be listed; what cannot be read is reported later. */
+void drop_counters_begin(struct drop_counters *counters);
+
+/*
+ * Reads those of this thread's namespace, and tells what has grown since the reading before. watch:
+ * what else is seen, or NULL. Returns 0, -errno, or what fn returned.
+ */
+int drop_counters_list(struct drop_counters *counters, const struct drop_watch *watch,
+                       struct report *report, int (*fn)(struct record *record, void *arg),
+                       void *arg);
+
+#endif

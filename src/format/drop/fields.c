@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: MIT */
+/* The fields of dropped packets. */
+#include "format/fields/fields.h"
+#include "fastnet/clock.h"
+#include "fastnet/drop_reasons.h"
+#include "fastnet/flow_names.h"
+#include "fastnet/lookup.h"
+#include "format/socket/owner_fields.h"
+#include "format/socket/view_fields.h"
+#include "format/text/value.h"
+
+static const char *source_name(uint64_t source)
+{
+    static const char *const names[DROP_SOURCES] = {
+        [DROP_BY_TRACEPOINT] = "tracepoint", [DROP_BY_COUNTER] = "counter"};
+
+    return source < COUNT(names) ? names[source] : NULL;
+}
+
+static struct value per_second(const struct cell *cell)
+{
+    const struct drop_record *drop = &cell->record->drop;
+
+    return drop->elapsed ? decimal(proportion(drop->drops, CLOCK_SECOND * 1000, drop->elapsed))
+                         : unknown;
+}
+
+static struct value meaning(const struct cell *cell)
+{
+    const struct text text = cell->record->drop.meaning;
+
+    return text.length ? (struct value){.type = VALUE_TEXT, .text = text} : unknown;
+}
+
+static struct value user(const struct cell *cell)
+{
+    const uint32_t uid = cell->record->drop.uid;
+
+    return name(cell->context->users ? users_name(cell->context->users, uid) : NULL, uid);
+}
+
+static char *put_end(char *dst, const struct record *record, const struct endpoint *end)
+{
+    return record->has & DROP_PORTS
+               ? text_address_port(dst, &end->address, (struct text){NULL, 0}, end->port)
+               : text_address(dst, &end->address);
+}
+
+static char *write_local(char *dst, const struct value *view, bool human)
+{
+    (void)human;
+    return put_end(dst, view->view.record, &view->view.record->drop.local);
+}
+
+static char *write_remote(char *dst, const struct value *view, bool human)
+{
+    (void)human;
+    return put_end(dst, view->view.record, &view->view.record->drop.remote);
+}
+
+static char *write_meaning(char *dst, const struct value *view, bool human)
+{
+    const struct text meaning = view->view.record->drop.meaning;
+
+    return escape_text(dst, meaning.data, meaning.length, human ? "" : " ");
+}
+
+static struct value view_meaning(const struct cell *cell)
+{
+    return cell->record->drop.meaning.length ? view(cell, write_meaning) : unknown;
+}
+
+static struct value view_here(const struct cell *cell)
+{
+    return view(cell, write_local);
+}
+
+static struct value view_there(const struct cell *cell)
+{
+    return view(cell, write_remote);
+}
+
+#define OWNED(id, type, function, ...)                                                             \
+    COMPUTED(id, type, function, DROP_SOCKET, __VA_ARGS__, .lookups = NEED_OWNERS, .owner = true)
+#define GROUP(id, member_of_group, needs, ...)                                                     \
+    COMPUTED(id, VALUE_TEXT, owner_group, DROP_SOCKET, __VA_ARGS__,                                \
+             .lookups = NEED_CGROUPS | NEED_OWNERS_CGROUPS | (needs),                              \
+             .index = offsetof(struct cgroup, member_of_group))
+
+/* In the order in which --columns=help lists them. Names and meanings stay once released. */
+static const struct field fields[] = {
+    GAUGE(drops, drop.drops, 0, "packets that were dropped", .unit = UNIT_PACKETS),
+    COMPUTED(drops_per_second, VALUE_DECIMAL, per_second, 0, "... in a second",
+             .unit = UNIT_PACKETS_PER_SECOND, .gauge = true),
+    COMPUTED(reason, VALUE_TEXT, text_member, 0,
+             "the kernel's name of the reason: NO_SOCKET, ...; or of a counter", .key = true,
+             MEMBER(drop.reason), .word = drop_reason_word),
+    COMPUTED(meaning, VALUE_TEXT, meaning, 0, "what the reason means, in a sentence"),
+    BOOLEAN(harmless, drop.harmless, 0, "whether nobody misses these packets"),
+    TEXT(function, drop.function, DROP_FUNCTION, "function of the kernel that dropped them",
+         .key = true),
+    WORD(source, drop.source, source_name, 0,
+         "tracepoint: each packet was seen; counter: a counter of the kernel's has grown"),
+    NAMED(protocol, drop.protocol, flow_protocol_word, DROP_PROTOCOL,
+          "protocol of the first packet: tcp, udp, icmp, ..."),
+    ADDRESS(local_address, drop.local.address, DROP_ADDRESSES,
+            "address at this end: the destination of a packet that came in, else the source"),
+    NUMBER(local_port, drop.local.port, DROP_PORTS, "its port", .port = true),
+    ADDRESS(remote_address, drop.remote.address, DROP_ADDRESSES, "address at the other end"),
+    NUMBER(remote_port, drop.remote.port, DROP_PORTS, "its port", .port = true),
+    HOST(local_host, drop.local.address, DROP_ADDRESSES, "host name of the local address"),
+    HOST(remote_host, drop.remote.address, DROP_ADDRESSES, "host name of the remote address"),
+    INTERFACE(interface, drop.interface, DROP_INTERFACE,
+              "interface that they came in by; of those that did not: that they leave by"),
+    NUMBER(inode, drop.inode, DROP_SOCKET, "inode of the socket that they were for, or came from"),
+    OWNED(pid, VALUE_NUMBER, owner_pid,
+          "process that holds that socket; the lowest number if there are several"),
+    OWNED(process, VALUE_TEXT, owner_process, "name of that process"),
+    COMPUTED(processes, VALUE_OWNERS, owner_processes, DROP_SOCKET,
+             "all processes that hold it open: name/pid/fd; objects in JSON",
+             .lookups = NEED_OWNERS),
+    NUMBER(uid, drop.uid, DROP_SOCKET, "number of the user who made that socket"),
+    COMPUTED(user, VALUE_NAME, user, DROP_SOCKET, "user who made it", MEMBER(drop.uid),
+             .lookups = NEED_USERS),
+    GROUP(cgroup, path, 0, "path of the cgroup2 of that process; / is the root"),
+    GROUP(unit, unit, 0, "service or scope of systemd that this cgroup is of"),
+    GROUP(container, container, 0, "first 12 digits of the container's id, or its name"),
+    GROUP(pod, pod, 0, "uid of its pod in Kubernetes"),
+    GROUP(container_name, container, NEED_CONTAINERS, "name of that container"),
+    GROUP(pod_name, pod, NEED_CONTAINERS, "namespace and name of that pod in Kubernetes"),
+    VIEW(owners, view_owners, DROP_SOCKET, 0,
+         "processes that hold the socket: each name once, with their number",
+         .lookups = NEED_OWNERS),
+    VIEW(why, view_meaning, 0, 0, "meaning, for people"),
+    VIEW(local, view_here, DROP_ADDRESSES, DROP_PORTS, "local_address with its port"),
+    VIEW(remote, view_there, DROP_ADDRESSES, DROP_PORTS, "remote_address with its port"),
+};
+
+static const char *const views[][2] = {{"owners", "process"},
+                                       {"why", "meaning"},
+                                       {"local", "local_address"},
+                                       {"remote", "remote_address"}};
+
+static const struct borrowed borrowed[] = {
+    BORROWED_TEXT(drop.reason, 0),
+    BORROWED_TEXT(drop.meaning, 0),
+    BORROWED_TEXT(drop.function, DROP_FUNCTION),
+};
+
+static const struct named_address hosts[] = {
+    NAMED_ADDRESS(drop.local.address, DROP_ADDRESSES),
+    NAMED_ADDRESS(drop.remote.address, DROP_ADDRESSES),
+};
+
+const struct kind kind_drop = {
+    .name = "drops",
+    .metric = "drop",
+    .count_by = "reason,function",
+    .size = RECORD_SIZE(drop),
+    FIELDS(fields),
+    VIEWS(views),
+    BORROWED(borrowed),
+    HOSTS(hosts),
+    .inode = offsetof(struct record, drop.inode),
+};
