@@ -16,6 +16,7 @@
 #include "fastnet/engine.h"
 #include "fastnet/namespace.h"
 #include "fastnet/netlink.h"
+#include "fastnet/proc_tree.h"
 
 /* A network namespace, and its readings. */
 struct patient {
@@ -32,6 +33,7 @@ struct doctor {
     size_t patient_count, patient_capacity;
     uint64_t home; /* rules about the whole machine are tried in this namespace alone */
     bool began;
+    struct drop_watch *drops; /* NULL: packets are not seen */
     struct doctor_summary summary;
 };
 
@@ -63,8 +65,18 @@ void doctor_destroy(struct doctor *doctor)
     for (size_t i = 0; i < doctor->patient_count; i++)
         forget(&doctor->patients[i]);
     free(doctor->patients);
+    drop_watch_destroy(doctor->drops);
     engine_destroy(doctor->engine);
     free(doctor);
+}
+
+/* What cannot be taken is not seen: no rule says that all is well. */
+static void take_drops(struct doctor *doctor)
+{
+    if (doctor->drops && drop_watch_take(doctor->drops) < 0) {
+        drop_watch_destroy(doctor->drops);
+        doctor->drops = NULL;
+    }
 }
 
 /* Before Linux 5.14 another namespace can get the number of one that has ended. */
@@ -84,6 +96,7 @@ void doctor_begin(void *maker)
     for (size_t i = 0; i < kept; i++)
         doctor->patients[i].is_read = false;
     doctor->summary = (struct doctor_summary){.rules = 0};
+    take_drops(doctor);
 }
 
 const struct doctor_summary *doctor_summary(const struct doctor *doctor)
@@ -242,6 +255,7 @@ static int examine(struct doctor *doctor, const struct patient *patient, struct 
         .before = &patient->readings[!patient->latest],
         .now = &patient->readings[patient->latest],
         .elsewhere = patient->netns != doctor->home,
+        .drops = doctor->drops,
         .summary = &doctor->summary,
         .report = report,
         .fn = fn,
@@ -264,18 +278,24 @@ static int examine(struct doctor *doctor, const struct patient *patient, struct 
 static int begin(struct doctor *doctor, uint64_t began, struct report *report)
 {
     enum { QUERIES_MS = 2000 };
-    const unsigned milliseconds = doctor->options->milliseconds;
+    const struct doctor_options *options = doctor->options;
+    const unsigned milliseconds = options->milliseconds;
+    char why[DROP_REASON_SIZE]; /* nobody is told: the doctor sees it where it may */
     int error;
 
     doctor->began = true;
     if (!milliseconds)
         return 0;
+    if (needs_of(doctor, doctor->home) & READS_DROPS && proc_tree_is_own(options->proc_root) &&
+        options->backend == BACKEND_AUTO)
+        doctor->drops = drop_watch_create(why);
     error = read_everywhere(doctor, false, report);
     if (!error && milliseconds >= 2 * QUERIES_MS && needs_of(doctor, doctor->home) & READS_UDP) {
         wait_until(doctor, began + (milliseconds - QUERIES_MS) * (CLOCK_SECOND / 1000));
         error = read_everywhere(doctor, true, report);
     }
     wait_until(doctor, began + milliseconds * (CLOCK_SECOND / 1000));
+    take_drops(doctor);
     return error;
 }
 

@@ -157,6 +157,7 @@ void finding_emit(struct finding *finding, struct examination *examination)
 {
     struct finding_record *record = &finding->record.finding;
 
+    drops_add_evidence(finding, examination);
     make_command(finding, examination);
     if (record->machine && !(finding->record.has & FINDING_PROCESS) &&
         (examination->options->netns || examination->options->all_netns))

@@ -398,7 +398,7 @@ int reading_take(struct reading *reading, const struct reading *before, struct e
     }
     /* parts of others, or read later */
     reading->read |= needs & (READS_TCP_INFO | READS_PROCESSES | READS_REFUSED | READS_QUERIES |
-                              READS_LINKS | READS_MACHINE);
+                              READS_LINKS | READS_DROPS | READS_MACHINE);
     reading->read &= ~reading->lacking;
     return error;
 }

@@ -29,6 +29,7 @@
 #define READS_REFUSED    (1u << 12) /* TCP sockets that are destroyed between two readings */
 #define READS_QUERIES    (1u << 13) /* tracked flows to port 53, where there are flows */
 #define READS_LINKS      (1u << 14) /* of interfaces what no file tells: addresses, queues */
+#define READS_DROPS      (1u << 15) /* packets that are dropped, where they may be seen */
 #define READS_MACHINE    (1u << 10) /* ... and what is the same in all network namespaces */
 
 /* --- Sockets ---------------------------------------------------------------------------------- */

@@ -307,6 +307,11 @@ const struct rule rules[] = {
      READS_PROCESSES | READS_MACHINE,
      rule_filling,
      .filling = &open_files},
+    {{"drops", "packets are dropped that somebody wanted",
+      "see whose packets they are and which function dropped them", "fastnet drops",
+      "the tracepoint skb:kfree_skb, by BPF"},
+     READS_DROPS,
+     .evaluate = rule_drops},
 };
 const size_t rule_count = COUNT(rules);
 

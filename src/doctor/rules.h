@@ -5,6 +5,7 @@
 
 #include "doctor/reading.h"
 #include "fastnet/doctor.h"
+#include "fastnet/drop_watch.h"
 
 struct examination;
 
@@ -62,8 +63,9 @@ struct examination {
     const struct doctor_options *options;
     const struct reading *before; /* .at is 0 if there is only one reading */
     const struct reading *now;
-    const struct rule *rule; /* that is tried */
-    struct owners *owners;   /* found when they are first needed */
+    const struct rule *rule;        /* that is tried */
+    const struct drop_watch *drops; /* NULL: packets are not seen */
+    struct owners *owners;          /* found when they are first needed */
     struct owners_program *program;
     bool elsewhere; /* with all_netns: this is not the namespace that it was started in */
     bool looked_for_owners;
@@ -168,6 +170,10 @@ void rule_softnet(struct examination *examination); /* rules_interfaces.c */
 void rule_interfaces(struct examination *examination);
 void rule_queue_drops(struct examination *examination);
 void rule_duplicate_address(struct examination *examination);
+
+void rule_drops(struct examination *examination); /* rules_drops.c */
+/* What is seen of packets that a finding is about. */
+void drops_add_evidence(struct finding *finding, const struct examination *examination);
 
 void rule_close_wait(struct examination *examination); /* rules_processes.c */
 void rule_dns(struct examination *examination);

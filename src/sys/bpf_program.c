@@ -312,6 +312,19 @@ void assembly_count(struct assembly *to, unsigned at)
                 .code = BPF_STX | BPF_XADD | BPF_DW, .dst_reg = at & 0xf, .src_reg = BPF_FIRST});
 }
 
+void assembly_cast(struct assembly *to, unsigned into, unsigned from, uint32_t type, uint32_t cast)
+{
+    if (!cast) {
+        assembly_register(to, BPF_MOV, into, from);
+        return;
+    }
+    assembly_register(to, BPF_MOV, BPF_FIRST, from);
+    assembly_number(to, BPF_MOV, BPF_SECOND, (int)type);
+    put(to, (struct bpf_insn){
+                .code = BPF_JMP | BPF_CALL, .src_reg = BPF_PSEUDO_KFUNC_CALL, .imm = (int)cast});
+    assembly_register(to, BPF_MOV, into, BPF_REG_0);
+}
+
 void assembly_call(struct assembly *to, int function)
 {
     put(to, (struct bpf_insn){.code = BPF_JMP | BPF_CALL, .imm = function});

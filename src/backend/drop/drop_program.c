@@ -38,12 +38,10 @@ static bool points_to_nothing(const struct btf *btf, uint32_t id)
  */
 static bool find_parameters(const struct btf *btf, struct drop_layout *layout)
 {
-    const uint32_t reasons = btf_find(btf, BTF_ENUM, "skb_drop_reason");
-    bool has_skb = false, has_place = false, has_reason = false;
-    struct btf_type pointed, prototype, type;
+    struct btf_type prototype, type;
+    bool has_place = false;
 
-    if (!reasons || !btf_type(btf, layout->tracepoint, &pointed) ||
-        !btf_resolve(btf, kernel_pointed_to(btf, layout->tracepoint), &prototype) ||
+    if (!btf_resolve(btf, kernel_pointed_to(btf, layout->tracepoint), &prototype) ||
         prototype.kind != BTF_PROTOTYPE)
         return false;
     for (uint32_t i = 1; i < prototype.count; i++) {
@@ -53,7 +51,7 @@ static bool find_parameters(const struct btf *btf, struct drop_layout *layout)
             return false;
         if (points_to(btf, parameter.type, "sk_buff")) {
             layout->skb = here;
-            has_skb = true;
+            layout->of_skb = kernel_pointed_to(btf, parameter.type);
         } else if (points_to_nothing(btf, parameter.type)) {
             layout->place = here;
             has_place = true;
@@ -63,24 +61,35 @@ static bool find_parameters(const struct btf *btf, struct drop_layout *layout)
         } else if (btf_resolve(btf, parameter.type, &type) && type.kind == BTF_ENUM &&
                    text_is(type.name, "skb_drop_reason")) {
             layout->reason = here;
-            has_reason = true;
+            layout->reasons = parameter.type;
         }
     }
-    return has_skb && has_place && has_reason;
+    return layout->of_skb && has_place && layout->reasons;
 }
 
-static bool find_consumed(const struct btf *btf, uint32_t *consumed)
+/* Before Linux 6.1 consumed packets do not come here, and have no number. */
+static bool find_consumed(const struct btf *btf, struct drop_layout *layout)
 {
     struct btf_type reasons;
     struct btf_enumerator one;
 
-    if (!btf_type(btf, btf_find(btf, BTF_ENUM, "skb_drop_reason"), &reasons))
+    if (!btf_resolve(btf, layout->reasons, &reasons))
         return false;
-    *consumed = SKB_DROP_NONE; /* before Linux 6.1 consumed packets do not come here */
+    layout->consumed = SKB_DROP_NONE;
     for (uint32_t i = 0; i < reasons.count; i++)
         if (btf_enumerator(btf, &reasons, i, &one) && text_is(one.name, "SKB_CONSUMED"))
-            *consumed = (uint32_t)one.value;
+            layout->consumed = (uint32_t)one.value;
     return true;
+}
+
+/* A pointer that leads on, and the type that it points to. */
+static bool follow(const struct btf *btf, uint32_t type, const char *path,
+                   struct kernel_member *member, uint32_t *to)
+{
+    uint32_t its_type;
+
+    return kernel_path_find(btf, type, path, member, &its_type) && member->size == BPF_DW &&
+           (*to = kernel_pointed_to(btf, its_type));
 }
 
 #define WANTED(path, member, size)                                                                 \
@@ -88,11 +97,10 @@ static bool find_consumed(const struct btf *btf, uint32_t *consumed)
         (path), offsetof(struct drop_layout, member), (size)                                       \
     }
 
+/* Struct after struct, as the pointers lead: a search by name would go through all types. */
 static bool find_members(const struct btf *btf, struct drop_layout *layout)
 {
     static const struct wanted_member of_skb[] = {
-        WANTED("sk", sender, BPF_DW),
-        WANTED("dev", device, BPF_DW),
         WANTED("skb_iif", arrival, BPF_W),
         WANTED("head", head, BPF_DW),
         WANTED("network_header", network, BPF_H),
@@ -101,38 +109,34 @@ static bool find_members(const struct btf *btf, struct drop_layout *layout)
     static const struct wanted_member of_sock[] = {
         WANTED("__sk_common.skc_state", state, BPF_B),
         WANTED("sk_uid", uid, BPF_W),
-        WANTED("__sk_common.skc_net.net", net, BPF_DW),
-        WANTED("sk_socket", socket, BPF_DW),
     };
-    static const struct wanted_member of_device[] = {
-        WANTED("nd_net.net", net_of_device, BPF_DW),
-        WANTED("ifindex", index, BPF_W),
-    };
-    const uint32_t socket = btf_find(btf, BTF_STRUCT, "socket");
-    uint32_t file, inode;
+    static const struct wanted_member of_device[] = {WANTED("ifindex", index, BPF_W)};
+    static const struct wanted_member of_net[] = {WANTED("ns.inum", netns, BPF_W)};
+    static const struct wanted_member of_inode[] = {WANTED("i_ino", number, BPF_DW)};
+    uint32_t device, net, socket, file, inode;
 
-    return kernel_members_find(btf, btf_find(btf, BTF_STRUCT, "sk_buff"), of_skb, COUNT(of_skb),
-                               layout) &&
-           kernel_members_find(btf, btf_find(btf, BTF_STRUCT, "sock"), of_sock, COUNT(of_sock),
-                               layout) &&
-           kernel_members_find(btf, btf_find(btf, BTF_STRUCT, "net_device"), of_device,
-                               COUNT(of_device), layout) &&
-           kernel_path_find(btf, btf_find(btf, BTF_STRUCT, "net"), "ns.inum", &layout->netns,
-                            NULL) &&
-           layout->netns.size == BPF_W &&
-           kernel_path_find(btf, socket, "file", &layout->file, &file) &&
-           kernel_path_find(btf, kernel_pointed_to(btf, file), "f_inode", &layout->inode, &inode) &&
-           kernel_path_find(btf, kernel_pointed_to(btf, inode), "i_ino", &layout->number, NULL) &&
-           layout->number.size == BPF_DW;
+    return kernel_members_find(btf, layout->of_skb, of_skb, COUNT(of_skb), layout) &&
+           follow(btf, layout->of_skb, "sk", &layout->sender, &layout->of_sock) &&
+           follow(btf, layout->of_skb, "dev", &layout->device, &device) &&
+           kernel_members_find(btf, device, of_device, COUNT(of_device), layout) &&
+           follow(btf, device, "nd_net.net", &layout->net_of_device, &net) &&
+           kernel_members_find(btf, net, of_net, COUNT(of_net), layout) &&
+           kernel_members_find(btf, layout->of_sock, of_sock, COUNT(of_sock), layout) &&
+           follow(btf, layout->of_sock, "__sk_common.skc_net.net", &layout->net, &net) &&
+           follow(btf, layout->of_sock, "sk_socket", &layout->socket, &socket) &&
+           follow(btf, socket, "file", &layout->file, &file) &&
+           follow(btf, file, "f_inode", &layout->inode, &inode) &&
+           kernel_members_find(btf, inode, of_inode, COUNT(of_inode), layout);
 }
 
 int drop_layout_init(struct drop_layout *layout, const struct btf *btf)
 {
     *layout = (struct drop_layout){.tracepoint = btf_find(btf, BTF_TYPEDEF, "btf_trace_kfree_skb")};
-    return layout->tracepoint && find_parameters(btf, layout) &&
-                   find_consumed(btf, &layout->consumed) && find_members(btf, layout)
-               ? 0
-               : -ENOTSUP;
+    if (!layout->tracepoint || !find_parameters(btf, layout) || !find_consumed(btf, layout) ||
+        !find_members(btf, layout))
+        return -ENOTSUP;
+    layout->cast = btf_find(btf, BTF_FUNCTION, "bpf_rdonly_cast");
+    return 0;
 }
 
 /* --- The program ------------------------------------------------------------------------------ */
@@ -174,7 +178,8 @@ static void put_reason(struct assembly *to, const struct drop_layout *layout)
     put_zeroes(to, KEY, sizeof(struct drop_key));
     assembly_store(to, REASON, KEY_AT(reason), BPF_W);
     put_copy(to, CONTEXT, layout->place, KEY_AT(place));
-    assembly_load(to, SKB, CONTEXT, layout->skb);
+    assembly_load(to, BPF_FIRST, CONTEXT, layout->skb);
+    assembly_cast(to, SKB, BPF_FIRST, layout->of_skb, layout->cast);
 }
 
 /*
@@ -218,28 +223,27 @@ static void put_namespace_of_device(struct assembly *to, const struct drop_layou
     assembly_land(to, is_none);
 }
 
-/*
- * The socket that the packet was for, else the one that sent it. The verifier wants each load to
- * have one kind of pointer, so it is written twice.
- */
+/* The socket that the packet was for, else the one that sent it: a receiver knows its namespace. */
 static void put_sockets(struct assembly *to, const struct drop_layout *layout)
 {
-    size_t has_none, is_found = 0;
+    size_t has_none, is_receiver = 0;
 
     if (layout->has_receiver) {
-        assembly_load(to, OTHER, CONTEXT, layout->receiver);
-        has_none = assembly_skip_if(to, BPF_JEQ, OTHER, 0);
+        size_t is_sent;
+        assembly_load(to, BPF_FIRST, CONTEXT, layout->receiver);
+        is_sent = assembly_skip_if(to, BPF_JEQ, BPF_FIRST, 0);
+        assembly_cast(to, OTHER, BPF_FIRST, layout->of_sock, layout->cast);
         put_socket(to, layout);
-        is_found = assembly_skip(to);
-        assembly_land(to, has_none);
+        is_receiver = assembly_skip(to);
+        assembly_land(to, is_sent);
     }
     assembly_load(to, OTHER, SKB, layout->sender);
     has_none = assembly_skip_if(to, BPF_JEQ, OTHER, 0);
     put_socket(to, layout);
     assembly_land(to, has_none);
     put_namespace_of_device(to, layout);
-    if (is_found)
-        assembly_land(to, is_found);
+    if (is_receiver)
+        assembly_land(to, is_receiver);
 }
 
 static void put_interface(struct assembly *to, const struct drop_layout *layout)

@@ -32,8 +32,11 @@ struct drop_seen {
 
 /* Where this kernel keeps what the program reads. */
 struct drop_layout {
-    uint32_t tracepoint; /* number of its type */
-    uint32_t consumed;   /* SKB_CONSUMED */
+    uint32_t tracepoint;      /* number of its type */
+    uint32_t reasons;         /* ... of enum skb_drop_reason */
+    uint32_t consumed;        /* SKB_CONSUMED */
+    uint32_t cast;            /* for assembly_cast() */
+    uint32_t of_skb, of_sock; /* numbers of struct sk_buff and struct sock */
     struct kernel_member skb, place, reason,
         receiver;      /* of the context; receiver: if has_receiver */
     bool has_receiver; /* the socket that it was for: Linux 6.11 */

@@ -28,6 +28,7 @@ struct reason {
 struct drop_watch {
     int map, link; /* descriptors, or -1 */
     bool tells_receivers;
+    bool has_subsystems; /* in reasons, too */
     struct reason *reasons;
     size_t reason_count, reason_capacity;
     struct drop_key *keys; /* room for KEYS_MAX and the key of zeroes, as the two below */
@@ -44,14 +45,13 @@ struct drop_watch {
  * The enumerators of a type. Those of a subsystem have its number in their upper half; the enum of
  * the others has the mask for that among them.
  */
-static int add_reasons(struct drop_watch *watch, const struct btf *btf, const char *type_name,
+static int add_reasons(struct drop_watch *watch, const struct btf *btf, uint32_t id,
                        const char *prefix, bool of_subsystem)
 {
-    const uint32_t id = btf_find(btf, BTF_ENUM, type_name);
     struct btf_enumerator one;
     struct btf_type type;
 
-    if (!id || !btf_type(btf, id, &type))
+    if (!btf_resolve(btf, id, &type))
         return 0;
     for (uint32_t i = 0; i < type.count; i++) {
         if (!btf_enumerator(btf, &type, i, &one) || (uint32_t)one.value >> 16 == 0xffff ||
@@ -74,14 +74,18 @@ static int add_reasons(struct drop_watch *watch, const struct btf *btf, const ch
     return 0;
 }
 
-static int find_reasons(struct drop_watch *watch, const struct btf *btf)
+/* Few kernels have any, so they are looked for when the first one comes. */
+static int add_subsystems(struct drop_watch *watch)
 {
-    static const char *const of_subsystems[] = {"mac80211_drop_reason", "ovs_drop_reason"};
-    int status = add_reasons(watch, btf, "skb_drop_reason", "SKB_DROP_REASON_", false);
+    static const char *const enums[] = {"mac80211_drop_reason", "ovs_drop_reason"};
+    struct kernel_types types;
+    int status = kernel_types_init(&types);
 
-    for (size_t i = 0; i < COUNT(of_subsystems) && status == 0; i++)
-        status = add_reasons(watch, btf, of_subsystems[i], "", true);
-    return status;
+    watch->has_subsystems = true;
+    for (size_t i = 0; i < COUNT(enums) && status == 0; i++)
+        status = add_reasons(watch, &types.btf, btf_find(&types.btf, BTF_ENUM, enums[i]), "", true);
+    kernel_types_finish(&types);
+    return status == -ENOMEM ? status : 0;
 }
 
 const char *drop_watch_reason(const struct drop_watch *watch, size_t i)
@@ -135,7 +139,7 @@ static int start(struct drop_watch *watch, const char **what)
     if (status == -ENOTSUP)
         *what = "this kernel tells no reasons (Linux 5.17 does)";
     if (status == 0)
-        status = find_reasons(watch, &types.btf);
+        status = add_reasons(watch, &types.btf, layout.reasons, "SKB_DROP_REASON_", false);
     kernel_types_finish(&types);
     if (status < 0)
         return status;
@@ -231,6 +235,8 @@ int drop_watch_take(struct drop_watch *watch)
         }
         if (!watch->seen[i].count) /* it came while the map was read */
             continue;
+        if (key->reason >> 16 && !watch->has_subsystems)
+            status = add_subsystems(watch);
         drop_decode(key, &watch->seen[i], drop);
         drop->record.drop.reason = name_of(watch, drop, key->reason);
         drop->record.drop.elapsed = watch->since - since;

@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: MIT */
+/* What is seen of packets that the kernel drops: a rule of its own, and evidence of others. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "doctor/rules.h"
+#include "fastnet/array.h"
+#include "fastnet/clock.h"
+#include "fastnet/drop_reasons.h"
+#include "fastnet/namespace.h"
+
+/* Reasons that another rule speaks of. of_peer: only of packets to the peer that the finding names.
+ */
+static const struct {
+    const char *reason, *rule;
+    bool of_peer;
+} evidence[] = {
+    {"SOCKET_RCVBUFF", "udp-buffer", false},
+    {"TCP_LISTEN_OVERFLOW", "accept-queue", false},
+    {"NETFILTER_DROP", "conntrack-full", false},
+    {"NETFILTER_DROP", "no-answer", true},
+    {"NEIGH_FAILED", "no-answer", true},
+    {"NEIGH_QUEUEFULL", "no-answer", true},
+    {"NEIGH_CREATEFAIL", "neighbour-table", false},
+    {"PROTO_MEM", "udp-memory", false},
+    {"CPU_BACKLOG", "softnet", false},
+    {"QDISC_DROP", "queue-drops", false},
+    {"QDISC_OVERLIMIT", "queue-drops", false},
+    {"FQ_FLOW_LIMIT", "queue-drops", false},
+    {"FQ_BAND_LIMIT", "queue-drops", false},
+    {"IP_RPFILTER", "reverse-path", false},
+    {"FRAG_REASM_TIMEOUT", "fragments", false},
+    {"IP_CSUM", "checksums", false},
+    {"TCP_CSUM", "checksums", false},
+    {"UDP_CSUM", "checksums", false},
+    {"SKB_CSUM", "checksums", false},
+    {"ICMP_CSUM", "checksums", false},
+};
+
+static bool is_for_another_rule(struct text reason)
+{
+    for (size_t i = 0; i < COUNT(evidence); i++)
+        if (text_is(reason, evidence[i].reason))
+            return true;
+    return false;
+}
+
+static bool is_to(const struct record *record, const char *peer)
+{
+    char text[ENDPOINT_TEXT];
+
+    return record->has & DROP_PORTS && strcmp(endpoint_text(text, &record->drop.remote), peer) == 0;
+}
+
+/* Packets of this namespace that were dropped for the reason; peer: only those to it, or NULL. */
+static uint64_t count(const struct examination *examination, struct text reason, const char *peer)
+{
+    const struct drop_watch *watch = examination->drops;
+    const uint64_t here = namespace_own_id();
+    uint64_t packets = 0;
+
+    for (size_t i = 0; i < drop_watch_count(watch); i++) {
+        const struct drop *drop = drop_watch_at(watch, i);
+        const struct text name = drop->record.drop.reason;
+        if (drop->netns == here && name.length == reason.length &&
+            memcmp(name.data, reason.data, name.length) == 0 &&
+            (!peer || is_to(&drop->record, peer)))
+            packets += drop->record.drop.drops;
+    }
+    return packets;
+}
+
+void drops_add_evidence(struct finding *finding, const struct examination *examination)
+{
+    const char *rule = examination->rule->text.name;
+
+    for (size_t i = 0; i < COUNT(evidence) && examination->drops; i++) {
+        const char *peer = evidence[i].of_peer ? finding->subject : NULL;
+        const uint64_t packets = strcmp(rule, evidence[i].rule) == 0
+                                     ? count(examination, as_text(evidence[i].reason), peer)
+                                     : 0;
+        if (packets)
+            finding_evidence(finding, "the kernel dropped %" PRIu64 " packet%s: %s", packets,
+                             packets == 1 ? "" : "s", evidence[i].reason);
+    }
+}
+
+static void say(struct examination *examination, const struct drop *first,
+                const struct drop_reason *reason, uint64_t packets)
+{
+    const struct drop_record *drop = &first->record.drop;
+    char local[ENDPOINT_TEXT], remote[ENDPOINT_TEXT];
+    struct finding finding;
+
+    finding_begin(&finding, examination, SEVERITY_WARNING, "%s", reason->name);
+    finding_summary(&finding, "%" PRIu64 " packets were dropped in %.7g s: %s", packets,
+                    seconds_between(examination), reason->meaning);
+    if (first->record.has & DROP_ADDRESSES)
+        finding_evidence(&finding, "one of them was between %s and %s",
+                         endpoint_text(local, &drop->local), endpoint_text(remote, &drop->remote));
+    finding_evidence(&finding, "reason %s", reason->name);
+    finding_moved(&finding, packets);
+    finding_emit(&finding, examination);
+}
+
+/* The most first: the first row of a reason speaks for all of them. */
+void rule_drops(struct examination *examination)
+{
+    enum { EVERY_SECOND = 10 };
+    const struct drop_watch *watch = examination->drops;
+    const uint64_t here = namespace_own_id();
+
+    for (size_t i = 0; watch && i < drop_watch_count(watch); i++) {
+        const struct drop *drop = drop_watch_at(watch, i);
+        const struct text name = drop->record.drop.reason;
+        const struct drop_reason *reason = drop_reason_find(name, as_text(NULL));
+        bool told = drop->netns != here || !reason || reason->class != DROP_IS_LOSS ||
+                    text_is(name, "NOT_SPECIFIED") || is_for_another_rule(name);
+        for (size_t j = 0; j < i && !told; j++)
+            told = drop_watch_at(watch, j)->netns == here &&
+                   text_is(drop_watch_at(watch, j)->record.drop.reason, reason->name);
+        const uint64_t packets = told ? 0 : count(examination, name, NULL);
+        if (packets / EVERY_SECOND >= drop->record.drop.elapsed / CLOCK_SECOND &&
+            packets >= EVERY_SECOND)
+            say(examination, drop, reason, packets);
+    }
+}
