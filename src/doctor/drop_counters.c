@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "doctor/gather.h"
 #include "fastnet/array.h"
 #include "fastnet/clock.h"
 #include "fastnet/drop_watch.h"
@@ -23,7 +24,10 @@
 
 enum origin { OF_PROTOCOL, OF_MACHINE, OF_INTERFACE, OF_SOCKET };
 
-/* seen_as: the reason of the same packets where they are seen; NULL: they never are. */
+/*
+ * seen_as: the reason of the same packets where they are seen, which names those of protocols;
+ * NULL: they never are.
+ */
 struct counter {
     enum origin origin;
     const char *protocol, *name, *seen_as;
@@ -248,37 +252,22 @@ static int take_socket(struct counts *counts, const struct record *record)
                                .local = socket->local});
 }
 
-struct gathering {
-    struct sink sink;
-    struct counts *counts;
-    int error; /* of a row that could not be kept: -ENOMEM */
-};
-
-static void take_row(struct sink *sink, const struct record *record)
+static int take_row(const struct record *record, void *arg)
 {
-    struct gathering *gathering = (struct gathering *)sink;
-    struct counts *counts = gathering->counts;
-    int error = 0;
+    struct counts *counts = arg;
 
     if (record->kind == &kind_counter && !record->counter.negative)
-        error = take_counter(counts, &record->counter);
-    else if (record->kind == &kind_interface && record->has & INTERFACE_INDEX)
-        error = take_interface(counts, &record->interface);
-    else if (record->kind == &kind_socket && record->has & SOCKET_MEMORY)
-        error = take_socket(counts, record);
-    gathering->error = gathering->error ? gathering->error : error;
+        return take_counter(counts, &record->counter);
+    if (record->kind == &kind_interface && record->has & INTERFACE_INDEX)
+        return take_interface(counts, &record->interface);
+    return record->kind == &kind_socket && record->has & SOCKET_MEMORY ? take_socket(counts, record)
+                                                                       : 0;
 }
-
-static const struct sink_ops gathering_ops = {.row = take_row};
 
 /* Tables that are read together; what is missing of them is not told. */
 static int list(struct engine *engine, struct counts *counts, const struct table *const tables[3],
                 uint64_t fields, uint64_t states, struct report *report)
 {
-    struct writer nowhere = {.fd = -1};
-    struct gathering gathering = {
-        .sink = {.ops = &gathering_ops, .writer = &nowhere, .context = engine_context(engine)},
-        .counts = counts};
     struct report losses = {.partial = false};
     struct predicate_tree where = {.count = 0};
     struct listing_table listed[3] = {{.table = NULL}};
@@ -290,10 +279,9 @@ static int list(struct engine *engine, struct counts *counts, const struct table
     for (size_t i = 0; i < COUNT(listed) && tables[i]; i++)
         listed[listing.table_count++] = (struct listing_table){
             .table = tables[i], .where = predicate_of(&where), .unnamed = true};
-    const int error = engine_run(engine, &listing, &gathering.sink, &losses);
-    for (size_t i = 0; i < losses.count && losses.partial; i++)
-        report_loss(report, "%s", losses.lines[i]);
-    return error ? error : gathering.error;
+    const int error = gather(engine, &listing, take_row, counts, &losses);
+    report_hand_on(report, &losses);
+    return error;
 }
 
 /* receivers: sockets of UDP, too, which may be many. */
@@ -391,14 +379,16 @@ static int tell(const struct growth *growth, const struct amount *amount, uint64
 {
     const struct counter *counter = &counters[amount->counter];
     const bool of_listener = amount->counter == LISTENERS || amount->counter == LISTEN_DROPS;
+    const char *reason = counter->seen_as && counter->origin != OF_INTERFACE ? counter->seen_as
+                         : of_listener && growth->overflows ? counters[LISTEN_OVERFLOWS].name
+                                                            : counter->name;
     struct record record;
 
     record_begin(&record, &kind_drop, sizeof record.drop);
     record.drop.source = DROP_BY_COUNTER;
     record.drop.drops = drops;
     record.drop.elapsed = growth->now->at - growth->before->at;
-    record.drop.reason =
-        as_text(of_listener && growth->overflows ? counters[LISTEN_OVERFLOWS].name : counter->name);
+    record.drop.reason = as_text(reason);
     if (counter->origin == OF_INTERFACE) {
         record.drop.interface = (uint32_t)amount->of;
         record.has = DROP_INTERFACE;

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "doctor/gather.h"
 #include "fastnet/array.h"
 #include "fastnet/clock.h"
 #include "fastnet/doctor.h"
@@ -233,26 +234,23 @@ static void take_route(struct reading *reading, const struct route_record *route
 
 /* --- Listings --------------------------------------------------------------------------------- */
 
-/* A sink that gathers rows in place of writing them. */
+/* What rows are added to. */
 struct gathering {
-    struct sink sink;
     struct reading *reading;
     const struct reading *before;
-    int error; /* of a row that could not be kept: -ENOMEM */
 };
 
-static void take_row(struct sink *sink, const struct record *record)
+static int take_row(const struct record *record, void *arg)
 {
-    struct gathering *gathering = (struct gathering *)sink;
+    const struct gathering *gathering = arg;
     struct reading *reading = gathering->reading;
-    int error = 0;
 
     if (record->kind == &kind_socket && record->has & SOCKET_RECEIVED)
         sockets_take_destroyed(&reading->sockets, record);
     else if (record->kind == &kind_socket)
-        error = sockets_take(reading, gathering->before, record);
+        return sockets_take(reading, gathering->before, record);
     else if (record->kind == &kind_flow)
-        error = sockets_take_query(&reading->sockets, gathering->before, record);
+        return sockets_take_query(&reading->sockets, gathering->before, record);
     else if (record->kind == &kind_counter)
         take_counter(reading, record);
     else if (record->kind == &kind_flow_usage)
@@ -262,15 +260,13 @@ static void take_row(struct sink *sink, const struct record *record)
     else if (record->kind == &kind_neighbour_usage)
         take_neighbour_usage(reading, record);
     else if (record->kind == &kind_neighbour)
-        error = take_neighbour(reading, gathering->before, record);
+        return take_neighbour(reading, gathering->before, record);
     else if (record->kind == &kind_route)
         take_route(reading, &record->route);
     else if (record->kind == &kind_interface && record->has & INTERFACE_COUNTERS)
-        error = take_interface(reading, record);
-    gathering->error = gathering->error ? gathering->error : error;
+        return take_interface(reading, record);
+    return 0;
 }
-
-static const struct sink_ops gathering_ops = {.row = take_row};
 
 /* A group of tables that are read together, and the fields that they must have. */
 struct source {
@@ -337,12 +333,8 @@ static int list(const struct source *source, struct reading *reading, const stru
                                         .buffer_size = 1 << 20,
                                         .kinds = 1u << (SKNLGRP_INET_TCP_DESTROY - 1) |
                                                  1u << (SKNLGRP_INET6_TCP_DESTROY - 1)};
-    struct writer nowhere = {.fd = -1};
     struct gathering gathering = {
-        .sink = {.ops = &gathering_ops, .writer = &nowhere, .context = engine_context(engine)},
-        .reading = reading,
-        .before = before && (before->read & ~before->cut & source->reads) ? before : NULL,
-    };
+        reading, before && (before->read & ~before->cut & source->reads) ? before : NULL};
     struct predicate_tree where = {.count = 0};
     struct listing_table tables[COUNT(source->tables)] = {{.table = NULL}};
     struct listing listing = {
@@ -362,8 +354,7 @@ static int list(const struct source *source, struct reading *reading, const stru
     for (size_t i = 0; i < COUNT(source->tables) && source->tables[i]; i++)
         tables[listing.table_count++] = (struct listing_table){
             .table = source->tables[i], .where = predicate_of(&where), .unnamed = true};
-    const int error = engine_run(engine, &listing, &gathering.sink, report);
-    return error ? error : gathering.error;
+    return gather(engine, &listing, take_row, &gathering, report);
 }
 
 /*
@@ -391,8 +382,7 @@ int reading_take(struct reading *reading, const struct reading *before, struct e
             (sources[i].reads == READS_QUERIES && !reading->tables[TABLE_FLOWS].entries))
             continue;
         error = list(&sources[i], reading, before, engine, options, needs, -1, &losses);
-        for (size_t j = 0; j < losses.count && losses.partial; j++)
-            report_loss(report, "%s", losses.lines[j]);
+        report_hand_on(report, &losses);
         reading->read |= sources[i].reads;
         reading->cut |= losses.partial ? sources[i].reads : 0;
     }
