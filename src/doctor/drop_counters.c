@@ -17,7 +17,6 @@
 #include "fastnet/hash.h"
 #include "fastnet/hash_table.h"
 #include "fastnet/namespace.h"
-#include "fastnet/netlink.h"
 #include "fastnet/report.h"
 
 /* --- Which counters --------------------------------------------------------------------------- */
@@ -117,13 +116,13 @@ struct place {
 
 struct drop_counters {
     bool all_netns;
-    struct engine *engine;
-    uint64_t home; /* the place where counters of the machine are told */
+    struct engine *engine; /* borrowed */
+    uint64_t home;         /* the place where counters of the machine are told */
     struct place *places;
     size_t place_count, place_capacity;
 };
 
-struct drop_counters *drop_counters_create(bool all_netns)
+struct drop_counters *drop_counters_create(struct engine *engine, bool all_netns)
 {
     struct drop_counters *created = calloc(1, sizeof *created);
 
@@ -131,11 +130,8 @@ struct drop_counters *drop_counters_create(bool all_netns)
         return NULL;
     created->all_netns = all_netns;
     created->home = namespace_own_cookie();
-    created->engine = engine_create(netlink_create(NULL));
-    if (created->engine)
-        return created;
-    drop_counters_destroy(created);
-    return NULL;
+    created->engine = engine;
+    return created;
 }
 
 void drop_counters_destroy(struct drop_counters *all)
@@ -145,7 +141,6 @@ void drop_counters_destroy(struct drop_counters *all)
     for (size_t i = 0; i < all->place_count; i++)
         hash_table_finish(&all->places[i].before.amounts);
     free(all->places);
-    engine_destroy(all->engine);
     free(all);
 }
 

@@ -12,10 +12,11 @@
 
 struct drop_counters;
 struct drop_watch;
+struct engine;
 struct report;
 
-/* Returns NULL when memory is short. */
-struct drop_counters *drop_counters_create(bool all_netns);
+/* Borrows the engine. Returns NULL when memory is short. */
+struct drop_counters *drop_counters_create(struct engine *engine, bool all_netns);
 void drop_counters_destroy(struct drop_counters *counters);
 
 /* Reads them in all namespaces that will be listed; what cannot be read is reported later. */

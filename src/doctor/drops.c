@@ -7,12 +7,15 @@
 #include <string.h>
 
 #include "doctor/drop_counters.h"
+#include "doctor/drop_sockets.h"
 #include "fastnet/array.h"
 #include "fastnet/clock.h"
 #include "fastnet/drop_reasons.h"
 #include "fastnet/drop_watch.h"
+#include "fastnet/engine.h"
 #include "fastnet/lookup.h"
 #include "fastnet/namespace.h"
+#include "fastnet/netlink.h"
 #include "fastnet/report.h"
 
 struct drops {
@@ -23,6 +26,9 @@ struct drops {
     struct drop_counters *counters;
     bool *listed; /* of each drop of the watch: it had a row, or was counted as harmless */
     size_t listed_capacity;
+    struct fitting *fitting; /* ... and its socket by addresses, where the kernel tells none */
+    size_t fitting_capacity;
+    struct engine *engine;
     uint64_t deadline; /* of the last watch: CLOCK_MONOTONIC; 0: there was none */
     uint64_t home;     /* id of the namespace that the listing began in */
     int error;         /* of the watch, or 0 */
@@ -37,8 +43,9 @@ struct drops *drops_create(const struct drops_options *options)
         return NULL;
     drops->options = options;
     drops->symbols = symbols_create();
-    drops->counters = drop_counters_create(options->all_netns);
-    if (drops->symbols && drops->counters)
+    drops->engine = engine_create(netlink_create(NULL));
+    drops->counters = drop_counters_create(drops->engine, options->all_netns);
+    if (drops->symbols && drops->engine && drops->counters)
         return drops;
     drops_destroy(drops);
     return NULL;
@@ -51,6 +58,8 @@ void drops_destroy(struct drops *drops)
     drop_watch_destroy(drops->watch);
     symbols_destroy(drops->symbols);
     drop_counters_destroy(drops->counters);
+    engine_destroy(drops->engine);
+    free(drops->fitting);
     free(drops->listed);
     free(drops);
 }
@@ -95,12 +104,16 @@ static int take(struct drops *drops)
             : 0;
     bool *listed =
         array_with_room(drops->listed, &drops->listed_capacity, count + 1, sizeof *listed);
-    int error = listed ? 0 : -ENOMEM;
+    struct fitting *fitting =
+        array_with_room(drops->fitting, &drops->fitting_capacity, count + 1, sizeof *fitting);
+    int error = listed && fitting ? 0 : -ENOMEM;
 
+    drops->listed = listed ? listed : drops->listed;
+    drops->fitting = fitting ? fitting : drops->fitting;
     if (error)
         return error;
-    drops->listed = listed;
     memset(listed, 0, count * sizeof *listed);
+    memset(fitting, 0, count * sizeof *fitting);
     for (size_t i = 0; i < count && !error; i++)
         error = symbols_add(drops->symbols, drop_watch_at(drops->watch, i)->place);
     if (!error && symbols_read(drops->symbols) == -ENOMEM)
@@ -151,6 +164,7 @@ static struct record row_of(const struct drops *drops, size_t i)
     const char *function = symbols_name(drops->symbols, drop->place);
     struct record record = drop->record;
 
+    drop_sockets_take(&drops->fitting[i], &record);
     if (function) {
         record.drop.function = as_text(function);
         record.has |= DROP_FUNCTION;
@@ -231,6 +245,10 @@ int drops_list(void *maker, struct report *report, record_fn fn, void *arg)
         report->ended = true;
     if (!drops->watch)
         report_loss(report, "only counters, because packets are not seen: %s", drops->why);
+    if (drops->options->all_netns)
+        engine_move(drops->engine);
+    if (result == 0 && drops->watch && !drop_watch_tells_receivers(drops->watch))
+        result = drop_sockets_find(drops->engine, drops->watch, id, drops->fitting, report);
     if (result == 0 && drops->watch) {
         result = list_seen(drops, id, fn, arg);
         sum_up(drops);
