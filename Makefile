@@ -114,7 +114,7 @@ MUTATORS    = $(or $(ONLY),netlink tree)
 C_SOURCES  := $(SOURCES) $(sort $(wildcard tests/*/*.c))
 C_FILES    := $(C_SOURCES) $(HEADERS) $(sort $(wildcard tests/*/*.h))
 MAN_PAGES  := $(wildcard man/*.[1-9])
-SCRIPTS     = $(shell grep -rlIE '^\#!.*[/ ](ba)?sh$$' .ci .packaging tests) $(wildcard tests/*/*.sh)
+SCRIPTS     = $(shell grep -rlIE '^\#!.*[/ ](ba)?sh$$' .ci .packaging man tests) $(wildcard tests/*/*.sh)
 PROGRAMS   := $(PROGRAM) $(UNIT_TESTS) $(FUZZ_TARGETS) $(HELPERS) $(BENCH) \
 	$(MUTATE) $(PRELOADED)
 
@@ -265,6 +265,10 @@ sanitized = BUILD=$(BUILD)/asan SANITIZE=address,undefined CFLAGS='-O1 -g' \
 	CC="$$(command -v clang || echo '$(CC)')"
 asan: ## the same, built with the address and undefined behaviour sanitizers
 	@$(MAKE) $(sanitized) check
+
+columns: $(PROGRAM) ## write the tables of columns into fastnet-output(5)
+	$(Q)FASTNET='$(abspath $(PROGRAM))' man/columns <man/fastnet-output.5 >$(BUILD)/columns.5 && \
+		cat $(BUILD)/columns.5 >man/fastnet-output.5
 
 bench: $(PROGRAM) $(BENCH) ## measure against ss, netstat and the kernel (QUICK=1, ONLY=ss, BASE=FILE: tests/bench/README.md)
 	@BUILD='$(BUILD)' PROGRAM='$(PROGRAM)' tests/bench/bench
