@@ -3,7 +3,6 @@
 #include "cli/common.h"
 
 #include <ctype.h>
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,6 +10,7 @@
 #include <unistd.h>
 
 #include "cli/completion.h"
+#include "cli/form.h"
 #include "fastnet/array.h"
 #include "fastnet/namespace.h"
 #include "fastnet/rights.h"
@@ -211,11 +211,8 @@ static int take_word(struct common *common, const struct option *option, const c
 
 static int take_limit(struct common *common, const char *count)
 {
-    const size_t digits = strspn(count, "0123456789");
-
-    errno = 0;
     common->limit = strtoull(count, NULL, 10);
-    if (digits && !count[digits] && common->limit && !errno)
+    if (form_is_digits(count) && common->limit)
         return 0;
     return common_misuse_typed(common, "--limit", "a number from 1 to 18446744073709551615, not",
                                as_text(count));

@@ -152,16 +152,20 @@ int arp_parse(struct arp_options *options, int argc, char *const argv[], bool *d
 
 static int refuse_host(const char *name, const char *why)
 {
-
     fprintf(stderr, "%s: %s\n", TYPED(name), why);
     return STATUS_ARP_FAILURE;
 }
 
-/* No rights are needed any more. Networks come first, as in net-tools. */
+/* For a name, no rights are needed any more. Networks come first, as in net-tools. */
 static int find_host(const char *name, uint8_t host[4])
 {
+    struct in_addr address = {.s_addr = INADDR_ANY};
     int error, result;
 
+    if (!name || strcmp(name, "default") == 0 || inet_aton(name, &address)) {
+        memcpy(host, &address, sizeof address);
+        return 0;
+    }
     rights_drop();
     if (networks_find(NULL, name, host))
         return 0;
@@ -174,16 +178,6 @@ static int find_host(const char *name, uint8_t host[4])
         return refuse_host(name, late);
     }
     return result < 0 ? refuse_host(name, strerror(-result)) : 0;
-}
-
-static int resolve_host(const char *name, uint8_t host[4])
-{
-    struct in_addr address = {.s_addr = INADDR_ANY};
-
-    if (name && strcmp(name, "default") != 0 && !inet_aton(name, &address))
-        return find_host(name, host);
-    memcpy(host, &address, sizeof address);
-    return 0;
 }
 
 /* Which rows */
@@ -226,7 +220,7 @@ static int list(const struct arp_options *options)
         .host = options->all ? NULL : options->host,
         .totals = &totals,
     };
-    const int status = resolve_host(options->host, layout.host_address);
+    const int status = find_host(options->host, layout.host_address);
     const struct address host = address_make(AF_INET, layout.host_address);
     struct predicate_tree where = {.count = 0};
     const struct listing_table table = {

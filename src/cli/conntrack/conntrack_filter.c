@@ -196,13 +196,8 @@ static int take_label_word(const char *word, size_t length, void *arg)
     int bit = parsing->labels ? labels_bit(parsing->labels, word, length) : -1;
 
     if (bit < 0) { /* those without a name have a number */
-        char name[64];
-        uint64_t number = 0;
-        if (length >= sizeof name)
-            return -EINVAL;
-        memcpy(name, word, length);
-        name[length] = '\0';
-        if (!form_is_number(name, FLOW_LABEL_BITS - 1, &number))
+        uint64_t number;
+        if (form_number(word, FLOW_LABEL_BITS - 1, &number) != word + length)
             return -EINVAL;
         bit = (int)number;
     }

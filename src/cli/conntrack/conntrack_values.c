@@ -112,16 +112,10 @@ int conntrack_state(const char *text, uint8_t protocol, uint8_t *state)
 
 int conntrack_mark(const char *text, uint32_t *mark, uint32_t *mask)
 {
-    char copy[32];
-    const size_t length = strcspn(text, "/");
     uint64_t value, bits = UINT32_MAX;
+    const char *end = form_number(text, UINT32_MAX, &value);
 
-    if (length >= sizeof copy)
-        return -EINVAL;
-    memcpy(copy, text, length);
-    copy[length] = '\0';
-    if (!form_is_number(copy, UINT32_MAX, &value) ||
-        (text[length] && !form_is_number(text + length + 1, UINT32_MAX, &bits)))
+    if (!end || (*end && (*end != '/' || !form_is_number(end + 1, UINT32_MAX, &bits))))
         return -EINVAL;
     *mark = (uint32_t)value;
     *mask = (uint32_t)bits;

@@ -254,26 +254,21 @@ static int diagnose(const struct doctor_command *command)
     return status;
 }
 
-/*
- * A plugin that is called wrongly knows nothing, so its status must not be that of a fault. Where
- * the parser stops, --nagios may not have been read yet.
- */
-static bool is_plugin(int argc, char *const argv[])
-{
-    for (int i = 1; i < argc; i++)
-        if (options_is(doctor_grammar.tables, argv[i], OPTION_NAGIOS))
-            return true;
-    return false;
-}
-
 int doctor_run(int argc, char *const argv[])
 {
     struct doctor_command command = {.rules = 0};
     bool done = false;
     const int status = doctor_parse(&command, argc, argv, &done);
 
+    /*
+     * A plugin that is called wrongly knows nothing, so its status must not be that of a fault.
+     * Where the parser stops, --nagios may not have been read yet.
+     */
+    for (int i = 1; status && i < argc; i++)
+        if (options_is(doctor_grammar.tables, argv[i], OPTION_NAGIOS))
+            return NAGIOS_UNKNOWN;
     if (status || done)
-        return status && is_plugin(argc, argv) ? NAGIOS_UNKNOWN : status;
+        return status;
     if (command.list)
         return print_rules(&command);
     return command.exposed ? doctor_exposed(&command) : diagnose(&command);

@@ -83,7 +83,6 @@ static void next(struct ss_parser *parser)
 
 static struct predicate *fail_expected(struct ss_parser *parser, const char *expected)
 {
-
     if (parser->token == SS_END)
         return ss_fail(parser, "expected %s", expected);
     return ss_fail(parser, "expected %s, not '%s'", expected, TYPED(parser->word));

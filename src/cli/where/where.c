@@ -78,13 +78,6 @@ static const struct field *find_column(struct parser *parser)
     return NULL;
 }
 
-static bool is_value(enum token_type type)
-{
-    /* behind a comparison, words of the language are values, too */
-    return type == TOKEN_WORD || type == TOKEN_QUOTED || type == TOKEN_AND || type == TOKEN_OR ||
-           type == TOKEN_NOT || type == TOKEN_IN;
-}
-
 /* A value; FACTOR * COLUMN may have blanks in it. */
 static struct token take_value(struct parser *parser)
 {
@@ -101,15 +94,17 @@ static struct token take_value(struct parser *parser)
     return value;
 }
 
-/* Values by commas, of which one must match. */
+/* Values by commas, of which one must match. Here words of the language are values, too. */
 static struct predicate *parse_values(struct parser *parser, const struct field *field,
                                       enum token_type comparison)
 {
     struct predicate *all = NULL;
 
     for (;;) {
+        const enum token_type type = parser->token.type;
         struct predicate *one;
-        if (!is_value(parser->token.type))
+        if (type != TOKEN_WORD && type != TOKEN_QUOTED && type != TOKEN_AND && type != TOKEN_OR &&
+            type != TOKEN_NOT && type != TOKEN_IN)
             return fail_expected(parser, "a value");
         const struct token value = take_value(parser);
         one = parser_constant(parser, field, comparison, &value);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The values of --where: each must be one that its column can have. */
 #include <ctype.h>
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -135,30 +134,29 @@ static struct predicate *make_range(const struct constant *constant, struct valu
 
 enum { MILLION = 1000000 };
 
-struct suffix {
-    const char *name;
-    uint64_t factor;
-};
-
 /* Powers of 1024; times in microseconds. */
-static const struct suffix sizes[] = {
-    {"k", UINT64_C(1) << 10}, {"K", UINT64_C(1) << 10}, {"M", UINT64_C(1) << 20},
-    {"G", UINT64_C(1) << 30}, {"T", UINT64_C(1) << 40},
-};
-static const struct suffix times[] = {
-    {"us", 1},
-    {"ms", 1000},
-    {"s", 1000000},
-    {"m", 60 * UINT64_C(1000000)},
-    {"h", 3600 * UINT64_C(1000000)},
-    {"d", 86400 * UINT64_C(1000000)},
-};
-
-static bool find_suffix(const struct suffix *suffixes, size_t count, const char *text,
-                        uint64_t *factor)
+static bool find_suffix(bool time, const char *text, uint64_t *factor)
 {
-    for (size_t i = 0; i < count; i++)
-        if (strcmp(suffixes[i].name, text) == 0) {
+    static const struct {
+        const char *name;
+        bool time;
+        uint64_t factor;
+    } suffixes[] = {
+        {"k", false, UINT64_C(1) << 10},
+        {"K", false, UINT64_C(1) << 10},
+        {"M", false, UINT64_C(1) << 20},
+        {"G", false, UINT64_C(1) << 30},
+        {"T", false, UINT64_C(1) << 40},
+        {"us", true, 1},
+        {"ms", true, 1000},
+        {"s", true, 1000000},
+        {"m", true, 60 * UINT64_C(1000000)},
+        {"h", true, 3600 * UINT64_C(1000000)},
+        {"d", true, 86400 * UINT64_C(1000000)},
+    };
+
+    for (size_t i = 0; i < COUNT(suffixes); i++)
+        if (suffixes[i].time == time && strcmp(suffixes[i].name, text) == 0) {
             *factor = suffixes[i].factor;
             return true;
         }
@@ -184,19 +182,6 @@ static const char *take_decimal(const char *text, uint64_t *whole, unsigned *mil
     return text;
 }
 
-/* 0x1f. Returns false if the text is something else. */
-static bool parse_hexadecimal(const char *text, uint64_t *number)
-{
-    const size_t digits =
-        strspn(*text ? text + 1 : text, "xX") == 1 ? strspn(text + 2, "0123456789abcdefABCDEF") : 0;
-
-    if (*text != '0' || !digits || text[2 + digits])
-        return false;
-    errno = 0;
-    *number = strtoull(text, NULL, 16);
-    return !errno;
-}
-
 /* How many of the numbers that stand for a field's values make one. */
 static uint64_t parts_of(const struct field *field)
 {
@@ -214,13 +199,12 @@ static bool parse_number(const struct field *field, const char *text, uint64_t *
     uint64_t whole, factor = time || decimal ? MILLION : 1;
     unsigned millionths;
 
-    if (!time && !decimal && parse_hexadecimal(text, number))
-        return true;
+    if (!time && !decimal && strncasecmp(text, "0x", 2) == 0)
+        return form_is_number(text, UINT64_MAX, number);
     text = take_decimal(text, &whole, &millionths);
     if (!text)
         return false;
-    if (*text && !(time ? find_suffix(times, COUNT(times), text, &factor)
-                        : !decimal && find_suffix(sizes, COUNT(sizes), text, &factor)))
+    if (*text && !((time || !decimal) && find_suffix(time, text, &factor)))
         return false;
     if (__builtin_mul_overflow(whole, factor, number) || millionths * factor % MILLION ||
         __builtin_add_overflow(*number, millionths * factor / MILLION, number) || *number % divisor)

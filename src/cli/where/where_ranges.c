@@ -12,27 +12,21 @@ static bool is_negated(const struct predicate *part, enum predicate_operator ope
            part->parts->operation == operation && part->parts->constant.type == VALUE_NUMBER;
 }
 
-/* FIRST-LAST: not below the one, and not above the other. */
-static bool is_range(const struct predicate *part, const struct field *field,
-                     struct number_range *range)
+/* A number, or FIRST-LAST: not below the one, and not above the other. */
+static bool take_range(const struct predicate *part, const struct field *field,
+                       struct number_range *range)
 {
     const struct predicate *below = part->parts, *above = below ? below->next : NULL;
 
+    if (part->operation == PREDICATE_EQUAL && part->constant.type == VALUE_NUMBER) {
+        *range = (struct number_range){part->constant.number, part->constant.number};
+        return part->field == field;
+    }
     if (part->operation != PREDICATE_AND || !is_negated(below, PREDICATE_BELOW) ||
         !is_negated(above, PREDICATE_ABOVE) || above->next || below->parts->field != field ||
         above->parts->field != field)
         return false;
     *range = (struct number_range){below->parts->constant.number, above->parts->constant.number};
-    return true;
-}
-
-static bool is_number(const struct predicate *part, const struct field *field,
-                      struct number_range *range)
-{
-    if (part->operation != PREDICATE_EQUAL || part->field != field ||
-        part->constant.type != VALUE_NUMBER)
-        return false;
-    *range = (struct number_range){part->constant.number, part->constant.number};
     return true;
 }
 
@@ -77,7 +71,7 @@ struct predicate *parser_gather(struct parser *parser, struct predicate *either)
     if (!ranges)
         return NULL;
     for (const struct predicate *part = either->parts; part; part = part->next, i++)
-        if (!is_number(part, field, &ranges[i]) && !is_range(part, field, &ranges[i]))
+        if (!take_range(part, field, &ranges[i]))
             return either;
     return parser_add(parser, (struct predicate){.operation = PREDICATE_AMONG,
                                                  .field = field,
