@@ -35,7 +35,6 @@ static int complain(struct replacement *file, const char *what)
 static int create(struct replacement *file)
 {
     enum { ATTEMPTS = 100 };
-
     uint64_t secret[2];
 
     hash_secret(secret);

@@ -8,21 +8,14 @@
 #include "cli/netstat/netstat.h"
 #include "fastnet/array.h"
 
-/* Loopback addresses of both families; a mapped one is shown, and compared, as IPv4. */
-static void refuse_loopback(struct predicate_tree *where)
-{
-    static const struct network loopback[] = {{{AF_INET, {127}}, 8}, {{AF_INET6, {[15] = 1}}, 128}};
-    const struct field *local = field_named(&kind_socket, "local_address");
-
-    for (size_t i = 0; i < COUNT(loopback); i++)
-        predicate_tree_refuse(where, &where->whole, predicate_within(local, &loopback[i]));
-}
-
 int doctor_exposed(const struct doctor_command *command)
 {
     static const struct table *const tables[] = {
         &table_tcp,      &table_tcp6, &table_udp,  &table_udp6, &table_udplite,
         &table_udplite6, &table_raw,  &table_raw6, &table_sctp, &table_sctp6};
+    /* a mapped address is shown, and compared, as IPv4 */
+    static const struct network loopback[] = {{{AF_INET, {127}}, 8}, {{AF_INET6, {[15] = 1}}, 128}};
+    const struct field *local = field_named(&kind_socket, "local_address");
     struct predicate listening[COUNT(tables)][2];
     struct listing_table listed[COUNT(tables)];
     struct predicate_tree where = {.count = 0};
@@ -49,7 +42,8 @@ int doctor_exposed(const struct doctor_command *command)
         };
     }
     listing.listing.tables = listed;
-    refuse_loopback(&where);
+    for (size_t i = 0; i < COUNT(loopback); i++)
+        predicate_tree_refuse(&where, &where.whole, predicate_within(local, &loopback[i]));
     listing.listing.where = predicate_of(&where);
     return command_run(&listing);
 }

@@ -91,7 +91,6 @@ int neigh_parse(struct neigh_options *options, int argc, char *const argv[], boo
 
 static int find_interface(const struct common *common, const char *name, uint32_t *index)
 {
-
     if (!name || common->backend == BACKEND_PROC || common->proc_root ||
         interfaces_find(name, index) == 0)
         return 0;

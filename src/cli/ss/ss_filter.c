@@ -88,14 +88,6 @@ static struct predicate *fail_expected(struct ss_parser *parser, const char *exp
     return ss_fail(parser, "expected %s, not '%s'", expected, TYPED(parser->word));
 }
 
-/* Of unix sockets, any word is a name. */
-static bool may_be_address(const struct ss_parser *parser, const char *word)
-{
-    if (parser->filter->selection->preferred == AF_UNIX)
-        return true;
-    return !word[strspn(word, "0123456789abcdefABCDEFx.:/[]*")] && strpbrk(word, "0123456789:*");
-}
-
 /* In ss, signs are words of their own. */
 static struct predicate *fail_unparted(struct ss_parser *parser, const char *sign)
 {
@@ -112,9 +104,12 @@ static struct predicate *fail_condition(struct ss_parser *parser)
     const char *word = parser->token == SS_WORD ? parser->word : "";
     const char *sign = strpbrk(word, "(!=<>");
     struct nearest nearest = nearest_to(word, strlen(word));
+    const bool may_be_address =
+        parser->filter->selection->preferred == AF_UNIX || /* any word is a name */
+        (!word[strspn(word, "0123456789abcdefABCDEFx.:/[]*")] && strpbrk(word, "0123456789:*"));
 
     if (!parser->filter->failed)
-        parser->filter->wrong = *word && !may_be_address(parser, word);
+        parser->filter->wrong = *word && !may_be_address;
     if (sign)
         return fail_unparted(parser, sign);
     if (options_among(ss_state_words, word))
@@ -124,9 +119,8 @@ static struct predicate *fail_condition(struct ss_parser *parser)
     for (size_t i = 0; i < COUNT(tokens); i++)
         if (begins_condition(tokens[i].token))
             nearest_offer(&nearest, tokens[i].text);
-    if (*word && nearest.word) {
+    if (*word && nearest.word)
         return ss_fail(parser, "no condition '%s'%s", TYPED(word), HINT(&nearest, ""));
-    }
     return fail_expected(parser,
                          "src, dst, sport, dport, dev, fwmark, cgroup, autobound, not or (");
 }

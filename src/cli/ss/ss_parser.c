@@ -26,7 +26,6 @@ struct predicate *ss_fail(struct ss_parser *parser, const char *format, ...)
 
 struct predicate *ss_fail_value(struct ss_parser *parser, const char *what)
 {
-
     if (!parser->filter->failed)
         parser->filter->wrong = true;
     return ss_fail(parser, "'%s': %s", TYPED(parser->word), what);

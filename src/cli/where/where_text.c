@@ -106,18 +106,6 @@ static bool is_set(const uint64_t bits[VALUE_FLAG_BITS / 64], unsigned bit)
     return bits[bit / 64] >> bit % 64 & 1;
 }
 
-static void put_one_of(FILE *stream, const struct predicate *one_of)
-{
-    const char *between = "";
-
-    for (unsigned number = 0; number < 64; number++)
-        if (is_set(&one_of->constant.number, number)) {
-            fputs(between, stream);
-            put_number(stream, one_of->field, number);
-            between = ",";
-        }
-}
-
 /* --- Their comparisons ------------------------------------------------------------------------ */
 
 /* Each of the flags: COLUMN = FLAG, or COLUMN != FLAG. */
@@ -156,7 +144,11 @@ static void put_comparison(FILE *stream, const struct predicate *comparison, boo
         break;
     case PREDICATE_ONE_OF:
         put_relation(stream, comparison, number & (number - 1) ? in : equal);
-        put_one_of(stream, comparison);
+        for (unsigned bit = 0; bit < 64; bit++)
+            if (number >> bit & 1) {
+                put_number(stream, comparison->field, bit);
+                fputs(number >> bit > 1 ? "," : "", stream);
+            }
         break;
     case PREDICATE_WITHIN:
         put_relation(stream, comparison, in);
@@ -208,19 +200,10 @@ static void put_parts(FILE *stream, const struct predicate *whole)
     }
 }
 
-static void put_not(FILE *stream, const struct predicate *part)
-{
-    if (part->field && !part->said.length && !is_flags(part)) {
-        put_comparison(stream, part, true);
-        return;
-    }
-    fputs("not ", stream);
-    put(stream, part, PLACE_NOT);
-}
-
 /* Conditions that are joined are in parentheses where they would be read in another way. */
 static void put(FILE *stream, const struct predicate *predicate, enum place place)
 {
+    const struct predicate *part = predicate->parts;
     const bool any = predicate->operation == PREDICATE_OR && !is_list(predicate);
     const bool joined = any || is_flags(predicate) || predicate->operation == PREDICATE_AND;
     const bool parentheses =
@@ -233,10 +216,14 @@ static void put(FILE *stream, const struct predicate *predicate, enum place plac
         put_flags(stream, predicate);
     else if (predicate->field)
         put_comparison(stream, predicate, false);
-    else if (predicate->operation == PREDICATE_NOT)
-        put_not(stream, predicate->parts);
-    else
+    else if (predicate->operation != PREDICATE_NOT)
         put_parts(stream, predicate);
+    else if (part->field && !part->said.length && !is_flags(part))
+        put_comparison(stream, part, true);
+    else {
+        fputs("not ", stream);
+        put(stream, part, PLACE_NOT);
+    }
     fputs(parentheses ? ")" : "", stream);
 }
 
