@@ -199,7 +199,7 @@ static void take_by_others(int count, char *const words[])
 static void parse_ss(int count, char *const words[])
 {
     static struct ss_tables tables;
-    struct ss_options options = {.numeric = false};
+    struct ss_options options = {.all = false};
     bool done = false;
     int status = ss_parse(&options, count, words, &done);
 

@@ -93,9 +93,10 @@ static void a_bundle_is_all_of_its_letters(void **state)
     struct netstat_options options = ACCEPT("-tulpenva");
 
     (void)state;
-    assert_true(options.tcp && options.udp && options.listening && options.programs);
-    assert_true(options.extended && options.verbose && options.all);
-    assert_true(options.numeric_hosts && options.numeric_ports && options.numeric_users);
+    assert_true(options.tcp && options.udp && options.listening && options.layout.programs);
+    assert_true(options.layout.extended && options.verbose && options.all);
+    assert_true(options.layout.numeric_hosts && options.layout.numeric_ports &&
+                options.layout.numeric_users);
     assert_true(options.inet && options.inet6);
     assert_int_equal(options.named_protocols, 2);
     assert_false(options.all_protocols);
@@ -132,7 +133,8 @@ static void numeric_can_be_asked_for_in_parts(void **state)
     struct netstat_options options = ACCEPT("--numeric-ports", "--numeric-u");
 
     (void)state;
-    assert_true(options.numeric_ports && options.numeric_users && !options.numeric_hosts);
+    assert_true(options.layout.numeric_ports && options.layout.numeric_users &&
+                !options.layout.numeric_hosts);
 }
 
 static void it_repeats_each_second_or_at_an_interval(void **state)
@@ -234,7 +236,7 @@ static void abbreviations_of_netstats_mean_what_they_meant(void **state)
     struct netstat_options options = ACCEPT("--ex", "--e", "--sy", "--ti", "--al", "--lis");
 
     (void)state;
-    assert_true(options.extended && options.timers && options.listening);
+    assert_true(options.layout.extended && options.layout.timers && options.listening);
     assert_false(options.common.exact);
     assert_true(ACCEPT("--contin").common.interval_ms);
     assert_true(PARSE("--sta").options.kind == &kind_counter);
@@ -465,14 +467,14 @@ static void assert_flags(const struct netstat_options *options, const struct ref
         seen[reference->ids[i]] = true;
     assert_int_equal(options->all, seen['a']);
     assert_int_equal(options->listening, seen['l']);
-    assert_int_equal(options->extended, seen['e']);
-    assert_int_equal(options->timers, seen['o']);
-    assert_int_equal(options->programs, seen['p']);
+    assert_int_equal(options->layout.extended, seen['e']);
+    assert_int_equal(options->layout.timers, seen['o']);
+    assert_int_equal(options->layout.programs, seen['p']);
     assert_int_equal(options->verbose, seen['v']);
     assert_int_equal(options->common.interval_ms != 0, seen['c']);
-    assert_int_equal(options->numeric_hosts, seen['n'] || seen['!']);
-    assert_int_equal(options->numeric_ports, seen['n'] || seen['@']);
-    assert_int_equal(options->numeric_users, seen['n'] || seen['#']);
+    assert_int_equal(options->layout.numeric_hosts, seen['n'] || seen['!']);
+    assert_int_equal(options->layout.numeric_ports, seen['n'] || seen['@']);
+    assert_int_equal(options->layout.numeric_users, seen['n'] || seen['#']);
     assert_int_equal(options->bluetooth && !seen[1] && !seen['A'],
                      (seen['2'] || seen['f']) && !seen[1] && !seen['A']);
     if (seen['t'])

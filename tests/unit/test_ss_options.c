@@ -234,7 +234,7 @@ static void the_filter_is_what_is_left(void **state)
     assert_string_equal(parsed.options.words[0], "dport");
     assert_string_equal(parsed.options.words[1], "=");
     assert_string_equal(parsed.options.words[2], ":22");
-    assert_true(parsed.options.numeric);
+    assert_true(parsed.options.layout.numeric);
     ss_options_finish(&parsed.options);
     char behind[] = "state established dport = :22 state closed";
     parsed = parse(behind);
@@ -255,13 +255,13 @@ static void process_is_short_for_processes_and_with_an_argument_a_filter(void **
         snprintf(text, sizeof text, "%s", typed[i]);
         parsed = parse(text);
         assert_int_equal(parsed.status, 0);
-        assert_true(parsed.options.processes);
+        assert_true(parsed.options.layout.processes);
         ss_options_finish(&parsed.options);
     }
     snprintf(text, sizeof text, "--process=nginx");
     parsed = parse(text);
     assert_int_equal(parsed.status, 0);
-    assert_false(parsed.options.processes);
+    assert_false(parsed.options.layout.processes);
     assert_int_equal(parsed.options.common.filters.count, 1);
     assert_string_equal(parsed.options.common.filters.typed[0].text, "nginx");
     ss_options_finish(&parsed.options);

@@ -21,7 +21,6 @@ struct netstat {
     struct listing_table tables[TABLES_MAX];
     struct predicate where[TABLES_MAX][2]; /* of the tables */
     size_t table_count;
-    struct netstat_layout layout;
 };
 
 /* Which tables, in netstat's order */
@@ -89,8 +88,8 @@ static bool wants_inactive(const struct filters *filters)
  */
 static void choose_rows(struct netstat *netstat)
 {
-    const bool inactive =
-        netstat->layout.show == SHOW_ALL && wants_inactive(&netstat->options.common.filters);
+    const bool inactive = netstat->options.layout.show == SHOW_ALL &&
+                          wants_inactive(&netstat->options.common.filters);
 
     for (size_t i = 0; i < netstat->table_count; i++) {
         struct listing_table *table = &netstat->tables[i];
@@ -98,7 +97,8 @@ static void choose_rows(struct netstat *netstat)
             table->where = table[-1].where;
         else if (table->table && table->table->kind == &kind_socket &&
                  !(inactive && table->table->protocol == IPPROTO_TCP))
-            table->where = netstat_where(netstat->where[i], table->table, netstat->layout.show);
+            table->where =
+                netstat_where(netstat->where[i], table->table, netstat->options.layout.show);
     }
 }
 
@@ -133,8 +133,7 @@ static bool lists(const struct netstat *netstat, unsigned section)
 
 static struct needs layout_needs(const struct netstat *netstat)
 {
-    const struct netstat_layout *layout = &netstat->layout;
-    const struct netstat_options *options = &netstat->options;
+    const struct netstat_layout *layout = &netstat->options.layout;
     struct needs needs = {.fields = SOCKET_ADDRESSES | SOCKET_STATE | SOCKET_INODE | SOCKET_TYPE |
                                     SOCKET_REFCOUNT | SOCKET_PATH | SOCKET_UNIX_FLAGS};
 
@@ -143,7 +142,7 @@ static struct needs layout_needs(const struct netstat *netstat)
     needs.lookups |= lists(netstat, SECTION_GROUPS) && !layout->numeric_hosts ? NEED_HOSTS : 0;
     if (!lists(netstat, SECTION_INTERNET))
         return needs;
-    needs.fields |= options->timers ? SOCKET_TIMER | SOCKET_RETRANSMITS | SOCKET_PROBES : 0;
+    needs.fields |= layout->timers ? SOCKET_TIMER | SOCKET_RETRANSMITS | SOCKET_PROBES : 0;
     needs.fields |= layout->extended ? SOCKET_UID : 0;
     needs.lookups |= layout->extended && !layout->numeric_users ? NEED_USERS : 0;
     needs.lookups |= layout->numeric_ports ? 0 : NEED_SERVICES;
@@ -151,26 +150,19 @@ static struct needs layout_needs(const struct netstat *netstat)
     return needs;
 }
 
-static void set_layout(struct netstat *netstat)
+/* What of the layout follows from other options. */
+static void complete_layout(struct netstat_options *options)
 {
-    const struct netstat_options *options = &netstat->options;
+    struct netstat_layout *layout = &options->layout;
     /* a filter says itself which sockets are wanted */
     const bool all = options->all || options->common.filters.count;
 
-    netstat->layout = (struct netstat_layout){
-        .show = options->listening && !options->all ? SHOW_LISTENING
-                : all                               ? SHOW_ALL
-                                                    : SHOW_CONNECTED,
-        .extended = options->extended,
-        .programs = options->programs,
-        .timers = options->timers,
-        .numeric_hosts = options->numeric_hosts,
-        .numeric_ports = options->numeric_ports,
-        .numeric_users = options->numeric_users,
-        .one_word_names = options->common.words,
-        .header = !options->common.no_header,
-        .colour = command_colour(&options->common),
-    };
+    layout->show = options->listening && !options->all ? SHOW_LISTENING
+                   : all                               ? SHOW_ALL
+                                                       : SHOW_CONNECTED;
+    layout->one_word_names = options->common.words;
+    layout->header = !options->common.no_header;
+    layout->colour = command_colour(&options->common);
 }
 
 /* Families that few or no kernels of today have, or that Debian's netstat was built without */
@@ -248,10 +240,10 @@ static void report_shut_out(struct report *report, const struct owners_summary *
 static int list_sockets(struct netstat *netstat)
 {
     const struct netstat_options *options = &netstat->options;
-    const struct netstat_layout *layout = &netstat->layout;
+    const struct netstat_layout *layout = &netstat->options.layout;
     bool internet;
 
-    set_layout(netstat);
+    complete_layout(&netstat->options);
     choose_tables(netstat);
     choose_rows(netstat);
     internet = lists(netstat, SECTION_INTERNET);
@@ -300,7 +292,7 @@ static int list_groups(const struct netstat_options *options)
          .if_missing = may_be_missing ? MISSING_IS_NOTED : MISSING_COSTS_STATUS},
         {.table = &table_groups6, .section = SECTION_GROUPS},
     };
-    const struct netstat_layout layout = {.numeric_hosts = options->numeric_hosts,
+    const struct netstat_layout layout = {.numeric_hosts = options->layout.numeric_hosts,
                                           .header = !options->common.no_header};
     struct listing_command command = {
         .common = &options->common,
@@ -310,7 +302,7 @@ static int list_groups(const struct netstat_options *options)
                     .table_count = (size_t)options->inet + options->inet6},
         .layout_ops = &sink_netstat,
         .layout = &layout,
-        .layout_needs.lookups = options->numeric_hosts ? 0 : NEED_HOSTS,
+        .layout_needs.lookups = options->layout.numeric_hosts ? 0 : NEED_HOSTS,
     };
 
     if (options->named_protocols > 1 && !options->all_protocols)

@@ -10,8 +10,8 @@
 
 struct netstat_options {
     struct common common;
-    bool all, listening, extended, programs, timers, verbose;
-    bool numeric, numeric_hosts, numeric_ports, numeric_users;
+    struct netstat_layout layout; /* what the options say of it, for other tables, too */
+    bool all, listening, verbose, numeric;
     bool tcp, udp, udplite, raw, sctp;                                       /* protocols */
     bool inet, inet6, unix_sockets, bluetooth, ipx, ax25, x25, netrom, rose; /* families */
     unsigned named_protocols; /* how many tables were asked for by name; 0: all there are */

@@ -114,7 +114,7 @@ static void check_listed(const void *arg, struct report *report)
 int netstat_interfaces(const struct netstat_options *options)
 {
     struct listing_table table = {.table = &table_interfaces};
-    const struct interface_layout layout = {.extended = options->extended,
+    const struct interface_layout layout = {.extended = options->layout.extended,
                                             .header = !options->common.no_header};
     struct predicate_tree where = {.count = 0};
     struct listing_command command = {

@@ -38,9 +38,9 @@ int netstat_masquerade(const struct netstat_options *options)
 {
     const struct listing_table table = {
         .table = &table_flows, .missing = missing, .if_missing = MISSING_ENDS};
-    const struct masquerade_layout layout = {.numeric_hosts = options->numeric_hosts,
-                                             .numeric_ports = options->numeric_ports,
-                                             .extended = options->extended,
+    const struct masquerade_layout layout = {.numeric_hosts = options->layout.numeric_hosts,
+                                             .numeric_ports = options->layout.numeric_ports,
+                                             .extended = options->layout.extended,
                                              .header = !options->common.no_header};
     struct predicate_tree where = {.count = 0};
     struct listing_command command = {
@@ -52,8 +52,8 @@ int netstat_masquerade(const struct netstat_options *options)
         .layout_ops = &sink_masquerade,
         .layout = &layout,
         .layout_needs = {.fields = FLOW_ORIG | FLOW_REPLY | FLOW_TIMEOUT | FLOW_STATUS | FLOW_ID,
-                         .lookups = (options->numeric_hosts ? 0 : NEED_HOSTS) |
-                                    (options->numeric_ports ? 0 : NEED_SERVICES)},
+                         .lookups = (options->layout.numeric_hosts ? 0 : NEED_HOSTS) |
+                                    (options->layout.numeric_ports ? 0 : NEED_SERVICES)},
         .after_each_pass = say_missing,
     };
 

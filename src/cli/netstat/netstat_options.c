@@ -53,17 +53,17 @@ static const struct option options_table[] = {
     OPTION('f', "rfcomm", COMPATIBILITY, "Bluetooth RFCOMM", SETS(bluetooth)),
     OPTION('l', "listening", WHICH, "listening sockets only (default: connected)", SETS(listening)),
     OPTION('a', "all", WHICH, "all sockets, listening and connected", SETS(all)),
-    OPTION('o', "timers", SHOW, "timers", SETS(timers)),
+    OPTION('o', "timers", SHOW, "timers", SETS(layout.timers)),
     INTERVAL_OPTION(SHOW),
     OPTION('e', "extend", SHOW, "user and inode"),
-    OPTION('p', "programs", SHOW, "process and program name", SETS(programs)),
+    OPTION('p', "programs", SHOW, "process and program name", SETS(layout.programs)),
     OPTION('v', "verbose", SHOW, "say which families the kernel lacks", SETS(verbose)),
     OPTION('s', "statistics", TABLES, "counters of the protocols"),
     OPTION('W', "wide", COMPATIBILITY, "no effect: addresses are never cut", SETS(wide)),
     OPTION('n', "numeric", SHOW, "no names for hosts, ports and users", SETS(numeric)),
-    LONG(THIS_ROW, "numeric-hosts", SHOW, "no names for hosts", SETS(numeric_hosts)),
-    LONG(THIS_ROW, "numeric-ports", SHOW, "no names for ports", SETS(numeric_ports)),
-    LONG(THIS_ROW, "numeric-users", SHOW, "no names for users", SETS(numeric_users)),
+    LONG(THIS_ROW, "numeric-hosts", SHOW, "no names for hosts", SETS(layout.numeric_hosts)),
+    LONG(THIS_ROW, "numeric-ports", SHOW, "no names for ports", SETS(layout.numeric_ports)),
+    LONG(THIS_ROW, "numeric-users", SHOW, "no names for users", SETS(layout.numeric_users)),
     OPTION('N', "symbolic", COMPATIBILITY, "routes: the same as -n", SETS(symbolic)),
     OPTION('C', "cache", COMPATIBILITY, "routes: exceptions learned from routers", SETS(cache)),
     OPTION('F', "fib", COMPATIBILITY, "routes: the forwarding table", SETS(fib)),
@@ -227,7 +227,7 @@ static int take_option(const struct option *option, const char *argument, void *
         return take_families(options, argument ? argument : option->value);
     switch (option->id) {
     case 'e':
-        options->extended = true;
+        options->layout.extended = true;
         options->extend++;
         return 0;
     case 'I':
@@ -253,9 +253,9 @@ static void complete(struct netstat_options *options)
         options->tcp || options->sctp || options->udp || options->udplite || options->raw;
     bool multicast = options->kind == &kind_group;
 
-    options->numeric_hosts |= options->numeric;
-    options->numeric_ports |= options->numeric;
-    options->numeric_users |= options->numeric;
+    options->layout.numeric_hosts |= options->numeric;
+    options->layout.numeric_ports |= options->numeric;
+    options->layout.numeric_users |= options->numeric;
     if ((options->inet || options->inet6) && !protocols) {
         options->all_protocols = protocols = true;
         options->tcp = options->sctp = options->udp = options->udplite = options->raw = true;

@@ -151,10 +151,11 @@ static struct needs layout_needs(const struct routes *routes)
 int netstat_routes(const struct netstat_options *options)
 {
     const bool columns = common_uses_columns(&options->common);
-    struct routes routes = {.options = options,
-                            .layout = {.extended = options->extend > 2 ? 2 : options->extend,
-                                       .numeric = options->numeric_hosts || options->symbolic,
-                                       .header = !options->common.no_header}};
+    struct routes routes = {
+        .options = options,
+        .layout = {.extended = options->extend > 2 ? 2 : options->extend,
+                   .numeric = options->layout.numeric_hosts || options->symbolic,
+                   .header = !options->common.no_header}};
     struct record key = {.kind = &kind_route};
     struct common common = options->common;
     int status = choose_tables(&routes);

@@ -10,14 +10,12 @@
 #include "cli/personality.h"
 #include "cli/ss/ss_filter.h"
 #include "fastnet/array.h"
-#include "fastnet/layouts.h"
 #include "fastnet/lookup.h"
 #include "fastnet/rights.h"
 
 struct ss {
     struct ss_options options;
     struct ss_tables tables;
-    struct ss_layout layout;
     struct ss_words words;
     struct where where; /* of the filter */
 };
@@ -77,32 +75,21 @@ static bool has_several(uint32_t bits)
     return bits & (bits - 1);
 }
 
-static struct ss_layout layout_of(const struct ss_options *options)
+/* What of the layout follows from other options. */
+static void complete_layout(struct ss_options *options)
 {
-    return (struct ss_layout){
-        .netid = has_several(options->selection.tables),
-        .state = has_several(options->selection.states),
-        .queues = !options->no_queues,
-        .processes = options->processes || options->threads,
-        .extended = options->extended,
-        .timers = options->timers || options->extended || options->filters,
-        .memory = options->memory,
-        .info = options->info,
-        .tos = options->tos,
-        .cgroup = options->cgroup,
-        .options = options->sockopts,
-        .filters = options->filters,
-        .storages = options->storages || options->map_count,
-        .maps = options->values,
-        .map_count = options->value_count,
-        .tipc = options->tipcinfo,
-        .threads = options->threads,
-        .numeric = options->numeric,
-        .resolve = options->resolve,
-        .header = !options->common.no_header,
-        .one_line = options->one_line,
-        .width = common_width(&options->common),
-    };
+    struct ss_layout *layout = &options->layout;
+
+    layout->netid = has_several(options->selection.tables);
+    layout->state = has_several(options->selection.states);
+    layout->queues = !options->no_queues;
+    layout->processes |= layout->threads;
+    layout->timers |= layout->extended || layout->filters;
+    layout->storages |= options->map_count > 0;
+    layout->maps = options->values;
+    layout->map_count = options->value_count;
+    layout->header = !options->common.no_header;
+    layout->width = common_width(&options->common);
 }
 
 /* The columns of -i for TCP. */
@@ -128,7 +115,7 @@ static struct ss_layout layout_of(const struct ss_options *options)
 /* The names of what the layout would show of these tables. */
 static void choose_columns(struct listing_command *command, const struct ss *ss)
 {
-    const struct ss_layout *layout = &ss->layout;
+    const struct ss_layout *layout = &ss->options.layout;
     const struct {
         bool shown;
         uint32_t tables;
@@ -210,7 +197,7 @@ static int list(struct ss *ss)
     struct listing_command command = {.common = &ss->options.common,
                                       .kind = &kind_socket,
                                       .layout_ops = &sink_ss,
-                                      .layout = &ss->layout};
+                                      .layout = &ss->options.layout};
     bool done = false;
     int status, summarised = 0;
 
@@ -219,11 +206,11 @@ static int list(struct ss *ss)
         summarised = ss_summary(&ss->options);
     if (status || done || !ss->options.listed)
         return status ? status : summarised;
-    ss->layout = layout_of(&ss->options);
-    command.layout_needs = ss_layout_needs(&ss->layout);
+    complete_layout(&ss->options);
+    command.layout_needs = ss_layout_needs(&ss->options.layout);
     command.listing.maps = ss->options.maps;
     command.listing.map_count = ss->options.map_count;
-    if (ss->options.threads)
+    if (ss->options.layout.threads)
         command.listing.needs.lookups |= NEED_THREADS;
     /* rows wait for names, so these are not asked for where no row has any */
     if (!ss_selects(&ss->options.selection, SS_TABLES_INET))

@@ -9,6 +9,7 @@
 #include "cli/command.h"
 #include "cli/ss/ss_selection.h"
 #include "fastnet/bpf_map.h"
+#include "fastnet/layouts.h"
 
 /* The exit status of a wrong command line: -1 of ss. */
 enum { STATUS_SS_MISUSE = 255 };
@@ -16,13 +17,12 @@ enum { STATUS_SS_MISUSE = 255 };
 struct ss_options {
     struct common common;
     struct ss_selection selection;
-    bool numeric, resolve;
-    bool all, timers, extended, memory, processes, threads, info;
-    bool tos, cgroup, sockopts, filters, storages, tipcinfo;
+    struct ss_layout layout; /* what the options say of it */
+    bool all;
     bool events;  /* -E */
     bool summary; /* -s */
     bool listed;  /* sockets are listed: always without -s */
-    bool no_queues, one_line;
+    bool no_queues;
     const char *filter_file;        /* of -F, or NULL */
     const char *dump;               /* of -D, or NULL */
     uint32_t map_ids[BPF_MAPS_MAX]; /* of --bpf-map-id */

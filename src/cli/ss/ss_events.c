@@ -45,8 +45,8 @@ int ss_events_choose(struct ss_options *options)
 
     if (conflict)
         return common_misuse(common, "-E: %s", conflict);
-    options->numeric |= options->processes;
-    options->resolve = false;
+    options->layout.numeric |= options->layout.processes;
+    options->layout.resolve = false;
     return 0;
 }
 

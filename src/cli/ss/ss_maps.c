@@ -36,7 +36,7 @@ int ss_open_maps(struct ss_options *options)
 {
     const char *program = options->common.program;
 
-    if (options->map_count && options->storages) {
+    if (options->map_count && options->layout.storages) {
         fprintf(stderr, "%s: --bpf-maps and --bpf-map-id cannot be used together\n", program);
         return STATUS_FAILURE;
     }
@@ -53,7 +53,7 @@ int ss_open_maps(struct ss_options *options)
         options->maps[i] = fd;
         read_values(options, fd);
     }
-    if (options->storages)
+    if (options->layout.storages)
         read_all_values(options);
     return 0;
 }

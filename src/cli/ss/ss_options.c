@@ -31,18 +31,21 @@ enum { FORM_TABLE = FORM_OWN, FORM_FAMILY, FORM_STATES };
 
 /* In the order of ss: it shows in the message about an ambiguous abbreviation. */
 static const struct option options_table[] = {
-    OPTION('n', "numeric", SHOW, "no names of services, rates as plain numbers", SETS(numeric)),
-    OPTION('r', "resolve", SHOW, "names of hosts", SETS(resolve)),
-    OPTION('o', "options", SHOW, "timers", SETS(timers)),
-    OPTION('e', "extended", SHOW, "timers, user, inode, cookie, mark, cgroup", SETS(extended)),
-    OPTION('m', "memory", SHOW, "memory of the socket", SETS(memory)),
-    OPTION('i', "info", SHOW, "details of TCP, MPTCP and SCTP connections", SETS(info)),
-    OPTION('p', "processes", SHOW, "processes that hold the socket open", SETS(processes)),
+    OPTION('n', "numeric", SHOW, "no names of services, rates as plain numbers",
+           SETS(layout.numeric)),
+    OPTION('r', "resolve", SHOW, "names of hosts", SETS(layout.resolve)),
+    OPTION('o', "options", SHOW, "timers", SETS(layout.timers)),
+    OPTION('e', "extended", SHOW, "timers, user, inode, cookie, mark, cgroup",
+           SETS(layout.extended)),
+    OPTION('m', "memory", SHOW, "memory of the socket", SETS(layout.memory)),
+    OPTION('i', "info", SHOW, "details of TCP, MPTCP and SCTP connections", SETS(layout.info)),
+    OPTION('p', "processes", SHOW, "processes that hold the socket open", SETS(layout.processes)),
     /* also the beginning of the name above, as in ss, and with an argument a filter */
     OPTION_ROW('p', 0, "process", SHOW, NULL, .argument = ARGUMENT_ATTACHED, .metavar = "NAME,...",
                OF(CHOICES_PROCESSES), COMPARES("process")),
-    OPTION('T', "threads", SHOW, "... and their threads", SETS(threads)),
-    OPTION('b', "bpf", COMPATIBILITY, "timers, and filters of packet sockets", SETS(filters)),
+    OPTION('T', "threads", SHOW, "... and their threads", SETS(layout.threads)),
+    OPTION('b', "bpf", COMPATIBILITY, "timers, and filters of packet sockets",
+           SETS(layout.filters)),
     OPTION('E', "events", WHICH, "TCP and UDP sockets as they close, until ^C", SETS(events)),
     OPTION('d', "dccp", COMPATIBILITY, "DCCP", SELECTS(TABLE, SS_DCCP)),
     OPTION('t', "tcp", WHICH, "TCP", SELECTS(TABLE, SS_TCP)),
@@ -77,17 +80,18 @@ static const struct option options_table[] = {
     OPTION('z', "contexts", COMPATIBILITY, "SELinux contexts of sockets (not supported)"),
     OPTION('N', "net", FROM, "in a network namespace: name, pid or path", TAKES("NETNS"),
            SETS(common.netns)),
-    LONG(THIS_ROW, "tipcinfo", COMPATIBILITY, "more about TIPC sockets", SETS(tipcinfo)),
-    LONG(THIS_ROW, "tos", SHOW, "type of service, traffic class and priority", SETS(tos)),
-    LONG(THIS_ROW, "cgroup", SHOW, "control group", SETS(cgroup)),
+    LONG(THIS_ROW, "tipcinfo", COMPATIBILITY, "more about TIPC sockets", SETS(layout.tipc)),
+    LONG(THIS_ROW, "tos", SHOW, "type of service, traffic class and priority", SETS(layout.tos)),
+    LONG(THIS_ROW, "cgroup", SHOW, "control group", SETS(layout.cgroup)),
     OPTION('K', "kill", COMPATIBILITY, "close sockets (refused: use ss of iproute2)"),
     OPTION('H', "no-header", SHOW, "no heading line", SETS(common.no_header)),
     OPTION('Q', "no-queues", SHOW, "no columns of the queues", SETS(no_queues)),
     LONG(THIS_ROW, "xdp", COMPATIBILITY, "XDP", SELECTS(FAMILY, AF_XDP)),
     OPTION('M', "mptcp", WHICH, "MPTCP", SELECTS(TABLE, SS_MPTCP)),
-    OPTION('O', "oneline", SHOW, "one line for each socket", SETS(one_line)),
-    LONG(THIS_ROW, "inet-sockopt", SHOW, "options of sockets of IP", SETS(sockopts)),
-    LONG(THIS_ROW, "bpf-maps", SHOW, "what BPF programs keep for each socket", SETS(storages)),
+    OPTION('O', "oneline", SHOW, "one line for each socket", SETS(layout.one_line)),
+    LONG(THIS_ROW, "inet-sockopt", SHOW, "options of sockets of IP", SETS(layout.options)),
+    LONG(THIS_ROW, "bpf-maps", SHOW, "what BPF programs keep for each socket",
+         SETS(layout.storages)),
     LONG(OPTION_BPF_MAP_ID, "bpf-map-id", SHOW, "... of one map", TAKES("ID")),
 };
 
@@ -248,7 +252,7 @@ static int take_option(const struct option *option, const char *argument, void *
     case 'A':
         return take_query(options, argument);
     case 'p':
-        options->processes = true;
+        options->layout.processes = true;
         return 0;
     case OPTION_BPF_MAP_ID:
         return take_map(options, argument);
