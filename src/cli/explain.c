@@ -28,24 +28,14 @@ static void add_field(struct fields *fields, const struct field *field)
         fields->items[fields->count++] = field;
 }
 
-/* All fields that the predicate compares. */
+/* All fields that the predicate, which may be NULL, compares. */
 static void add_fields(struct fields *fields, const struct predicate *predicate)
 {
-    if (predicate->field)
+    if (predicate && predicate->field)
         add_field(fields, predicate->field);
-    for (const struct predicate *part = predicate->parts; part; part = part->next)
+    for (const struct predicate *part = predicate ? predicate->parts : NULL; part;
+         part = part->next)
         add_fields(fields, part);
-}
-
-static struct fields fields_of(const struct predicate *one, const struct predicate *other)
-{
-    struct fields fields = {.count = 0};
-
-    if (one)
-        add_fields(&fields, one);
-    if (other)
-        add_fields(&fields, other);
-    return fields;
 }
 
 static void put_names(FILE *stream, const struct fields *fields)
@@ -117,11 +107,11 @@ static bool compares(const struct explanation *kernel, const struct field *field
 static void put_shares(const struct explaining *explaining, const struct explained *explained)
 {
     const struct explanation *kernel = &explained->kernel;
-    const struct fields compared =
-        fields_of(explaining->command->listing.where, explained->table->where);
-    struct fields columns = {.count = 0}, rest = {.count = 0};
+    struct fields compared = {.count = 0}, columns = {.count = 0}, rest = {.count = 0};
     FILE *stream = explaining->stream;
 
+    add_fields(&compared, explaining->command->listing.where);
+    add_fields(&compared, explained->table->where);
     for (size_t i = 0; i < kernel->count; i++) {
         const struct field *column = column_of(explained->read->kind, kernel->members[i]);
         if (column)
@@ -167,13 +157,14 @@ int command_explain(const struct listing_command *command, struct engine *engine
     struct page page;
     struct explaining explaining = {command, page_open(&page)};
     const struct listing *listing = &command->listing;
-    const struct fields fields = fields_of(listing->where, NULL);
+    struct fields fields = {.count = 0};
     int error, status;
 
     fprintf(explaining.stream, "filter: ");
     if (listing->where)
         put_where(&explaining, listing->where);
     fprintf(explaining.stream, listing->where ? "\n" : "none\n");
+    add_fields(&fields, listing->where);
     put_unknown(&explaining, &fields);
     error = engine_explain(engine, listing, sink, put_table, &explaining);
     if (listing->needs.lookups & NEED_PEERS) /* other sources than the rows */

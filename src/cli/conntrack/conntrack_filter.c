@@ -401,10 +401,10 @@ static int apply_masks(struct conntrack_parsing *parsing)
 /* True if it is one address, and not a network. */
 static bool is_whole(const struct predicate *within)
 {
-    for (size_t i = 0; i < address_size(&within->constant.address); i++)
-        if (within->mask.address[i] != UINT8_MAX)
-            return false;
-    return true;
+    const size_t size = address_size(&within->constant.address);
+    uint8_t prefix;
+
+    return mask_prefix(within->mask.address, size, &prefix) && prefix == 8 * size;
 }
 
 /* What names one flow: a protocol, and for one direction both ends. */
