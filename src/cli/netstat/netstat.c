@@ -150,21 +150,6 @@ static struct needs layout_needs(const struct netstat *netstat)
     return needs;
 }
 
-/* What of the layout follows from other options. */
-static void complete_layout(struct netstat_options *options)
-{
-    struct netstat_layout *layout = &options->layout;
-    /* a filter says itself which sockets are wanted */
-    const bool all = options->all || options->common.filters.count;
-
-    layout->show = options->listening && !options->all ? SHOW_LISTENING
-                   : all                               ? SHOW_ALL
-                                                       : SHOW_CONNECTED;
-    layout->one_word_names = options->common.words;
-    layout->header = !options->common.no_header;
-    layout->colour = command_colour(&options->common);
-}
-
 /* Families that few or no kernels of today have, or that Debian's netstat was built without */
 
 struct old_family {
@@ -243,7 +228,6 @@ static int list_sockets(struct netstat *netstat)
     const struct netstat_layout *layout = &netstat->options.layout;
     bool internet;
 
-    complete_layout(&netstat->options);
     choose_tables(netstat);
     choose_rows(netstat);
     internet = lists(netstat, SECTION_INTERNET);
@@ -292,8 +276,6 @@ static int list_groups(const struct netstat_options *options)
          .if_missing = may_be_missing ? MISSING_IS_NOTED : MISSING_COSTS_STATUS},
         {.table = &table_groups6, .section = SECTION_GROUPS},
     };
-    const struct netstat_layout layout = {.numeric_hosts = options->layout.numeric_hosts,
-                                          .header = !options->common.no_header};
     struct listing_command command = {
         .common = &options->common,
         .kind = &kind_group,
@@ -301,7 +283,7 @@ static int list_groups(const struct netstat_options *options)
         .listing = {.tables = &tables[!options->inet],
                     .table_count = (size_t)options->inet + options->inet6},
         .layout_ops = &sink_netstat,
-        .layout = &layout,
+        .layout = &options->layout,
         .layout_needs.lookups = options->layout.numeric_hosts ? 0 : NEED_HOSTS,
     };
 

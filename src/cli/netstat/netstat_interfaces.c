@@ -115,7 +115,7 @@ int netstat_interfaces(const struct netstat_options *options)
 {
     struct listing_table table = {.table = &table_interfaces};
     const struct interface_layout layout = {.extended = options->layout.extended,
-                                            .header = !options->common.no_header};
+                                            .header = options->layout.header};
     struct predicate_tree where = {.count = 0};
     struct listing_command command = {
         .common = &options->common,

@@ -41,7 +41,7 @@ int netstat_masquerade(const struct netstat_options *options)
     const struct masquerade_layout layout = {.numeric_hosts = options->layout.numeric_hosts,
                                              .numeric_ports = options->layout.numeric_ports,
                                              .extended = options->layout.extended,
-                                             .header = !options->common.no_header};
+                                             .header = options->layout.header};
     struct predicate_tree where = {.count = 0};
     struct listing_command command = {
         .common = &options->common,

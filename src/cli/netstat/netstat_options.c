@@ -246,6 +246,23 @@ static int take_option(const struct option *option, const char *argument, void *
     }
 }
 
+static void complete_layout(struct netstat_options *options)
+{
+    struct netstat_layout *layout = &options->layout;
+    /* a filter says itself which sockets are wanted */
+    const bool all = options->all || options->common.filters.count;
+
+    layout->show = options->listening && !options->all ? SHOW_LISTENING
+                   : all                               ? SHOW_ALL
+                                                       : SHOW_CONNECTED;
+    layout->numeric_hosts |= options->numeric;
+    layout->numeric_ports |= options->numeric;
+    layout->numeric_users |= options->numeric;
+    layout->one_word_names = options->common.words;
+    layout->header = !options->common.no_header;
+    layout->colour = command_colour(&options->common);
+}
+
 /* A family without a protocol means all of its protocols, a protocol without one both families. */
 static void complete(struct netstat_options *options)
 {
@@ -253,9 +270,6 @@ static void complete(struct netstat_options *options)
         options->tcp || options->sctp || options->udp || options->udplite || options->raw;
     bool multicast = options->kind == &kind_group;
 
-    options->layout.numeric_hosts |= options->numeric;
-    options->layout.numeric_ports |= options->numeric;
-    options->layout.numeric_users |= options->numeric;
     if ((options->inet || options->inet6) && !protocols) {
         options->all_protocols = protocols = true;
         options->tcp = options->sctp = options->udp = options->udplite = options->raw = true;
@@ -286,6 +300,7 @@ int netstat_parse(struct netstat_options *options, int argc, char *const argv[],
         return common_misuse(common, "-r, -i, -M, -s and --summary cannot be combined");
     if (common->delta && !common->interval_ms)
         return common_misuse(common, "--delta needs -c");
+    complete_layout(options);
     complete(options);
     return 0;
 }

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* net-tools netstat: the routing tables (-r). */
-#include <arpa/inet.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
 
 #include "cli/command.h"
+#include "cli/form.h"
 #include "cli/netstat/netstat.h"
 #include "cli/personality.h"
 #include "fastnet/array.h"
@@ -103,17 +103,11 @@ static int choose_tables(struct routes *routes)
  */
 static bool take_destination(struct filters *filters, struct address *destination)
 {
-    uint8_t bytes[16];
-
     for (size_t i = 0; i < filters->count; i++) {
         const char *text = filters->typed[i].text;
-        const uint8_t family = inet_pton(AF_INET, text, bytes) == 1    ? AF_INET
-                               : inet_pton(AF_INET6, text, bytes) == 1 ? AF_INET6
-                                                                       : AF_UNSPEC;
-        if (family == AF_UNSPEC || strcmp(filters->typed[i].option->name, "host") != 0)
+        if (strcmp(filters->typed[i].option->name, "host") != 0 ||
+            !form_address(text, strlen(text), FORM_OF_WHERE, destination))
             continue;
-        const struct address typed = address_make(family, bytes);
-        *destination = address_unmapped(&typed);
         filters->typed[i] = filters->typed[--filters->count];
         return true;
     }
@@ -155,7 +149,7 @@ int netstat_routes(const struct netstat_options *options)
         .options = options,
         .layout = {.extended = options->extend > 2 ? 2 : options->extend,
                    .numeric = options->layout.numeric_hosts || options->symbolic,
-                   .header = !options->common.no_header}};
+                   .header = options->layout.header}};
     struct record key = {.kind = &kind_route};
     struct common common = options->common;
     int status = choose_tables(&routes);
