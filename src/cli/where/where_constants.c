@@ -70,6 +70,7 @@ static struct predicate *refuse_word(const struct constant *constant)
     const char *typed = TOKEN_SAID(&constant->token);
     char words[160] = "";
     size_t length = 0;
+    bool more = false;
 
     if (synonym)
         nearest_offer(&nearest, synonym->other);
@@ -78,15 +79,19 @@ static struct predicate *refuse_word(const struct constant *constant)
         if (!word || !*word)
             continue;
         nearest_offer(&nearest, word);
-        if (length < sizeof words)
-            length += (size_t)snprintf(words + length, sizeof words - length, "%s%s",
-                                       length ? ", " : "", word);
+        if (more)
+            continue;
+        const int added =
+            snprintf(words + length, sizeof words - length, "%s%s", length ? ", " : "", word);
+        more = length + (size_t)added >= sizeof words;
+        length += more ? 0 : (size_t)added;
+        words[length] = '\0'; /* no part of a word */
     }
     if (nearest.word)
         return parser_fail(constant->parser, &constant->token, "no %s '%s'%s", field->name, typed,
                            HINT(&nearest, ""));
     return parser_fail(constant->parser, &constant->token, "no %s '%s'; it can be %s%s",
-                       field->name, typed, words, length < sizeof words ? "" : ", ...");
+                       field->name, typed, words, more ? ", ..." : "");
 }
 
 /* --- Comparisons ------------------------------------------------------------------------------ */
