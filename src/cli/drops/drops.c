@@ -39,8 +39,8 @@ static const struct option_table drops_table = {groups, COUNT(groups), options_t
                                                 COUNT(options_table)};
 
 static const struct example examples[] = {
-    {"", "what is dropped within 5 seconds"},
-    {"--for 60 --all-netns", "... within a minute, in all namespaces"},
+    {"", "what is dropped within 5 s"},
+    {"--for 60 --all-netns", "... in a minute, everywhere"},
     {"--where 'process != null'", "what programs lose"},
     {"--count-by reason", "packets for each reason"},
     {"--where 'reason = NETFILTER_DROP'", "what the firewall drops"},
