@@ -121,7 +121,7 @@ static void put_short_help(const struct common *common, FILE *stream)
             common->grammar->page);
     for (size_t i = 0; common->words && common->words[i]; i++)
         fprintf(stream, "%s %s", i ? "," : "Also: fastnet", common->words[i]->name);
-    fputs(common->words ? "; each has -h.\n" : "", stream);
+    fputs(common->words ? " (-h).\n" : "", stream);
 }
 
 static void put_help(const struct common *common, FILE *stream)
