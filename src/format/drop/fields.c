@@ -111,7 +111,7 @@ static const struct field fields[] = {
     HOST(local_host, drop.local.address, DROP_ADDRESSES, "host name of the local address"),
     HOST(remote_host, drop.remote.address, DROP_ADDRESSES, "host name of the remote address"),
     INTERFACE(interface, drop.interface, DROP_INTERFACE,
-              "interface that they came in by; of those that did not: that they leave by"),
+              "interface that they came in by; of others, the one that they leave by"),
     NUMBER(inode, drop.inode, DROP_SOCKET, "inode of the socket that they were for, or came from"),
     OWNED(pid, VALUE_NUMBER, owner_pid,
           "process that holds that socket; the lowest number if there are several"),

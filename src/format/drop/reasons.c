@@ -60,7 +60,7 @@ static const struct drop_reason reasons[] = {
     POLICY("TCP_OLD_SEQUENCE", "its TCP sequence number is before the receive window"),
     POLICY("TCP_INVALID_SEQUENCE", "its TCP sequence number is outside of the receive window"),
     POLICY("TCP_INVALID_END_SEQUENCE", "its data ends behind the receive window"),
-    POLICY("TCP_INVALID_ACK_SEQUENCE", "it acknowledges what was not sent"),
+    POLICY("TCP_INVALID_ACK_SEQUENCE", "it acknowledges more than was sent"),
     POLICY("TCP_RESET", "it resets the connection"),
     POLICY("TCP_INVALID_SYN", "it is a SYN for a connection that stands"),
     POLICY("TCP_CLOSE", "its connection is closed"),
