@@ -305,14 +305,13 @@ static void marks_may_have_a_mask(void **state)
     assert_int_equal(mask, 16);
     assert_int_equal(conntrack_mark("0/0", &mark, &mask), 0);
     assert_int_equal(mask, 0);
-    assert_int_equal(conntrack_mark("00000000000000000000000000000000001", &mark, &mask), 0);
-    assert_int_equal(mark, 1); /* as conntrack, which sets no bound to zeroes */
 }
 
 static void what_is_no_mark_is_refused(void **state)
 {
     static const char *const others[] = {
-        "", "/", "/1", "1/", "x", "1/x", "1/2/3", "4294967296", "1/4294967296", "-1", "1 ",
+        "",      "/",          "/1",           "1/", "x",  "1/x",
+        "1/2/3", "4294967296", "1/4294967296", "-1", "1 ", "00000000000000000000000000000000001",
     };
 
     (void)state;

@@ -197,7 +197,7 @@ static int take_label_word(const char *word, size_t length, void *arg)
 
     if (bit < 0) { /* those without a name have a number */
         uint64_t number;
-        if (form_number(word, FLOW_LABEL_BITS - 1, &number) != word + length)
+        if (length >= 64 || form_number(word, FLOW_LABEL_BITS - 1, &number) != word + length)
             return -EINVAL;
         bit = (int)number;
     }

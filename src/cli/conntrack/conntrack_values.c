@@ -115,7 +115,8 @@ int conntrack_mark(const char *text, uint32_t *mark, uint32_t *mask)
     uint64_t value, bits = UINT32_MAX;
     const char *end = form_number(text, UINT32_MAX, &value);
 
-    if (!end || (*end && (*end != '/' || !form_is_number(end + 1, UINT32_MAX, &bits))))
+    if (!end || end - text >= 32 ||
+        (*end && (*end != '/' || !form_is_number(end + 1, UINT32_MAX, &bits))))
         return -EINVAL;
     *mark = (uint32_t)value;
     *mask = (uint32_t)bits;
