@@ -4,16 +4,20 @@
 #define UNIT_PROCESSOR_H
 
 #include <linux/bpf.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 struct processor {
     uint64_t registers[11];
     _Alignas(uint64_t) char stack[128];
-    /* A function of the kernel: BPF_FUNC_*. Arguments are in registers 1 to 5; returns register 0.
+    /*
+     * A function of the kernel: BPF_FUNC_*, or less the number of its type. Arguments are in
+     * registers 1 to 5; returns register 0.
      */
     uint64_t (*call)(struct processor *processor, int function);
-    void *arg; /* of call() */
+    void *arg;            /* of call() */
+    bool nowhere_is_zero; /* what is loaded through a pointer that leads nowhere (BPF_PROBE_MEM) */
 };
 
 /* Fails the test if the program does what the kernel would refuse, or does not return 0. */

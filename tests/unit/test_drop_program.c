@@ -1,0 +1,550 @@
+/* SPDX-License-Identifier: MIT */
+/* The program that counts drops: made from types of a kernel, and run here. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <linux/if_ether.h>
+#include <netinet/tcp.h>
+#include <string.h>
+
+#include "../helpers/made_drops.h"
+#include "backend/drop/drop_program.h"
+#include "fastnet/array.h"
+#include "processor.h"
+
+static char bytes[MADE_BTF_MAX];
+
+/* Returns what drop_layout_init() does. */
+static int layout_of(const struct made_drops *kernel, struct drop_layout *layout)
+{
+    struct made_btf made = {.types = 0};
+    struct btf btf;
+    uint32_t cast;
+    int status;
+
+    cast = made_drops(&made, kernel);
+    assert_int_equal(btf_init(&btf, (struct text){bytes, made_bytes(&made, bytes)}), 0);
+    status = drop_layout_init(layout, &btf);
+    assert_true(status || layout->cast == cast);
+    btf_finish(&btf);
+    return status;
+}
+
+/* --- Kernels ---------------------------------------------------------------------------------- */
+
+static void a_kernel_that_tells_no_reasons_is_refused(void **state)
+{
+    struct made_drops kernel = made_drops_usual;
+    struct drop_layout layout;
+
+    (void)state;
+    assert_int_equal(layout_of(&kernel, &layout), 0);
+    assert_true(layout.has_receiver);
+    kernel.without_reason = true;
+    assert_int_equal(layout_of(&kernel, &layout), -ENOTSUP);
+}
+
+static void members_that_no_load_reaches_are_refused(void **state)
+{
+    struct made_drops kernel = made_drops_usual;
+    struct drop_layout layout;
+
+    (void)state;
+    kernel.index = 40000;
+    assert_int_equal(layout_of(&kernel, &layout), -ENOTSUP);
+}
+
+/* A name that is spoilt is not found: no part can be missing unnoticed. */
+static void every_part_is_needed(void **state)
+{
+    static const char *const names[] = {"btf_trace_kfree_skb",
+                                        "skb_drop_reason",
+                                        "sk_buff",
+                                        "dev",
+                                        "sk",
+                                        "skb_iif",
+                                        "head",
+                                        "network_header",
+                                        "protocol",
+                                        "ifindex",
+                                        "nd_net",
+                                        "net",
+                                        "ns",
+                                        "inum",
+                                        "skc_state",
+                                        "skc_net",
+                                        "sk_uid",
+                                        "sk_socket",
+                                        "file",
+                                        "f_inode",
+                                        "i_ino",
+                                        "__sk_common"};
+    struct made_btf made = {.types = 0};
+    const size_t length = (made_drops(&made, &made_drops_usual), made_bytes(&made, bytes));
+
+    (void)state;
+    for (size_t i = 0; i < COUNT(names); i++) {
+        const size_t size = strlen(names[i]) + 1;
+        char *at = bytes + length;
+        struct drop_layout layout;
+        struct btf btf;
+        while (memcmp(--at, names[i], size) != 0 || at[-1] != '\0')
+            ;
+        *at ^= 1;
+        assert_int_equal(btf_init(&btf, (struct text){bytes, length}), 0);
+        assert_int_equal(drop_layout_init(&layout, &btf), -ENOTSUP);
+        btf_finish(&btf);
+        *at ^= 1;
+    }
+}
+
+/* --- A packet that is dropped ----------------------------------------------------------------- */
+
+enum { MAP = 7, KEYS = 3, REASON = 3, OBJECT = 256, DEVICE_NETNS = 0xf0000001 };
+
+struct object {
+    _Alignas(uint64_t) char bytes[OBJECT];
+};
+
+/* A socket, and the way from it to its number. */
+struct made_socket {
+    struct object sock, socket, file, inode, net;
+};
+
+struct scene {
+    struct made_drops kernel;
+    struct object skb, device, net;
+    struct made_socket sender, receiver;
+    char packet[OBJECT];
+    uint64_t context[4];
+    size_t room; /* keys that the map takes; the key of zeroes is there from the beginning */
+    struct drop_key keys[KEYS];
+    struct drop_seen seen[KEYS];
+    size_t count;
+    size_t casts, reads; /* calls of these functions */
+    struct drop_layout layout;
+};
+
+static void make_socket(const struct made_drops *kernel, struct made_socket *made, uint32_t uid,
+                        uint64_t inode, uint32_t netns)
+{
+    char *sock = made->sock.bytes;
+
+    place_u32(sock + kernel->uid, uid);
+    place_pointer(sock + kernel->net, made->net.bytes);
+    place_pointer(sock + kernel->socket, made->socket.bytes);
+    place_pointer(made->socket.bytes + kernel->file, made->file.bytes);
+    place_pointer(made->file.bytes + kernel->inode, made->inode.bytes);
+    place_u64(made->inode.bytes + kernel->number, inode);
+    place_u32(made->net.bytes + kernel->netns, netns);
+    sock[kernel->state] = TCP_ESTABLISHED;
+}
+
+/* An IPv4 packet that came in by interface 5, for nobody; it begins 16 bytes behind the head. */
+static void make_scene(struct scene *scene, const struct made_drops *kernel)
+{
+    char *skb = scene->skb.bytes;
+
+    *scene = (struct scene){.kernel = *kernel, .room = KEYS, .count = 1};
+    place_pointer(skb + kernel->device, scene->device.bytes);
+    place_u32(skb + kernel->arrival, 5);
+    place_pointer(skb + kernel->head, scene->packet);
+    place_u16(skb + kernel->network, 16);
+    place_u16(skb + kernel->ethertype, htons(ETH_P_IP));
+    place_u32(scene->device.bytes + kernel->index, 6);
+    place_pointer(scene->device.bytes + kernel->net_of_device, scene->net.bytes);
+    place_u32(scene->net.bytes + kernel->netns, DEVICE_NETNS);
+    make_socket(kernel, &scene->sender, 1001, 4001, 0xf0000002);
+    make_socket(kernel, &scene->receiver, 1002, 4002, 0xf0000003);
+    scene->packet[16] = 0x45;
+    memcpy(scene->packet + 16 + 20, "\1\2\3\4", 4);
+    memcpy(scene->packet + 16 + 40, "\5\6\7\10", 4);
+    scene->context[0] = (uintptr_t)skb;
+    scene->context[1] = 0x1234567890;
+    scene->context[2] = REASON | UINT64_C(0xdead) << 32; /* what is above it means nothing */
+}
+
+static void send_from(struct scene *scene)
+{
+    place_pointer(scene->skb.bytes + scene->kernel.sender, scene->sender.sock.bytes);
+}
+
+static void send_to(struct scene *scene)
+{
+    scene->context[3] = (uintptr_t)scene->receiver.sock.bytes;
+}
+
+/* A pointer of the program: it must not be NULL, which the analyser does not know. */
+static void *pointer(uint64_t address)
+{
+    assert_true(address >= 4096);
+    return (void *)(uintptr_t)address;
+}
+
+static uint64_t look_up(struct scene *scene, const struct drop_key *key)
+{
+    for (size_t i = 0; i < scene->count; i++)
+        if (memcmp(&scene->keys[i], key, sizeof *key) == 0)
+            return (uintptr_t)&scene->seen[i];
+    return 0;
+}
+
+static uint64_t call(struct processor *processor, int function)
+{
+    const uint64_t *arguments = processor->registers;
+    struct scene *scene = processor->arg;
+
+    if (function == -(int)scene->layout.cast && function) {
+        const bool is_skb = arguments[1] == scene->context[0];
+        assert_int_equal(arguments[2], is_skb ? scene->layout.of_skb : scene->layout.of_sock);
+        scene->casts++;
+        return arguments[1];
+    }
+    if (function == BPF_FUNC_probe_read_kernel) {
+        memcpy(pointer(arguments[1]), pointer(arguments[3]), arguments[2]);
+        scene->reads++;
+        return 0;
+    }
+    assert_int_equal(arguments[1], MAP);
+    if (function == BPF_FUNC_map_lookup_elem)
+        return look_up(scene, pointer(arguments[2]));
+    assert_int_equal(function, BPF_FUNC_map_update_elem);
+    assert_int_equal(arguments[4], BPF_NOEXIST);
+    if (scene->count == scene->room)
+        return (uint64_t)-E2BIG;
+    memcpy(&scene->keys[scene->count], pointer(arguments[2]), sizeof *scene->keys);
+    memcpy(&scene->seen[scene->count++], pointer(arguments[3]), sizeof *scene->seen);
+    return 0;
+}
+
+static void drop(struct scene *scene)
+{
+    struct processor processor = {.call = call, .arg = scene, .nowhere_is_zero = true};
+    struct bpf_insn program[DROP_PROGRAM_MAX];
+    size_t count;
+
+    assert_int_equal(layout_of(&scene->kernel, &scene->layout), 0);
+    count = drop_program_make(&scene->layout, MAP, program);
+    assert_true(count <= DROP_PROGRAM_MAX);
+    processor_run(&processor, program, count, scene->context);
+}
+
+/* The second one; the first is that of zeroes. */
+static const struct drop_key *only_key(const struct scene *scene)
+{
+    assert_int_equal(scene->count, 2);
+    assert_int_equal(scene->seen[0].count, 0);
+    return &scene->keys[1];
+}
+
+static void assert_key(const struct scene *scene, uint32_t netns, uint32_t uid, uint64_t inode,
+                       uint32_t interface)
+{
+    const struct drop_key *key = only_key(scene);
+
+    assert_int_equal(key->reason, REASON);
+    assert_int_equal(key->place, 0x1234567890);
+    assert_int_equal(key->netns, netns);
+    assert_int_equal(key->uid, uid);
+    assert_int_equal(key->inode, inode);
+    assert_int_equal(key->interface, interface);
+}
+
+/* --- What it is counted for ------------------------------------------------------------------- */
+
+static void a_packet_without_a_socket_is_one_of_its_device(void **state)
+{
+    struct scene scene;
+
+    (void)state;
+    make_scene(&scene, &made_drops_usual);
+    drop(&scene);
+    assert_key(&scene, DEVICE_NETNS, 0, 0, 5);
+    assert_int_equal(scene.seen[1].count, 1);
+    assert_int_equal(scene.casts, 1);
+}
+
+static void its_receiver_counts_and_not_its_sender(void **state)
+{
+    struct scene scene;
+
+    (void)state;
+    make_scene(&scene, &made_drops_usual);
+    send_from(&scene);
+    send_to(&scene);
+    drop(&scene);
+    assert_key(&scene, 0xf0000003, 1002, 4002, 5);
+    assert_int_equal(scene.casts, 2);
+}
+
+/* A packet that comes in may still belong to who sent it, in another namespace. */
+static void its_sender_counts_in_the_namespace_of_the_device(void **state)
+{
+    struct scene scene;
+
+    (void)state;
+    make_scene(&scene, &made_drops_usual);
+    send_from(&scene);
+    drop(&scene);
+    assert_key(&scene, DEVICE_NETNS, 1001, 4001, 5);
+}
+
+/* Queues of sockets keep something else where the device was. */
+static void a_device_that_is_none_has_no_namespace(void **state)
+{
+    struct scene scene;
+
+    (void)state;
+    for (unsigned i = 0; i < 2; i++) {
+        make_scene(&scene, &made_drops_usual);
+        send_from(&scene);
+        if (i)
+            place_u32(scene.net.bytes + scene.kernel.netns, 0x12345678);
+        else
+            place_u64(scene.skb.bytes + scene.kernel.device, 0);
+        drop(&scene);
+        assert_key(&scene, 0xf0000002, 1001, 4001, 5);
+    }
+}
+
+static void no_process_holds_a_socket_that_is_half_open_or_in_time_wait(void **state)
+{
+    static const char states[] = {TCP_TIME_WAIT, 12 /* TCP_NEW_SYN_RECV */};
+    struct scene scene;
+
+    (void)state;
+    for (size_t i = 0; i < COUNT(states); i++) {
+        make_scene(&scene, &made_drops_usual);
+        send_to(&scene);
+        scene.receiver.sock.bytes[scene.kernel.state] = states[i];
+        drop(&scene);
+        assert_key(&scene, 0xf0000003, 0, 0, 5);
+    }
+}
+
+static void a_socket_without_a_file_has_a_user_only(void **state)
+{
+    struct scene scene;
+
+    (void)state;
+    make_scene(&scene, &made_drops_usual);
+    send_to(&scene);
+    place_u64(scene.receiver.sock.bytes + scene.kernel.socket, 0);
+    drop(&scene);
+    assert_key(&scene, 0xf0000003, 1002, 0, 5);
+}
+
+static void a_packet_that_did_not_come_in_has_its_way_out(void **state)
+{
+    struct scene scene;
+
+    (void)state;
+    make_scene(&scene, &made_drops_usual);
+    place_u32(scene.skb.bytes + scene.kernel.arrival, 0);
+    drop(&scene);
+    assert_key(&scene, DEVICE_NETNS, 0, 0, 6);
+    assert_int_equal(scene.seen[1].received, 0);
+    make_scene(&scene, &made_drops_usual);
+    place_u32(scene.skb.bytes + scene.kernel.arrival, 0);
+    place_u64(scene.skb.bytes + scene.kernel.device, 0);
+    drop(&scene);
+    assert_key(&scene, 0, 0, 0, 0);
+}
+
+static void it_is_counted_wherever_the_members_are(void **state)
+{
+    struct made_drops kernel = made_drops_usual;
+    struct scene scene;
+
+    (void)state;
+    kernel.sender = 32;
+    kernel.device = 64;
+    kernel.arrival = 20;
+    kernel.head = 8;
+    kernel.network = 18;
+    kernel.ethertype = 16;
+    kernel.state = 30;
+    kernel.uid = 200;
+    kernel.net = 56;
+    kernel.socket = 192;
+    kernel.file = 24;
+    kernel.inode = 40;
+    kernel.number = 8;
+    kernel.net_of_device = 16;
+    kernel.index = 8;
+    kernel.netns = 200;
+    make_scene(&scene, &kernel);
+    send_to(&scene);
+    drop(&scene);
+    assert_key(&scene, 0xf0000003, 1002, 4002, 5);
+    make_scene(&scene, &kernel);
+    send_from(&scene);
+    place_u32(scene.skb.bytes + scene.kernel.arrival, 0);
+    drop(&scene);
+    assert_key(&scene, DEVICE_NETNS, 1001, 4001, 6);
+    assert_memory_equal(scene.seen[1].ports, "\1\2\3\4", 4);
+}
+
+/* What stands behind the arguments of the event is not looked at. */
+static void an_older_kernel_tells_the_sender_only(void **state)
+{
+    struct made_drops kernel = made_drops_usual;
+    struct scene scene;
+
+    (void)state;
+    kernel.without_receiver = true;
+    make_scene(&scene, &kernel);
+    send_from(&scene);
+    scene.context[3] = 1;
+    drop(&scene);
+    assert_false(scene.layout.has_receiver);
+    assert_key(&scene, DEVICE_NETNS, 1001, 4001, 5);
+}
+
+static void a_kernel_that_does_not_cast_is_not_asked_to(void **state)
+{
+    struct made_drops kernel = made_drops_usual;
+    struct scene scene;
+
+    (void)state;
+    kernel.without_cast = true;
+    make_scene(&scene, &kernel);
+    send_to(&scene);
+    drop(&scene);
+    assert_key(&scene, 0xf0000003, 1002, 4002, 5);
+    assert_int_equal(scene.casts, 0);
+}
+
+/* --- How it is counted ------------------------------------------------------------------------ */
+
+static void what_is_no_drop_is_not_counted(void **state)
+{
+    struct scene scene;
+
+    (void)state;
+    make_scene(&scene, &made_drops_usual);
+    scene.context[2] = UINT64_C(1) << 32;
+    drop(&scene);
+    assert_int_equal(scene.count, 1);
+    scene.context[2] = made_drops_usual.consumed;
+    drop(&scene);
+    assert_int_equal(scene.count, 1);
+    scene.kernel.consumed = 0; /* before Linux 6.1 the number is that of another reason */
+    drop(&scene);
+    assert_int_equal(scene.count, 2);
+    assert_int_equal(scene.seen[0].count, 0);
+}
+
+static void the_first_packet_of_a_key_leaves_its_headers(void **state)
+{
+    struct scene scene;
+
+    (void)state;
+    make_scene(&scene, &made_drops_usual);
+    drop(&scene);
+    scene.packet[17] = 9;
+    drop(&scene);
+    drop(&scene);
+    assert_int_equal(only_key(&scene)->reason, REASON);
+    assert_int_equal(scene.seen[1].count, 3);
+    assert_int_equal(scene.seen[1].network[1], 0);
+    assert_int_equal(scene.reads, 2);
+}
+
+static void another_reason_place_or_socket_is_another_key(void **state)
+{
+    struct scene scene;
+
+    (void)state;
+    for (unsigned i = 0; i < 3; i++) {
+        make_scene(&scene, &made_drops_usual);
+        drop(&scene);
+        if (i == 0)
+            scene.context[2] = REASON + 1;
+        else if (i == 1)
+            scene.context[1]++;
+        else
+            send_to(&scene);
+        drop(&scene);
+        assert_int_equal(scene.count, 3);
+        assert_int_equal(scene.seen[1].count, 1);
+        assert_int_equal(scene.seen[2].count, 1);
+    }
+}
+
+static void what_finds_no_room_is_counted_together(void **state)
+{
+    struct scene scene;
+
+    (void)state;
+    make_scene(&scene, &made_drops_usual);
+    scene.room = 2;
+    drop(&scene);
+    scene.context[1]++;
+    drop(&scene);
+    scene.context[1]++;
+    drop(&scene);
+    assert_int_equal(scene.count, 2);
+    assert_int_equal(scene.seen[0].count, 2);
+    assert_int_equal(scene.seen[1].count, 1);
+    memset(scene.keys, 1, sizeof *scene.keys); /* while it is read there is no such key either */
+    drop(&scene);
+    assert_int_equal(scene.seen[0].count, 2);
+}
+
+static void the_header_says_where_the_ports_are(void **state)
+{
+    static const struct {
+        uint16_t ethertype;
+        char first;
+        const char *ports;
+    } packets[] = {{ETH_P_IP, 0x45, "\1\2\3\4"},
+                   {ETH_P_IP, 0x4a, "\5\6\7\10"},
+                   {ETH_P_IPV6, 0x60, "\5\6\7\10"}};
+    struct scene scene;
+
+    (void)state;
+    for (size_t i = 0; i < COUNT(packets); i++) {
+        make_scene(&scene, &made_drops_usual);
+        place_u16(scene.skb.bytes + scene.kernel.ethertype, htons(packets[i].ethertype));
+        scene.packet[16] = packets[i].first;
+        scene.packet[16 + 39] = 'z';
+        drop(&scene);
+        assert_int_equal(scene.seen[1].ethertype, htons(packets[i].ethertype));
+        assert_int_equal(scene.seen[1].received, 1);
+        assert_memory_equal(scene.seen[1].network, scene.packet + 16, 40);
+        assert_memory_equal(scene.seen[1].ports, packets[i].ports, 4);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_kernel_that_tells_no_reasons_is_refused),
+        cmocka_unit_test(members_that_no_load_reaches_are_refused),
+        cmocka_unit_test(every_part_is_needed),
+        cmocka_unit_test(a_packet_without_a_socket_is_one_of_its_device),
+        cmocka_unit_test(its_receiver_counts_and_not_its_sender),
+        cmocka_unit_test(its_sender_counts_in_the_namespace_of_the_device),
+        cmocka_unit_test(a_device_that_is_none_has_no_namespace),
+        cmocka_unit_test(no_process_holds_a_socket_that_is_half_open_or_in_time_wait),
+        cmocka_unit_test(a_socket_without_a_file_has_a_user_only),
+        cmocka_unit_test(a_packet_that_did_not_come_in_has_its_way_out),
+        cmocka_unit_test(it_is_counted_wherever_the_members_are),
+        cmocka_unit_test(an_older_kernel_tells_the_sender_only),
+        cmocka_unit_test(a_kernel_that_does_not_cast_is_not_asked_to),
+        cmocka_unit_test(what_is_no_drop_is_not_counted),
+        cmocka_unit_test(the_first_packet_of_a_key_leaves_its_headers),
+        cmocka_unit_test(another_reason_place_or_socket_is_another_key),
+        cmocka_unit_test(what_finds_no_room_is_counted_together),
+        cmocka_unit_test(the_header_says_where_the_ports_are),
+    };
+
+    return cmocka_run_group_tests_name("drop_program", tests, NULL, NULL);
+}
