@@ -14,19 +14,24 @@ static uint16_t read16(const uint8_t *bytes)
     return (uint16_t)(bytes[0] << 8 | bytes[1]);
 }
 
-/* from, to: offsets in the header. Ports stand in the first fragment only. */
+/*
+ * from, to: offsets in the header. Ports stand in the first fragment only; and behind IPv6's
+ * options they were not read.
+ */
 static void take_header(const struct drop_seen *seen, uint8_t family, size_t from, size_t to,
                         struct record *record)
 {
     struct drop_record *drop = &record->drop;
     struct endpoint *source = seen->received ? &drop->remote : &drop->local,
                     *destination = seen->received ? &drop->local : &drop->remote;
-    const bool fragment = family == AF_INET && read16(seen->network + 6) & IP_OFFMASK;
+    const bool elsewhere =
+        family == AF_INET ? read16(seen->network + offsetof(struct iphdr, frag_off)) & IP_OFFMASK
+                          : seen->network[offsetof(struct ip6_hdr, ip6_nxt)] == IPPROTO_HOPOPTS;
 
     source->address = address_make(family, seen->network + from);
     destination->address = address_make(family, seen->network + to);
     record->has |= DROP_ADDRESSES | DROP_PROTOCOL;
-    if (!flow_has_ports(drop->protocol) || fragment)
+    if (!flow_has_ports(drop->protocol) || elsewhere)
         return;
     source->port = read16(seen->ports);
     destination->port = read16(seen->ports + 2);
