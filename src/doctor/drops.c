@@ -116,7 +116,7 @@ static int take(struct drops *drops)
     memset(fitting, 0, count * sizeof *fitting);
     for (size_t i = 0; i < count && !error; i++)
         error = symbols_add(drops->symbols, drop_watch_at(drops->watch, i)->place);
-    if (!error && symbols_read(drops->symbols) == -ENOMEM)
+    if (!error && symbols_read(drops->symbols, "/proc/kallsyms") == -ENOMEM)
         error = -ENOMEM;
     return error;
 }

@@ -134,7 +134,7 @@ int symbols_add(struct symbols *symbols, uint64_t place)
     return 0;
 }
 
-int symbols_read(struct symbols *symbols)
+int symbols_read(struct symbols *symbols, const char *path)
 {
     enum { SIZE = 64 * 1024 };
     char *buffer = symbols->count > symbols->named ? malloc(SIZE) : NULL;
@@ -145,7 +145,7 @@ int symbols_read(struct symbols *symbols)
     if (!buffer)
         return -ENOMEM;
     rights_raise(RIGHT_SYMBOLS); /* the kernel asks who opened it */
-    fd = open("/proc/kallsyms", O_RDONLY | O_CLOEXEC);
+    fd = open(path, O_RDONLY | O_CLOEXEC);
     rights_lower();
     if (fd < 0) {
         free(buffer);
