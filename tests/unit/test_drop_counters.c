@@ -1,0 +1,335 @@
+/* SPDX-License-Identifier: MIT */
+/* Counters of lost packets, as drops. The engine, which reads them, is played here. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <errno.h>
+#include <linux/sock_diag.h>
+#include <netinet/in.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "addresses.h"
+#include "doctor/drop_counters.h"
+#include "fastnet/array.h"
+#include "fastnet/drop_watch.h"
+#include "fastnet/engine.h"
+#include "fastnet/lookup.h"
+#include "fastnet/netlink.h"
+#include "fastnet/record.h"
+
+/* --- The engine ------------------------------------------------------------------------------- */
+
+/* Rows that each reading has, of the tables that are asked for. */
+static struct {
+    struct record rows[8];
+    uint32_t memory[8][SK_MEMINFO_VARS]; /* of sockets */
+    const struct table *tables[8];
+    size_t count;
+    bool udp_was_read;
+    int error;
+} world;
+
+struct engine *engine_create(struct netlink *netlink)
+{
+    static char nothing;
+
+    netlink_destroy(netlink);
+    return (struct engine *)&nothing;
+}
+
+void engine_destroy(struct engine *engine)
+{
+    (void)engine;
+}
+
+void engine_move(struct engine *engine)
+{
+    (void)engine;
+}
+
+const struct context *engine_context(const struct engine *engine)
+{
+    (void)engine;
+    return NULL;
+}
+
+int engine_run(struct engine *engine, const struct listing *listing, struct sink *sink,
+               struct report *report)
+{
+    (void)engine;
+    (void)report;
+    for (size_t i = 0; i < listing->table_count; i++) {
+        world.udp_was_read |= listing->tables[i].table == &table_udp;
+        for (size_t j = 0; j < world.count; j++)
+            if (world.tables[j] == listing->tables[i].table)
+                sink->ops->row(sink, &world.rows[j]);
+    }
+    return world.error;
+}
+
+/* --- What it has ------------------------------------------------------------------------------ */
+
+static struct record *add(const struct table *table, const struct kind *kind, uint64_t has)
+{
+    struct record *row = &world.rows[world.count];
+
+    assert_true(world.count < COUNT(world.rows));
+    *row = (struct record){.kind = kind, .has = has};
+    world.tables[world.count++] = table;
+    return row;
+}
+
+static void add_counter(const struct table *table, const char *protocol, const char *name,
+                        uint64_t value)
+{
+    add(table, &kind_counter, UINT64_MAX)->counter = (struct counter_record){
+        .protocol = as_text(protocol), .name = as_text(name), .magnitude = value};
+}
+
+static void add_socket(const struct table *table, uint16_t protocol, uint64_t cookie,
+                       uint32_t drops)
+{
+    uint32_t *memory = world.memory[world.count];
+    struct record *row = add(table, &kind_socket, UINT64_MAX);
+
+    memory[SK_MEMINFO_DROPS] = drops;
+    row->identity = cookie;
+    row->socket = (struct socket_record){
+        .family = AF_INET,
+        .protocol = protocol,
+        .inode = 40 + cookie,
+        .uid = 1000,
+        .local = {ip("127.0.0.1"), 7000},
+        .memory = {(const char *)memory, sizeof world.memory[0]},
+    };
+}
+
+/* --- A scene ---------------------------------------------------------------------------------- */
+
+struct scene {
+    struct drop_counters *counters;
+    struct record told[8];
+    size_t count;
+    struct report report;
+};
+
+static int make(void **state)
+{
+    static struct scene scene;
+
+    memset(&world, 0, sizeof world);
+    scene = (struct scene){.counters = drop_counters_create(false)};
+    *state = &scene;
+    return scene.counters ? 0 : -1;
+}
+
+static int finish(void **state)
+{
+    struct scene *scene = *state;
+
+    drop_counters_destroy(scene->counters);
+    drop_counters_destroy(NULL);
+    return 0;
+}
+
+static int take(struct record *record, void *arg)
+{
+    struct scene *scene = arg;
+
+    assert_ptr_equal(record->kind, &kind_drop);
+    assert_int_equal(record->drop.source, DROP_BY_COUNTER);
+    assert_true(scene->count < COUNT(scene->told));
+    scene->told[scene->count++] = *record;
+    return 0;
+}
+
+static int list(struct scene *scene)
+{
+    scene->count = 0;
+    return drop_counters_list(scene->counters, NULL, &scene->report, take, scene);
+}
+
+static void assert_told(const struct scene *scene, size_t i, const char *reason, uint64_t drops)
+{
+    assert_true(i < scene->count);
+    assert_true(text_is(scene->told[i].drop.reason, reason));
+    assert_int_equal(scene->told[i].drop.drops, drops);
+}
+
+/* --- Tests ------------------------------------------------------------------------------------ */
+
+static void only_what_has_grown_is_told(void **state)
+{
+    struct scene *scene = *state;
+
+    add_counter(&table_counters, "Udp", "NoPorts", 100);
+    add_counter(&table_counters, "Ip", "InHdrErrors", 7);
+    add_counter(&table_counters, "Udp", "InDatagrams", 100); /* no drops */
+    add_counter(&table_counters, "Tcp", "NoPorts", 100);     /* there is none */
+    drop_counters_begin(scene->counters);
+    assert_int_equal(list(scene), 0);
+    assert_int_equal(scene->count, 0);
+    for (size_t i = 0; i < world.count; i++)
+        world.rows[i].counter.magnitude += i == 1 ? 0 : 5;
+    assert_int_equal(list(scene), 0);
+    assert_int_equal(scene->count, 1);
+    assert_told(scene, 0, "NoPorts", 5);
+    assert_int_equal(scene->told[0].has, 0);
+    assert_true(scene->told[0].drop.elapsed > 0);
+    world.rows[0].counter.magnitude += 2; /* since the last time */
+    assert_int_equal(list(scene), 0);
+    assert_told(scene, 0, "NoPorts", 2);
+    world.rows[0].counter.magnitude = 1; /* it began anew */
+    assert_int_equal(list(scene), 0);
+    assert_int_equal(scene->count, 0);
+}
+
+static void without_a_reading_before_nothing_has_grown(void **state)
+{
+    struct scene *scene = *state;
+
+    add_counter(&table_counters, "Udp", "NoPorts", 100);
+    assert_int_equal(list(scene), 0);
+    assert_int_equal(scene->count, 0);
+    world.rows[0].counter.magnitude = 101;
+    assert_int_equal(list(scene), 0);
+    assert_told(scene, 0, "NoPorts", 1);
+}
+
+static void a_counter_of_each_processor_is_added_up(void **state)
+{
+    struct scene *scene = *state;
+
+    add_counter(&table_softnet, "cpu0", "SoftnetDropped", 1);
+    add_counter(&table_softnet, "cpu1", "SoftnetDropped", 2);
+    drop_counters_begin(scene->counters);
+    world.rows[0].counter.magnitude = 4;
+    world.rows[1].counter.magnitude = 4;
+    assert_int_equal(list(scene), 0);
+    assert_int_equal(scene->count, 1);
+    assert_told(scene, 0, "SoftnetDropped", 5);
+}
+
+/* The counter of all has the rest. */
+static void what_a_socket_lost_is_told_once(void **state)
+{
+    struct scene *scene = *state;
+
+    add_socket(&table_udp, IPPROTO_UDP, 1, 10);
+    add_socket(&table_udp, IPPROTO_UDP, 2, 10);
+    add_counter(&table_counters, "Udp", "RcvbufErrors", 50);
+    add_counter(&table_counters6, "Udp6", "Udp6RcvbufErrors", 0);
+    drop_counters_begin(scene->counters);
+    assert_true(world.udp_was_read);
+    world.memory[0][SK_MEMINFO_DROPS] = 14;
+    world.rows[2].counter.magnitude = 57;
+    assert_int_equal(list(scene), 0);
+    assert_int_equal(scene->count, 2);
+    assert_told(scene, 0, "RcvbufErrors", 4);
+    assert_int_equal(scene->told[0].drop.inode, 41);
+    assert_int_equal(scene->told[0].drop.uid, 1000);
+    assert_int_equal(scene->told[0].drop.local.port, 7000);
+    assert_int_equal(scene->told[0].drop.protocol, IPPROTO_UDP);
+    assert_int_equal(scene->told[0].has, DROP_PROTOCOL | DROP_ADDRESSES | DROP_PORTS | DROP_SOCKET);
+    assert_told(scene, 1, "RcvbufErrors", 3);
+    world.memory[0][SK_MEMINFO_DROPS] = 20;
+    world.rows[2].counter.magnitude = 61; /* two of them were of IPv6 */
+    world.rows[3].counter.magnitude = 2;
+    assert_int_equal(list(scene), 0);
+    assert_int_equal(scene->count, 1);
+    assert_told(scene, 0, "RcvbufErrors", 6);
+}
+
+static void a_socket_that_was_not_there_had_lost_nothing(void **state)
+{
+    struct scene *scene = *state;
+
+    drop_counters_begin(scene->counters);
+    add_socket(&table_udp, IPPROTO_UDP, 1, 3);
+    assert_int_equal(list(scene), 0);
+    assert_told(scene, 0, "RcvbufErrors", 3);
+}
+
+static void a_listener_tells_why_where_all_were_overflows(void **state)
+{
+    struct scene *scene = *state;
+
+    add_socket(&table_tcp, IPPROTO_TCP, 1, 0);
+    add_counter(&table_counters, "TcpExt", "ListenDrops", 10);
+    add_counter(&table_counters, "TcpExt", "ListenOverflows", 10);
+    drop_counters_begin(scene->counters);
+    world.memory[0][SK_MEMINFO_DROPS] = 5;
+    world.rows[1].counter.magnitude = 15;
+    world.rows[2].counter.magnitude = 15;
+    assert_int_equal(list(scene), 0);
+    assert_int_equal(scene->count, 1);
+    assert_told(scene, 0, "ListenOverflows", 5);
+    assert_int_equal(scene->told[0].drop.protocol, IPPROTO_TCP);
+    world.memory[0][SK_MEMINFO_DROPS] = 7;
+    world.rows[1].counter.magnitude = 17;
+    assert_int_equal(list(scene), 0);
+    assert_int_equal(scene->count, 1);
+    assert_told(scene, 0, "ListenDrops", 2);
+}
+
+static void an_interface_tells_its_own(void **state)
+{
+    struct scene *scene = *state;
+    struct interface_record *interface;
+
+    interface = &add(&table_interfaces, &kind_interface, UINT64_MAX)->interface;
+    interface->index = 3;
+    interface->counters[RX_DROPPED] = 10; /* of these the card had no room for 4 */
+    interface->details[RX_MISSED] = 4;
+    interface->queue_drops = 1;
+    drop_counters_begin(scene->counters);
+    interface->counters[RX_DROPPED] = 13;
+    interface->details[RX_MISSED] = 5;
+    interface->queue_drops = 2;
+    assert_int_equal(list(scene), 0);
+    assert_int_equal(scene->count, 3);
+    for (size_t i = 0; i < scene->count; i++) {
+        const struct drop_record *drop = &scene->told[i].drop;
+        const bool dropped = text_is(drop->reason, "rx_dropped");
+        assert_true(dropped || text_is(drop->reason, "rx_missed_errors") ||
+                    text_is(drop->reason, "qdisc_drops"));
+        assert_int_equal(drop->drops, dropped ? 2 : 1);
+        assert_int_equal(drop->interface, 3);
+        assert_int_equal(scene->told[i].has, DROP_INTERFACE);
+    }
+}
+
+static void an_error_of_the_engine_is_handed_on(void **state)
+{
+    struct scene *scene = *state;
+
+    add_counter(&table_counters, "Udp", "NoPorts", 100);
+    drop_counters_begin(scene->counters);
+    world.rows[0].counter.magnitude = 101;
+    world.error = -ENOMEM;
+    assert_int_equal(list(scene), -ENOMEM);
+    assert_int_equal(scene->count, 0);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, make, finish)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(only_what_has_grown_is_told),
+        TEST(without_a_reading_before_nothing_has_grown),
+        TEST(a_counter_of_each_processor_is_added_up),
+        TEST(what_a_socket_lost_is_told_once),
+        TEST(a_socket_that_was_not_there_had_lost_nothing),
+        TEST(a_listener_tells_why_where_all_were_overflows),
+        TEST(an_interface_tells_its_own),
+        TEST(an_error_of_the_engine_is_handed_on),
+    };
+
+    return cmocka_run_group_tests_name("drop_counters", tests, NULL, NULL);
+}
