@@ -10,6 +10,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "backend/drop/drop_program.h"
 #include "backend/socket/socket_pass.h"
 #include "bytes.h"
 #include "fastnet/layouts.h"
@@ -86,6 +87,25 @@ static void look_for_sockets(const struct btf *btf)
     require(pass_program_make(&layout, program) <= PASS_PROGRAM_MAX);
 }
 
+/* Every jump leads into the program. */
+static void look_for_drops(const struct btf *btf)
+{
+    struct bpf_insn program[DROP_PROGRAM_MAX];
+    struct drop_layout layout;
+    size_t count;
+
+    if (drop_layout_init(&layout, btf) < 0)
+        return;
+    require(layout.skb.offset >= 0 && layout.place.offset >= 0 && layout.reason.offset >= 0);
+    require(layout.skb.size == BPF_DW && layout.index.size == BPF_W && layout.uid.size == BPF_W);
+    require(layout.netns.offset >= 0 && layout.number.offset >= 0 && layout.head.offset >= 0);
+    count = drop_program_make(&layout, 7, program);
+    require(count <= DROP_PROGRAM_MAX);
+    for (size_t i = 0; i < count; i++)
+        if (BPF_CLASS(program[i].code) == BPF_JMP && BPF_OP(program[i].code) < BPF_CALL)
+            require(program[i].off > 0 && i + (size_t)program[i].off < count);
+}
+
 static void look_at_types(const struct btf *btf)
 {
     enum { LOOKED_FOR_MAX = 8 }; /* because a search may take long */
@@ -107,6 +127,7 @@ static void look_at_types(const struct btf *btf)
     }
     look_for_owners(btf);
     look_for_sockets(btf);
+    look_for_drops(btf);
 }
 
 /* --- Values ----------------------------------------------------------------------------------- */

@@ -238,11 +238,13 @@ static void what_a_socket_lost_is_told_once(void **state)
     assert_int_equal(scene->told[0].has, DROP_PROTOCOL | DROP_ADDRESSES | DROP_PORTS | DROP_SOCKET);
     assert_told(scene, 1, "RcvbufErrors", 3);
     world.memory[0][SK_MEMINFO_DROPS] = 20;
-    world.rows[2].counter.magnitude = 61; /* two of them were of IPv6 */
-    world.rows[3].counter.magnitude = 2;
+    world.rows[2].counter.magnitude = 61;
+    world.rows[3].counter.magnitude = 3; /* one of the 7 has no socket any more */
     assert_int_equal(list(scene), 0);
-    assert_int_equal(scene->count, 1);
+    assert_int_equal(scene->count, 2);
     assert_told(scene, 0, "RcvbufErrors", 6);
+    assert_int_equal(scene->told[1].drop.drops, 1);
+    assert_int_equal(scene->told[1].has, 0);
 }
 
 static void a_socket_that_was_not_there_had_lost_nothing(void **state)
