@@ -127,6 +127,7 @@ static int attach(struct drop_watch *watch, const struct drop_layout *layout)
     return watch->link < 0 ? watch->link : 0;
 }
 
+/* Returns 0, -errno of *what, or 1: *what is the whole reason. */
 static int start(struct drop_watch *watch, const char **what)
 {
     struct kernel_types types;
@@ -134,14 +135,14 @@ static int start(struct drop_watch *watch, const char **what)
     int status = kernel_types_init(&types);
 
     *what = "/sys/kernel/btf/vmlinux";
-    if (status == 0)
-        status = drop_layout_init(&layout, &types.btf);
-    if (status == -ENOTSUP)
+    if (status == 0 && drop_layout_init(&layout, &types.btf) < 0) {
         *what = "this kernel tells no reasons (Linux 5.17 does)";
+        status = 1;
+    }
     if (status == 0)
         status = add_reasons(watch, &types.btf, layout.reasons, "SKB_DROP_REASON_", false);
     kernel_types_finish(&types);
-    if (status < 0)
+    if (status)
         return status;
     watch->tells_receivers = layout.has_receiver;
     *what = "bpf(2)";
@@ -166,7 +167,7 @@ struct drop_watch *drop_watch_create(char why[DROP_REASON_SIZE])
         snprintf(why, DROP_REASON_SIZE, "it needs CAP_BPF and CAP_PERFMON (try sudo)");
     else if (watch && watch->keys && watch->seen && (status = start(watch, &what)) == 0)
         return watch;
-    else if (status == -ENOTSUP)
+    else if (status > 0)
         snprintf(why, DROP_REASON_SIZE, "%s", what);
     else
         snprintf(why, DROP_REASON_SIZE, "%s: %s%s", what, strerror(-status),
