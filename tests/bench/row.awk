@@ -61,9 +61,14 @@ function judge(goal,    words, count, of, operator, limit, i, median, best, figu
         print "not measured\t" name " (" goal ")" >>verdicts
         return goal ": -"
     }
-    if (operator == "<") {
+    if (of == "memory") {
+        best = figure = median = measured[1, PEAK]
+    } else if (operator == "<") {
         best = measured[1, of == "cpu" ? CPU : WALL]
         figure = median = measured[1, (of == "cpu" ? CPU : WALL) + 1]
+    } else if (operator == "+cpu") {
+        best = measured[1, CPU] - measured[i, CPU + 1]
+        figure = median = measured[1, CPU + 1] - measured[i, CPU + 1]
     } else if (operator == "+") {
         best = measured[i, MORE]
         figure = median = measured[i, MORE + 1]

@@ -27,7 +27,9 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { COMMANDS_MAX = 16, RUNS_MIN = 5, RUNS_MAX = 1001 };
+#include "quartiles.h"
+
+enum { COMMANDS_MAX = 16, RUNS_MIN = 5 };
 
 struct command {
     char **argv;
@@ -107,23 +109,6 @@ static void run(struct command *command, int null)
     if (usage.ru_maxrss > command->peak)
         command->peak = usage.ru_maxrss;
     command->status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
-}
-
-static int compare(const void *a, const void *b)
-{
-    double left = *(const double *)a;
-    double right = *(const double *)b;
-
-    return (left > right) - (left < right);
-}
-
-static void print_quartiles(const double *values, int count)
-{
-    double sorted[RUNS_MAX];
-
-    memcpy(sorted, values, (size_t)count * sizeof *values);
-    qsort(sorted, (size_t)count, sizeof *sorted, compare);
-    printf("%.5f %.5f %.5f ", sorted[count / 4], sorted[count / 2], sorted[count - 1 - count / 4]);
 }
 
 static void print(const struct command *command)
