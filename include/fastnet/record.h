@@ -41,8 +41,8 @@ struct record {
     const struct record *before;
     uint64_t elapsed;
     /*
-     * How many it stands for, which are alike in the fields that it has, to be counted: sockets of a
-     * state, packets of a drop. 0: one, as nearly all records do.
+     * How many it stands for, which are alike in the fields that it has, to be counted: sockets of
+     * a state, packets of a drop. 0: one, as nearly all records do.
      */
     uint64_t rows;
     uint64_t visit; /* the engine's number of the namespace that it was read in; 0: the only one */
