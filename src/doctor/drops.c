@@ -79,20 +79,22 @@ static void interrupt(int signal)
     interrupted = true;
 }
 
-/* ctrl-C ends the wait, and shows what there is; not of a program that was started to ignore it. */
+/*
+ * ctrl-C ends the wait, and shows what there is; a second one ends the program. Not of a program
+ * that was started to ignore it.
+ */
 static void wait_until(uint64_t when)
 {
     const struct timespec time = {.tv_sec = (time_t)(when / CLOCK_SECOND),
                                   .tv_nsec = (long)(when % CLOCK_SECOND)};
-    const struct sigaction own = {.sa_handler = interrupt};
+    const struct sigaction own = {.sa_handler = interrupt, .sa_flags = (int)SA_RESETHAND};
     struct sigaction former;
 
     sigaction(SIGINT, NULL, &former);
-    if (former.sa_handler != SIG_IGN)
+    if (former.sa_handler != SIG_IGN && !interrupted)
         sigaction(SIGINT, &own, NULL);
     while (!interrupted && clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &time, NULL) == EINTR)
         continue;
-    sigaction(SIGINT, &former, NULL);
 }
 
 /* Names of places are read once for all of them. */

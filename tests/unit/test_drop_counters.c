@@ -19,7 +19,6 @@
 #include "fastnet/drop_watch.h"
 #include "fastnet/engine.h"
 #include "fastnet/lookup.h"
-#include "fastnet/netlink.h"
 #include "fastnet/record.h"
 
 /* --- The engine ------------------------------------------------------------------------------- */
@@ -33,19 +32,6 @@ static struct {
     bool udp_was_read;
     int error;
 } world;
-
-struct engine *engine_create(struct netlink *netlink)
-{
-    static char nothing;
-
-    netlink_destroy(netlink);
-    return (struct engine *)&nothing;
-}
-
-void engine_destroy(struct engine *engine)
-{
-    (void)engine;
-}
 
 void engine_move(struct engine *engine)
 {
@@ -123,7 +109,7 @@ static int make(void **state)
     static struct scene scene;
 
     memset(&world, 0, sizeof world);
-    scene = (struct scene){.counters = drop_counters_create(false)};
+    scene = (struct scene){.counters = drop_counters_create(NULL, false)};
     *state = &scene;
     return scene.counters ? 0 : -1;
 }
@@ -230,19 +216,19 @@ static void what_a_socket_lost_is_told_once(void **state)
     world.rows[2].counter.magnitude = 57;
     assert_int_equal(list(scene), 0);
     assert_int_equal(scene->count, 2);
-    assert_told(scene, 0, "RcvbufErrors", 4);
+    assert_told(scene, 0, "SOCKET_RCVBUFF", 4);
     assert_int_equal(scene->told[0].drop.inode, 41);
     assert_int_equal(scene->told[0].drop.uid, 1000);
     assert_int_equal(scene->told[0].drop.local.port, 7000);
     assert_int_equal(scene->told[0].drop.protocol, IPPROTO_UDP);
     assert_int_equal(scene->told[0].has, DROP_PROTOCOL | DROP_ADDRESSES | DROP_PORTS | DROP_SOCKET);
-    assert_told(scene, 1, "RcvbufErrors", 3);
+    assert_told(scene, 1, "SOCKET_RCVBUFF", 3);
     world.memory[0][SK_MEMINFO_DROPS] = 20;
     world.rows[2].counter.magnitude = 61;
     world.rows[3].counter.magnitude = 3; /* one of the 7 has no socket any more */
     assert_int_equal(list(scene), 0);
     assert_int_equal(scene->count, 2);
-    assert_told(scene, 0, "RcvbufErrors", 6);
+    assert_told(scene, 0, "SOCKET_RCVBUFF", 6);
     assert_int_equal(scene->told[1].drop.drops, 1);
     assert_int_equal(scene->told[1].has, 0);
 }
@@ -254,7 +240,7 @@ static void a_socket_that_was_not_there_had_lost_nothing(void **state)
     drop_counters_begin(scene->counters);
     add_socket(&table_udp, IPPROTO_UDP, 1, 3);
     assert_int_equal(list(scene), 0);
-    assert_told(scene, 0, "RcvbufErrors", 3);
+    assert_told(scene, 0, "SOCKET_RCVBUFF", 3);
 }
 
 static void a_listener_tells_why_where_all_were_overflows(void **state)
