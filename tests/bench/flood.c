@@ -108,7 +108,7 @@ static void flood(int sender, long packets, double *took, double *of_cpu)
 
 static void print(int which, int rounds)
 {
-    double ratios[RUNS_MAX], differences[RUNS_MAX];
+    double ratios[RUNS_MAX] = {0}, differences[RUNS_MAX] = {0};
 
     for (int i = 0; i < rounds; i++) {
         ratios[i] = wall[WITH][i] / wall[which][i];

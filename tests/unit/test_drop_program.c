@@ -149,9 +149,10 @@ static void make_socket(const struct made_drops *kernel, struct made_socket *mad
 /* An IPv4 packet that came in by interface 5, for nobody; it begins 16 bytes behind the head. */
 static void make_scene(struct scene *scene, const struct made_drops *kernel)
 {
-    char *skb = scene->skb.bytes;
+    char *skb;
 
     *scene = (struct scene){.kernel = *kernel, .room = KEYS, .count = 1};
+    skb = scene->skb.bytes;
     place_pointer(skb + kernel->device, scene->device.bytes);
     place_u32(skb + kernel->arrival, 5);
     place_pointer(skb + kernel->head, scene->packet);
