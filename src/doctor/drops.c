@@ -97,7 +97,7 @@ static void wait_until(uint64_t when)
         continue;
 }
 
-/* Names of places are read once for all of them. */
+/* Names of places are read once for all that will be listed. */
 static int take(struct drops *drops)
 {
     const size_t count =
@@ -116,8 +116,11 @@ static int take(struct drops *drops)
         return error;
     memset(listed, 0, count * sizeof *listed);
     memset(fitting, 0, count * sizeof *fitting);
-    for (size_t i = 0; i < count && !error; i++)
-        error = symbols_add(drops->symbols, drop_watch_at(drops->watch, i)->place);
+    for (size_t i = 0; i < count && !error; i++) {
+        const struct drop *drop = drop_watch_at(drops->watch, i);
+        if (drops->options->all_netns || !drop->netns || drop->netns == drops->home)
+            error = symbols_add(drops->symbols, drop->place);
+    }
     if (!error && symbols_read(drops->symbols, "/proc/kallsyms") == -ENOMEM)
         error = -ENOMEM;
     return error;
