@@ -164,12 +164,12 @@ static void only_what_has_grown_is_told(void **state)
         world.rows[i].counter.magnitude += i == 1 ? 0 : 5;
     assert_int_equal(list(scene), 0);
     assert_int_equal(scene->count, 1);
-    assert_told(scene, 0, "NoPorts", 5);
+    assert_told(scene, 0, "NO_SOCKET", 5);
     assert_int_equal(scene->told[0].has, 0);
     assert_true(scene->told[0].drop.elapsed > 0);
     world.rows[0].counter.magnitude += 2; /* since the last time */
     assert_int_equal(list(scene), 0);
-    assert_told(scene, 0, "NoPorts", 2);
+    assert_told(scene, 0, "NO_SOCKET", 2);
     world.rows[0].counter.magnitude = 1; /* it began anew */
     assert_int_equal(list(scene), 0);
     assert_int_equal(scene->count, 0);
@@ -184,7 +184,7 @@ static void without_a_reading_before_nothing_has_grown(void **state)
     assert_int_equal(scene->count, 0);
     world.rows[0].counter.magnitude = 101;
     assert_int_equal(list(scene), 0);
-    assert_told(scene, 0, "NoPorts", 1);
+    assert_told(scene, 0, "NO_SOCKET", 1);
 }
 
 static void a_counter_of_each_processor_is_added_up(void **state)
@@ -198,7 +198,7 @@ static void a_counter_of_each_processor_is_added_up(void **state)
     world.rows[1].counter.magnitude = 4;
     assert_int_equal(list(scene), 0);
     assert_int_equal(scene->count, 1);
-    assert_told(scene, 0, "SoftnetDropped", 5);
+    assert_told(scene, 0, "CPU_BACKLOG", 5);
 }
 
 /* The counter of all has the rest. */

@@ -62,7 +62,7 @@ static void reasons_have_the_class_that_they_should(void **state)
         {"QUEUE_PURGE", DROP_IS_HARMLESS},
         {"UNIX_SKIP_OOB", DROP_IS_HARMLESS},
         {"NOT_SPECIFIED", DROP_IS_LOSS},
-        {"NoPorts", DROP_IS_POLICY},
+        {"TCPReqQFullDrop", DROP_IS_LOSS},
     };
 
     (void)state;
