@@ -22,6 +22,7 @@
 #include "addresses.h"
 #include "backend/proc/lines.h"
 #include "backend/socket/decode.h"
+#include "fastnet/array.h"
 #include "scene.h"
 
 #define TCP_FIELDS                                                                                 \
@@ -288,6 +289,104 @@ static void a_line_with_any_byte_changed_is_refused_or_a_row(void **state)
             if (decode(line, sizeof line - 1, &table_tcp, &record, NULL) == 0)
                 assert_int_equal(record.has, fields_of(&record));
         }
+}
+
+/* Returns whether the line is read by columns: then word by word it is the same record. */
+static bool is_read_by_columns(const char *data, size_t length, const struct table *table)
+{
+    char *exact = malloc(length ? length : 1); /* a sanitizer sees a byte too many */
+    const struct line line = {.data = exact, .length = length};
+    struct record fast, slow;
+    bool by_columns;
+
+    assert_non_null(exact);
+    memcpy(exact, data, length);
+    memset(&fast, 0xa5, sizeof fast);
+    memset(&slow, 0xa5, sizeof slow);
+    by_columns = proc_net_decode_columns(&line, table, &fast);
+    if (by_columns) {
+        assert_int_equal(proc_net_decode_words(&line, table, &slow), 0);
+        assert_memory_equal(&fast, &slow, sizeof fast);
+    }
+    free(exact);
+    return by_columns;
+}
+
+/* As Linux 6.18 writes them, also of users and slots that are wider than their columns. */
+static const struct kernel_line {
+    const struct table *table;
+    const char *text;
+} kernel_lines[] = {
+    {&table_tcp, established},
+    {&table_tcp, "   0: 00000000:1F90 00000000:0000 0A 00000000:00000080 00:00000000 00000000     0"
+                 "        0 1 1 0000000000000000 100 0 0 10 0"},
+    {&table_tcp, "123456789: 0100007F:1F90 0100007F:AbCd 06 00000000:00000000 03:0000176C 0000000a"
+                 " 65534 12345678 0 3 00000000d88872be"},
+    {&table_tcp6,
+     "   1: 0000000000000000FFFF00000100007F:01BB 000080FE000000000000000001000000:E308 "
+     "01 00000009:0000000A 02:0000176C FFFFFFFF  1000        0 4294967295 2 "
+     "ffffffff9def0123 20 4 30 10 -1"},
+    {&table_udp,
+     " 4542: 0100007F:14E9 00000000:0000 07 00000000:00000340 00:00000000 00000000   101"
+     "        0 12345678901234567890 2 000000008554a4fd 9"},
+    {&table_raw6,
+     "   58: 00000000000000000000000000000000:003A 00000000000000000000000000000000:0000"
+     " 07 00000000:00000000 00:00000000 00000000     0        0 12345678 2 "
+     "000000008554a4fd 0"},
+};
+
+static void a_line_of_the_kernel_is_read_by_columns(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < COUNT(kernel_lines); i++)
+        assert_true(is_read_by_columns(kernel_lines[i].text, strlen(kernel_lines[i].text),
+                                       kernel_lines[i].table));
+}
+
+/* Every byte at every place, and every length. */
+static void columns_say_what_words_say(void **state)
+{
+    char text[256];
+    size_t by_columns = 0, all = 0;
+
+    (void)state;
+    for (size_t i = 0; i < COUNT(kernel_lines); i++) {
+        const struct kernel_line *line = &kernel_lines[i];
+        const size_t length = strlen(line->text);
+        for (size_t at = 0; at < length; at++, all++) {
+            memcpy(text, line->text, length);
+            for (int byte = 0; byte < 256; byte++) {
+                text[at] = (char)byte;
+                by_columns += is_read_by_columns(text, length, line->table);
+            }
+            is_read_by_columns(line->text, at, line->table);
+        }
+    }
+    assert_in_range(by_columns, all, 255 * all); /* some of both */
+}
+
+static void what_is_wider_or_hidden_is_read_by_words(void **state)
+{
+    static const char *const lines[] = {
+        "   0: 0100007F:0050 00000000:0000 0A 00000000:00000000 00:00000000 00000000 100000        "
+        "0 "
+        "12 1 0000000000000000",
+        "   0: 0100007F:0050 00000000:0000 0A 00000000:00000000 02:123456789 00000000     0        "
+        "0 "
+        "12 1 0000000000000000",
+        "   0: 0100007F:0050 00000000:0000 0A 00000000:00000000 00:00000000 00000000     0        "
+        "0 "
+        "12 1 (____ptrval____)",
+        "   0: 0100007F:0050 00000000:0000 0A 00000000:00000000 00:00000000 00000000     0        "
+        "0 "
+        "12 1 c1234567 1 2 3 4 5 6 7 8",
+    };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT(lines); i++) {
+        assert_false(is_read_by_columns(lines[i], strlen(lines[i]), &table_tcp));
+        assert_int_equal(decoded(lines[i], &table_tcp).socket.inode, 12);
+    }
 }
 
 static void an_overlong_line_is_refused(void **state)
@@ -728,6 +827,9 @@ int main(void)
         cmocka_unit_test(a_line_that_is_none_of_the_kernels_is_refused),
         cmocka_unit_test(a_line_cut_at_any_byte_is_refused_or_right),
         cmocka_unit_test(a_line_with_any_byte_changed_is_refused_or_a_row),
+        cmocka_unit_test(a_line_of_the_kernel_is_read_by_columns),
+        cmocka_unit_test(columns_say_what_words_say),
+        cmocka_unit_test(what_is_wider_or_hidden_is_read_by_words),
         cmocka_unit_test(an_overlong_line_is_refused),
         cmocka_unit_test(a_unix_line_has_all_that_stands_in_it),
         cmocka_unit_test(a_unix_row_is_another_when_anything_but_refcnt_differs),

@@ -131,6 +131,54 @@ static void eight_digits_at_once_are_what_they_are_one_by_one(void **state)
         }
 }
 
+/* Every byte at every place behind blanks. */
+static void a_right_aligned_number_is_blanks_and_then_digits(void **state)
+{
+    char text[9] = "";
+
+    (void)state;
+    for (int blanks = 0; blanks <= 8; blanks++)
+        for (int place = 0; place < 8; place++)
+            for (int byte = 0; byte < 256; byte++) {
+                uint32_t value;
+                uint64_t expected = 0;
+                memcpy(text, "90817263", 8);
+                memset(text, ' ', (size_t)blanks);
+                text[place] = (char)byte;
+                struct scan scan = {text, text + 8};
+                const bool right = scan_number(&scan, &expected, UINT64_MAX) && scan.at == scan.end;
+                assert_int_equal(scan_right_aligned(scan_text(text), &value), right);
+                if (right)
+                    assert_int_equal(value, expected);
+            }
+}
+
+/* From one digit on, up to the end of the text and with every byte behind it. */
+static void decimal_digits_at_once_are_what_they_are_one_by_one(void **state)
+{
+    static const char digits[] = "98765432101234567890";
+    char text[32];
+
+    (void)state;
+    for (size_t count = 1; count < 20; count++)
+        for (int byte = 0; byte < 256; byte++) {
+            memcpy(text, digits, count);
+            memset(text + count, byte, sizeof text - count);
+            struct scan whole = {text, text + count}, scan = {text, text + sizeof text};
+            uint64_t value = 0, expected = 0;
+            assert_true(scan_decimal(&whole, &value, UINT64_MAX) && whole.at == text + count);
+            for (size_t i = 0; i < count; i++)
+                expected = expected * 10 + (uint64_t)(digits[i] - '0');
+            assert_true(value == expected);
+            if (byte >= '0' && byte <= '9')
+                continue;
+            assert_true(scan_decimal(&scan, &value, UINT64_MAX) && scan.at == text + count);
+            assert_true(value == expected);
+            scan.at = text;
+            assert_true(scan_pass_decimal(&scan) && scan.at == text + count);
+        }
+}
+
 static void blanks_are_skipped_and_nothing_else(void **state)
 {
     static const char text[] = "  \t1";
@@ -227,6 +275,8 @@ int main(void)
         cmocka_unit_test(nothing_is_read_behind_the_end),
         cmocka_unit_test(a_decimal_number_is_refused_above_its_bound),
         cmocka_unit_test(eight_digits_at_once_are_what_they_are_one_by_one),
+        cmocka_unit_test(a_right_aligned_number_is_blanks_and_then_digits),
+        cmocka_unit_test(decimal_digits_at_once_are_what_they_are_one_by_one),
         cmocka_unit_test(blanks_are_skipped_and_nothing_else),
         cmocka_unit_test(words_end_at_a_blank_and_at_a_tab_where_tabs_separate),
         cmocka_unit_test(a_number_may_stand_behind_blanks_but_not_behind_a_tab),

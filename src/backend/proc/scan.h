@@ -71,27 +71,52 @@ static inline bool scan_char(struct scan *scan, char c)
     return true;
 }
 
+/* In each function that needs them, or values would go through memory. */
+#define SCAN_INLINE static inline __attribute__((always_inline))
+
+#define SCAN_EACH(byte) (UINT64_C(0x0101010101010101) * (byte))
+
+/* Eight bytes of text as a number, the first byte the highest. `at` points to at least eight. */
+SCAN_INLINE uint64_t scan_text(const char *at)
+{
+    uint64_t text;
+
+    memcpy(&text, at, sizeof text);
+    return be64toh(text);
+}
+
+/* Of each byte the high bit: whether it is a hexadecimal digit. The other bits mean nothing. */
+SCAN_INLINE uint64_t scan_are_digits(uint64_t text)
+{
+    const uint64_t small = text | SCAN_EACH(0x20); /* makes capital letters small */
+    /* the high bit of each byte says whether it is in the range, unless a byte had it before */
+    const uint64_t digits = (text + SCAN_EACH(0x80 - '0')) & ~(text + SCAN_EACH(0x80 - '9' - 1));
+    const uint64_t letters = (small + SCAN_EACH(0x80 - 'a')) & ~(small + SCAN_EACH(0x80 - 'f' - 1));
+
+    return (digits | letters) & ~text;
+}
+
+/* The number that eight hexadecimal digits are. */
+SCAN_INLINE uint32_t scan_digits_value(uint64_t text)
+{
+    uint64_t nibbles = (text & SCAN_EACH(0x0f)) + (text >> 6 & SCAN_EACH(1)) * 9;
+
+    nibbles = (nibbles | nibbles >> 4) & UINT64_C(0x00ff00ff00ff00ff);
+    nibbles = (nibbles | nibbles >> 8) & UINT64_C(0x0000ffff0000ffff);
+    return (uint32_t)(nibbles | nibbles >> 16);
+}
+
 /*
  * Eight hexadecimal digits at once: all bytes of a word are checked and converted in parallel.
- * Returns false if one of the eight bytes is no such digit. `at` points to at least eight bytes.
+ * Returns false if one of the eight bytes is no such digit.
  */
 static inline bool scan_eight(const char *at, uint32_t *value)
 {
-    const uint64_t ones = UINT64_C(0x0101010101010101), high = ones * 0x80;
-    uint64_t text, small, digits, letters, nibbles;
+    const uint64_t text = scan_text(at);
 
-    memcpy(&text, at, sizeof text);
-    text = be64toh(text);
-    small = text | ones * 0x20; /* makes capital letters small */
-    /* the high bit of each byte says whether it is in the range, unless a byte had it before */
-    digits = (text + ones * (0x80 - '0')) & ~(text + ones * (0x80 - '9' - 1));
-    letters = (small + ones * (0x80 - 'a')) & ~(small + ones * (0x80 - 'f' - 1));
-    if ((text & high) || ((digits | letters) & high) != high)
+    if (~scan_are_digits(text) & SCAN_EACH(0x80))
         return false;
-    nibbles = (text & ones * 0x0f) + ((letters & high) >> 7) * 9;
-    nibbles = (nibbles | nibbles >> 4) & UINT64_C(0x00ff00ff00ff00ff);
-    nibbles = (nibbles | nibbles >> 8) & UINT64_C(0x0000ffff0000ffff);
-    *value = (uint32_t)(nibbles | nibbles >> 16);
+    *value = scan_digits_value(text);
     return true;
 }
 
@@ -157,6 +182,47 @@ static inline bool scan_pointer(struct scan *scan, uint64_t *address)
     return true;
 }
 
+/* The high bits of bytes that are not from 0 to 9. */
+SCAN_INLINE uint64_t scan_above_nine(uint64_t values)
+{
+    return (((values & SCAN_EACH(0x7f)) + SCAN_EACH(0x80 - 10)) | values) & SCAN_EACH(0x80);
+}
+
+/* The number of which each byte is a decimal digit. */
+SCAN_INLINE uint32_t scan_decimal_value(uint64_t digits)
+{
+    digits =
+        (digits & UINT64_C(0x00ff00ff00ff00ff)) + (digits >> 8 & UINT64_C(0x00ff00ff00ff00ff)) * 10;
+    digits = (digits & UINT64_C(0x0000ffff0000ffff)) +
+             (digits >> 16 & UINT64_C(0x0000ffff0000ffff)) * 100;
+    return (uint32_t)((digits & UINT32_MAX) + (digits >> 32) * 10000);
+}
+
+/* How many decimal digits eight bytes of text begin with, and the number that these are. */
+SCAN_INLINE size_t scan_decimal_digits(uint64_t text, uint64_t *number)
+{
+    const uint64_t values = text ^ SCAN_EACH('0'), others = scan_above_nine(values);
+    const size_t count = others ? (size_t)__builtin_clzll(others) / 8 : 8;
+
+    if (count)
+        *number = scan_decimal_value(values >> (64 - 8 * count));
+    return count;
+}
+
+/* Eight bytes of text that are blanks and then at least one decimal digit, most often 0. */
+SCAN_INLINE bool scan_right_aligned(uint64_t text, uint32_t *number)
+{
+    const uint64_t no_blanks = text ^ SCAN_EACH(' '), zero = '0' ^ ' ';
+    uint64_t values;
+
+    *number = 0;
+    if (no_blanks <= zero)
+        return no_blanks == zero;
+    values = (text ^ SCAN_EACH('0')) & UINT64_MAX >> (__builtin_clzll(no_blanks) & ~7);
+    *number = scan_decimal_value(values);
+    return !scan_above_nine(values);
+}
+
 /* A number of this many decimal digits always fits into 64 bits. */
 enum { SCAN_SAFE_DIGITS = 19 };
 
@@ -166,6 +232,8 @@ static inline bool scan_decimal(struct scan *scan, uint64_t *value, uint64_t max
     const char *at = scan->at;
     uint64_t sum = 0;
 
+    if (scan->end - at >= 8 && scan_digit(at[3]) < 10) /* a short one is faster digit by digit */
+        at += scan_decimal_digits(scan_text(at), &sum);
     while (at < scan->end && *at >= '0' && *at <= '9') {
         unsigned digit = (unsigned)(*at++ - '0');
         if (at - scan->at > SCAN_SAFE_DIGITS && sum > (UINT64_MAX - digit) / 10)
@@ -177,6 +245,16 @@ static inline bool scan_decimal(struct scan *scan, uint64_t *value, uint64_t max
     scan->at = at;
     *value = sum;
     return true;
+}
+
+/* A decimal number that is not needed. */
+static inline bool scan_pass_decimal(struct scan *scan)
+{
+    const char *const first = scan->at;
+
+    while (scan->at < scan->end && *scan->at >= '0' && *scan->at <= '9')
+        scan->at++;
+    return scan->at > first && scan->at - first <= SCAN_SAFE_DIGITS;
 }
 
 /* The same behind blanks. */

@@ -38,6 +38,15 @@ int sock_diag_decode_tipc(const struct nlmsghdr *message, struct record *record)
 int proc_net_decode_inet(const struct line *line, const struct table *table, struct record *record);
 int proc_net_decode_unix(const struct line *line, struct record *record);
 
+/*
+ * The two ways of proc_net_decode_inet(). Lines as the kernel writes them are read by columns; of
+ * others it returns false. The slow way takes numbers and blanks of any width.
+ */
+bool proc_net_decode_columns(const struct line *line, const struct table *table,
+                             struct record *record);
+int proc_net_decode_words(const struct line *line, const struct table *table,
+                          struct record *record);
+
 /* The same for PROC_ROOT/net/packet and netlink. The groups are put where the record borrows them.
  */
 int proc_packet_decode(const struct line *line, struct record *record);

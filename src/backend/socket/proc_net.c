@@ -68,15 +68,20 @@ static bool scan_pair(struct scan *scan, uint64_t *first, uint64_t *second, int 
  */
 static uint64_t inet_identity(const struct socket_record *sock, uint64_t address)
 {
-    size_t length = address_size(&sock->local.address);
-    uint64_t hash;
+    const uint8_t *local = sock->local.address.bytes, *remote = sock->remote.address.bytes;
+    const uint64_t ports = (uint64_t)sock->local.port << 16 | sock->remote.port;
+    uint64_t hash = hash_word(hash_word(0, address), ports << 32 ^ sock->inode);
+    uint32_t ends[2];
 
     if (!address)
         return 0;
-    hash = hash_word(hash_word(0, address), sock->inode);
-    hash = hash_bytes(hash, sock->local.address.bytes, length);
-    hash = hash_bytes(hash, sock->remote.address.bytes, length);
-    hash = hash_word(hash, (uint64_t)sock->local.port << 16 | sock->remote.port);
+    if (sock->family == AF_INET) {
+        memcpy(&ends[0], local, sizeof ends[0]);
+        memcpy(&ends[1], remote, sizeof ends[1]);
+        hash = hash_word(hash, (uint64_t)ends[0] << 32 | ends[1]);
+    } else {
+        hash = hash_bytes(hash_bytes(hash, local, 16), remote, 16);
+    }
     return hash ? hash : 1;
 }
 
@@ -105,7 +110,27 @@ static bool scan_inet_numbers(struct scan *scan, struct socket_record *sock)
     return true;
 }
 
-int proc_net_decode_inet(const struct line *line, const struct table *table, struct record *record)
+/* Sets what does not stand in a line, or not always. address: of the kernel; 0: hidden. */
+static void settle_inet(struct record *record, const struct table *table, uint64_t address)
+{
+    struct socket_record *sock = &record->socket;
+
+    sock->family = table->family;
+    sock->protocol = table->protocol;
+    sock->interface = 0;
+    if (table->protocol != IPPROTO_TCP)
+        sock->retransmits = 0; /* the field is always 0, and net-tools prints it so */
+    record_reset(record, &kind_socket);
+    record->has = FIELDS_INET;
+    if (sock->protocol == IPPROTO_TCP && sock->timer == TIMER_TIME_WAIT)
+        record->has &= ~(SOCKET_UID | SOCKET_INODE); /* 0, because its socket is gone */
+    record->identity = inet_identity(sock, address);
+    sock->endpoint = address;
+    if (sock->protocol != IPPROTO_TCP || !address) /* ss shows it only for TCP */
+        record->has &= ~SOCKET_POINTER;
+}
+
+int proc_net_decode_words(const struct line *line, const struct table *table, struct record *record)
 {
     struct scan scan = {line->data, line->data + line->length};
     struct socket_record *sock = &record->socket;
@@ -116,24 +141,127 @@ int proc_net_decode_inet(const struct line *line, const struct table *table, str
         !scan_endpoint(&scan, &sock->local, table->family) ||
         !scan_endpoint(&scan, &sock->remote, table->family) || !scan_inet_numbers(&scan, sock))
         return -EBADMSG;
-    sock->family = table->family;
-    sock->protocol = table->protocol;
-    sock->interface = 0;
-    if (table->protocol != IPPROTO_TCP)
-        sock->retransmits = 0; /* the field is always 0, and net-tools prints it so */
     if (scan_number(&scan, &references, UINT64_MAX)) {
         scan_blanks(&scan);
         scan_hex(&scan, &address, 16);
     }
-    record_reset(record, &kind_socket);
-    record->has = FIELDS_INET;
-    if (sock->protocol == IPPROTO_TCP && sock->timer == TIMER_TIME_WAIT)
-        record->has &= ~(SOCKET_UID | SOCKET_INODE); /* 0, because its socket is gone */
-    record->identity = inet_identity(sock, address);
-    sock->endpoint = address;
-    if (sock->protocol != IPPROTO_TCP || !address) /* ss shows it only for TCP */
-        record->has &= ~SOCKET_POINTER;
+    settle_inet(record, table, address);
     return 0;
+}
+
+/*
+ * The same by columns: the kernel writes what stands before the inode in fixed widths, so digits
+ * and separators are at known places, and eight digits are taken at once. A number is most often 0.
+ *
+ * 0100007F:CB74 0200007F:0016 01 0000000F:00000003 01:0000002A 00000002  1000        3 3999703 2
+ * ...
+ */
+#define END_COLUMNS(words)                                                                         \
+    (8 * (ptrdiff_t)(words) + 6) /* an address of so many words, and a port */
+enum { NUMBER_COLUMNS = 57 };    /* from the state up to the inode */
+
+/* *digits loses the high bit of each byte that is no digit. */
+SCAN_INLINE uint32_t take_eight(uint64_t text, uint64_t *digits)
+{
+    if (text == SCAN_EACH('0'))
+        return 0;
+    *digits &= scan_are_digits(text);
+    return scan_digits_value(text);
+}
+
+static inline uint64_t text_of_four(const char *at)
+{
+    uint32_t text;
+
+    memcpy(&text, at, sizeof text);
+    return be32toh(text);
+}
+
+static inline uint64_t text_of_two(const char *at)
+{
+    uint16_t text;
+
+    memcpy(&text, at, sizeof text);
+    return be16toh(text);
+}
+
+SCAN_INLINE void take_address(const char *at, size_t words, struct address *address,
+                              uint64_t *digits)
+{
+    memset(address->bytes, 0, sizeof address->bytes);
+    address->family = words == 1 ? AF_INET : AF_INET6;
+    for (size_t i = 0; i < words; i++) {
+        const uint32_t word = take_eight(scan_text(at + 8 * i), digits);
+        memcpy(address->bytes + 4 * i, &word, sizeof word);
+    }
+}
+
+SCAN_INLINE bool take_columns(const char *local, size_t words, struct socket_record *sock)
+{
+    const char *const remote = local + END_COLUMNS(words), *const at = remote + END_COLUMNS(words);
+    uint64_t digits = SCAN_EACH(0x80);
+    uint32_t two;
+
+    if (remote[-6] != ':' || remote[-1] != ' ' || at[-6] != ':' || at[-1] != ' ' || at[2] != ' ' ||
+        at[11] != ':' || at[20] != ' ' || at[23] != ':' || at[32] != ' ' || at[41] != ' ' ||
+        at[47] != ' ' || at[56] != ' ')
+        return false;
+    take_address(local, words, &sock->local.address, &digits);
+    take_address(remote, words, &sock->remote.address, &digits);
+    two = take_eight(text_of_four(remote - 5) << 32 | text_of_four(at - 5), &digits);
+    sock->local.port = (uint16_t)(two >> 16);
+    sock->remote.port = (uint16_t)two;
+    two = take_eight(SCAN_EACH('0') << 32 | text_of_two(at) << 16 | text_of_two(at + 21), &digits);
+    sock->state = (uint8_t)(two >> 8);
+    sock->timer = (uint8_t)two;
+    sock->send_q = take_eight(scan_text(at + 3), &digits);
+    sock->recv_q = take_eight(scan_text(at + 12), &digits);
+    sock->timer_ms = (uint64_t)take_eight(scan_text(at + 24), &digits) * MS_PER_TICK;
+    sock->retransmits = take_eight(scan_text(at + 33), &digits);
+    return !(~digits & SCAN_EACH(0x80)) &&
+           scan_right_aligned(SCAN_EACH(' ') << 40 | scan_text(at + 39) << 24 >> 24, &sock->uid) &&
+           scan_right_aligned(scan_text(at + 48), &sock->probes);
+}
+
+/* The address in the kernel: 16 digits and no more. */
+static inline bool take_pointer(const struct scan *scan, uint64_t *address)
+{
+    uint64_t digits = SCAN_EACH(0x80);
+
+    if (scan->end - scan->at < 16 || (scan->end - scan->at > 16 && scan->at[16] != ' '))
+        return false;
+    *address = (uint64_t)take_eight(scan_text(scan->at), &digits) << 32;
+    *address |= take_eight(scan_text(scan->at + 8), &digits);
+    return !(~digits & SCAN_EACH(0x80));
+}
+
+bool proc_net_decode_columns(const struct line *line, const struct table *table,
+                             struct record *record)
+{
+    const bool ipv4 = table->family == AF_INET;
+    const ptrdiff_t columns = 2 + 2 * (ipv4 ? END_COLUMNS(1) : END_COLUMNS(4)) + NUMBER_COLUMNS;
+    struct scan scan = {line->data, line->data + line->length};
+    struct socket_record *sock = &record->socket;
+    uint64_t address;
+
+    scan_blanks(&scan);
+    if (line->cut || !scan_pass_decimal(&scan) || scan.end - scan.at < columns ||
+        *scan.at++ != ':' || *scan.at++ != ' ' ||
+        !(ipv4 ? take_columns(scan.at, 1, sock) : take_columns(scan.at, 4, sock)))
+        return false;
+    scan.at += columns - 2;
+    if (!scan_decimal(&scan, &sock->inode, UINT64_MAX) || !scan_char(&scan, ' ') ||
+        !scan_pass_decimal(&scan) || !scan_char(&scan, ' ') || !take_pointer(&scan, &address))
+        return false;
+    settle_inet(record, table, address);
+    return true;
+}
+
+int proc_net_decode_inet(const struct line *line, const struct table *table, struct record *record)
+{
+    return proc_net_decode_columns(line, table, record)
+               ? 0
+               : proc_net_decode_words(line, table, record);
 }
 
 /* Turns a state of /proc/net/unix (SS_*, linux/net.h) into one that other sockets have, too. */
