@@ -24,6 +24,12 @@ struct groups {
     struct hash_table table; /* of struct group */
     struct rows memory;      /* of values and text */
     struct value scratch[LISTING_COLUMNS_MAX]; /* the values of the current record */
+    /* Often a record is of the group of the one before, and this is seen without any value. */
+    bool numbers_only;                     /* all columns are numbers that stand in the record */
+    uint64_t fields;                       /* of the columns ... */
+    uint64_t has;                          /* ... and those that the record before had */
+    uint64_t numbers[LISTING_COLUMNS_MAX]; /* of the record before */
+    size_t last;                           /* its group */
 };
 
 struct groups *groups_create(const struct listing *listing)
@@ -40,6 +46,12 @@ struct groups *groups_create(const struct listing *listing)
     groups->column_count = listing->count_by_count;
     groups->value_count = listing->count_by_count + listing->sum_count +
                           (listing->percent ? 1 + listing->sum_count : 0);
+    groups->numbers_only = true;
+    for (size_t i = 0; i < groups->column_count; i++) {
+        const struct field *column = groups->columns[i];
+        groups->numbers_only &= column->plain && column->member <= MEMBER_UINT64;
+        groups->fields |= column->fields;
+    }
     return groups;
 }
 
@@ -127,18 +139,46 @@ static struct group *add_group(struct groups *groups, uint64_t hash)
     return group;
 }
 
-int groups_add(struct groups *groups, const struct record *record, const struct context *context)
+/* Whether the record is like the one before, which had a group. */
+static bool is_repeated(struct groups *groups, const struct record *record)
+{
+    bool same = groups->table.count > 0 && groups->has == (record->has & groups->fields);
+
+    for (size_t i = 0; i < groups->column_count; i++) {
+        const uint64_t number = field_number(groups->columns[i], record);
+        same &= groups->numbers[i] == number;
+        groups->numbers[i] = number;
+    }
+    groups->has = record->has & groups->fields;
+    return same;
+}
+
+/* The group of the record, a new one if there is none yet; NULL when memory is short. */
+static struct group *find_group(struct groups *groups, const struct record *record,
+                                const struct context *context)
 {
     uint64_t hash = groups->seed;
     struct group *group;
 
+    if (groups->numbers_only && is_repeated(groups, record))
+        return hash_table_at(&groups->table, groups->last);
     for (size_t i = 0; i < groups->column_count; i++) {
-        const struct field *column = groups->columns[i];
-        groups->scratch[i] = field_value(column, record, context);
+        groups->scratch[i] = field_value(groups->columns[i], record, context);
         hash = value_hash(hash, &groups->scratch[i]);
     }
     group = hash_table_find(&groups->table, hash, is_group_of, groups);
-    if (!group && !(group = add_group(groups, hash)))
+    if (!group)
+        group = add_group(groups, hash);
+    if (group)
+        groups->last = (size_t)(group - (struct group *)groups->table.elements);
+    return group;
+}
+
+int groups_add(struct groups *groups, const struct record *record, const struct context *context)
+{
+    struct group *group = find_group(groups, record, context);
+
+    if (!group)
         return -ENOMEM;
     group->count += record_rows(record);
     for (size_t i = 0; i < groups->listing->sum_count; i++) {

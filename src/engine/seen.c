@@ -12,7 +12,7 @@
  * The window is two sets. When the newer one holds WINDOW rows, it becomes the older one. So the
  * last WINDOW to 2 * WINDOW rows are remembered, more than two datagrams hold (32 KiB, 250 rows).
  */
-enum { WINDOW = 1024, WINDOW_BITS = 11, FIRST_BITS = 9 /* one page: most listings are short */ };
+enum { WINDOW = 1024, WINDOW_BITS = 12, FIRST_BITS = 9 /* one page: most listings are short */ };
 
 struct set {
     uint64_t *slots; /* keys; 0: free */
@@ -28,6 +28,7 @@ struct set {
  */
 struct seen {
     bool all;
+    unsigned fill; /* one of 1 << fill slots has a key when a set is full */
     uint64_t factor;
     struct set newer, older; /* all: only newer is used; older gets its slots when it is needed */
 };
@@ -120,6 +121,7 @@ void seen_destroy(struct seen *seen)
 void seen_start(struct seen *seen, bool all)
 {
     seen->all = all;
+    seen->fill = all ? 1 : 2; /* in a small one most keys find their place free at once */
     if (seen->newer.count)
         set_clear(&seen->newer);
     if (seen->older.count)
@@ -141,8 +143,8 @@ static int slide(struct seen *seen)
 }
 
 /*
- * For one more key, when half of the newer set is full; returns 0 or -ENOMEM. Within seen_before()
- * it would cost each row the registers that it uses.
+ * For one more key, when the newer set is full; returns 0 or -ENOMEM. Within seen_before() it would
+ * cost each row the registers that it uses.
  */
 static __attribute__((noinline)) int make_room(struct seen *seen)
 {
@@ -154,7 +156,7 @@ int seen_before(struct seen *seen, uint64_t identity)
     const uint64_t key = identity * seen->factor;
     uint64_t *slot;
 
-    if (2 * seen->newer.count > seen->newer.mask && make_room(seen) < 0)
+    if (seen->newer.count << seen->fill > seen->newer.mask && make_room(seen) < 0)
         return -ENOMEM;
     slot = set_find(&seen->newer, key);
     if (*slot || (seen->older.count && *set_find(&seen->older, key)))

@@ -122,11 +122,11 @@ static void settle_inet(struct record *record, const struct table *table, uint64
         sock->retransmits = 0; /* the field is always 0, and net-tools prints it so */
     record_reset(record, &kind_socket);
     record->has = FIELDS_INET;
-    if (sock->protocol == IPPROTO_TCP && sock->timer == TIMER_TIME_WAIT)
+    if (table->protocol == IPPROTO_TCP && sock->timer == TIMER_TIME_WAIT)
         record->has &= ~(SOCKET_UID | SOCKET_INODE); /* 0, because its socket is gone */
     record->identity = inet_identity(sock, address);
     sock->endpoint = address;
-    if (sock->protocol != IPPROTO_TCP || !address) /* ss shows it only for TCP */
+    if (table->protocol != IPPROTO_TCP || !address) /* ss shows it only for TCP */
         record->has &= ~SOCKET_POINTER;
 }
 
@@ -169,22 +169,6 @@ SCAN_INLINE uint32_t take_eight(uint64_t text, uint64_t *digits)
     return scan_digits_value(text);
 }
 
-static inline uint64_t text_of_four(const char *at)
-{
-    uint32_t text;
-
-    memcpy(&text, at, sizeof text);
-    return be32toh(text);
-}
-
-static inline uint64_t text_of_two(const char *at)
-{
-    uint16_t text;
-
-    memcpy(&text, at, sizeof text);
-    return be16toh(text);
-}
-
 SCAN_INLINE void take_address(const char *at, size_t words, struct address *address,
                               uint64_t *digits)
 {
@@ -208,10 +192,12 @@ SCAN_INLINE bool take_columns(const char *local, size_t words, struct socket_rec
         return false;
     take_address(local, words, &sock->local.address, &digits);
     take_address(remote, words, &sock->remote.address, &digits);
-    two = take_eight(text_of_four(remote - 5) << 32 | text_of_four(at - 5), &digits);
+    two = take_eight(scan_text(remote - 9) << 32 | (scan_text(at - 9) & UINT32_MAX), &digits);
     sock->local.port = (uint16_t)(two >> 16);
     sock->remote.port = (uint16_t)two;
-    two = take_eight(SCAN_EACH('0') << 32 | text_of_two(at) << 16 | text_of_two(at + 21), &digits);
+    two = take_eight(SCAN_EACH('0') << 32 | (scan_text(at - 6) & UINT16_MAX) << 16 |
+                         (scan_text(at + 15) & UINT16_MAX),
+                     &digits);
     sock->state = (uint8_t)(two >> 8);
     sock->timer = (uint8_t)two;
     sock->send_q = take_eight(scan_text(at + 3), &digits);
