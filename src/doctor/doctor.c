@@ -280,15 +280,16 @@ static int begin(struct doctor *doctor, uint64_t began, struct report *report)
     enum { QUERIES_MS = 2000 };
     const struct doctor_options *options = doctor->options;
     const unsigned milliseconds = options->milliseconds;
-    char why[DROP_REASON_SIZE]; /* nobody is told: the doctor sees it where it may */
     int error;
 
     doctor->began = true;
     if (!milliseconds)
         return 0;
     if (needs_of(doctor, doctor->home) & READS_DROPS && proc_tree_is_own(options->proc_root) &&
-        options->backend == BACKEND_AUTO)
+        options->backend == BACKEND_AUTO) {
+        char why[DROP_REASON_SIZE]; /* nobody is told: the doctor sees it where it may */
         doctor->drops = drop_watch_create(why);
+    }
     error = read_everywhere(doctor, false, report);
     if (!error && milliseconds >= 2 * QUERIES_MS && needs_of(doctor, doctor->home) & READS_UDP) {
         wait_until(doctor, began + (milliseconds - QUERIES_MS) * (CLOCK_SECOND / 1000));

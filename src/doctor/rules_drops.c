@@ -89,15 +89,16 @@ static void say(struct examination *examination, const struct drop *first,
                 const struct drop_reason *reason, uint64_t packets)
 {
     const struct drop_record *drop = &first->record.drop;
-    char local[ENDPOINT_TEXT], remote[ENDPOINT_TEXT];
     struct finding finding;
 
     finding_begin(&finding, examination, SEVERITY_WARNING, "%s", reason->name);
     finding_summary(&finding, "%" PRIu64 " packets were dropped in %.7g s: %s", packets,
                     seconds_between(examination), reason->meaning);
-    if (first->record.has & DROP_ADDRESSES)
+    if (first->record.has & DROP_ADDRESSES) {
+        char local[ENDPOINT_TEXT], remote[ENDPOINT_TEXT];
         finding_evidence(&finding, "one of them was between %s and %s",
                          endpoint_text(local, &drop->local), endpoint_text(remote, &drop->remote));
+    }
     finding_evidence(&finding, "reason %s", reason->name);
     finding_moved(&finding, packets);
     finding_emit(&finding, examination);

@@ -298,7 +298,7 @@ void assembly_address(struct assembly *to, unsigned into, int offset)
 /* A load of 8 bytes has two parts; the second has the upper half of the number: none. */
 void assembly_map(struct assembly *to, unsigned into, int map)
 {
-    put(to, (struct bpf_insn){.code = BPF_LD | BPF_DW | BPF_IMM,
+    put(to, (struct bpf_insn){.code = BPF_LD | BPF_DW, /* BPF_IMM is 0 */
                               .dst_reg = into & 0xf,
                               .src_reg = BPF_PSEUDO_MAP_FD,
                               .imm = map});

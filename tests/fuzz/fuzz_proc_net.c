@@ -66,7 +66,7 @@ static void compare_ways(const struct line *line, const struct table *table)
     if (!proc_net_decode_columns(line, table, &fast))
         return;
     require(proc_net_decode_words(line, table, &slow) == 0);
-    require(memcmp(&fast, &slow, sizeof fast) == 0);
+    require(memcmp((const char *)&fast, (const char *)&slow, sizeof fast) == 0);
 }
 
 static void decode(const struct line *line, const struct table *table, struct written *written)

@@ -132,9 +132,16 @@ static int start(struct drop_watch *watch, const char **what)
 {
     struct kernel_types types;
     struct drop_layout layout = {.tracepoint = 0};
-    int status = kernel_types_init(&types);
+    int status;
 
+    if (rights_elevated())
+        *what = "this copy lends rights, but not to see other users' packets (try sudo)";
+    else if (!rights_have_all_of(RIGHT_BPF))
+        *what = "it needs CAP_BPF and CAP_PERFMON (try sudo)";
+    if (*what)
+        return 1;
     *what = "/sys/kernel/btf/vmlinux";
+    status = kernel_types_init(&types);
     if (status == 0 && drop_layout_init(&layout, &types.btf) < 0) {
         *what = "this kernel tells no reasons (Linux 5.17 does)";
         status = 1;
@@ -152,25 +159,21 @@ static int start(struct drop_watch *watch, const char **what)
 struct drop_watch *drop_watch_create(char why[DROP_REASON_SIZE])
 {
     struct drop_watch *watch = calloc(1, sizeof *watch);
-    const char *what = "memory";
+    const char *what = NULL;
     int status = -ENOMEM;
 
     if (watch) {
         watch->map = watch->link = -1;
         watch->keys = calloc(KEYS_MAX + 1, sizeof *watch->keys);
         watch->seen = calloc(KEYS_MAX + 1, sizeof *watch->seen);
+        status = watch->keys && watch->seen ? start(watch, &what) : -ENOMEM;
     }
-    if (rights_elevated())
-        snprintf(why, DROP_REASON_SIZE,
-                 "this copy lends rights, but not to see other users' packets (try sudo)");
-    else if (!rights_have_all_of(RIGHT_BPF))
-        snprintf(why, DROP_REASON_SIZE, "it needs CAP_BPF and CAP_PERFMON (try sudo)");
-    else if (watch && watch->keys && watch->seen && (status = start(watch, &what)) == 0)
+    if (status == 0)
         return watch;
-    else if (status > 0)
+    if (status > 0)
         snprintf(why, DROP_REASON_SIZE, "%s", what);
     else
-        snprintf(why, DROP_REASON_SIZE, "%s: %s%s", what, strerror(-status),
+        snprintf(why, DROP_REASON_SIZE, "%s: %s%s", what ? what : "memory", strerror(-status),
                  status == -EPERM ? " (" REFUSED_BY ")" : "");
     drop_watch_destroy(watch);
     return NULL;

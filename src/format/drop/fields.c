@@ -60,9 +60,9 @@ static char *write_remote(char *dst, const struct value *view, bool human)
 
 static char *write_meaning(char *dst, const struct value *view, bool human)
 {
-    const struct text meaning = view->view.record->drop.meaning;
+    const struct text text = view->view.record->drop.meaning;
 
-    return escape_text(dst, meaning.data, meaning.length, human ? "" : " ");
+    return escape_text(dst, text.data, text.length, human ? "" : " ");
 }
 
 static struct value view_meaning(const struct cell *cell)
