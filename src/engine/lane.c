@@ -208,7 +208,8 @@ int lane_take(const struct record *record, void *arg)
     if (lane != first)
         make_room(first, lane);
     result = is_listed(lane, record);
-    ownerless = result == 0 && !first->at_once && run_is_ownerless(lane->run, record);
+    ownerless = result == 0 && lane->run->engine->context.owners && !first->at_once &&
+                run_is_ownerless(lane->run, record);
     wait = lane->run->keep_all || lane->run->owners.later || ownerless;
     if (result == 0 && lane->run->listing->delta) {
         const int taken = take_change(lane, record, &change);

@@ -387,7 +387,6 @@ static NOT_INLINE unsigned outcome(const struct predicate *predicate, const stru
 bool predicate_is_met(const struct predicate *predicate, const struct record *record,
                       const struct context *context)
 {
-    const struct needs known = {.fields = UINT64_MAX, .lookups = context ? UINT64_MAX : 0};
     const bool negated = predicate->operation == PREDICATE_NOT;
     const struct predicate *only = negated ? predicate->parts : predicate;
 
@@ -395,6 +394,7 @@ bool predicate_is_met(const struct predicate *predicate, const struct record *re
     if (only && !only->next && only->operation > PREDICATE_NOT && compares_number(only) &&
         !(only->field->fields & ~record->has))
         return number_passes(only, field_number(only->field, record)) != negated;
+    const struct needs known = {.fields = UINT64_MAX, .lookups = context ? UINT64_MAX : 0};
     return outcome(predicate, record, context, known) == CAN_HOLD;
 }
 

@@ -169,6 +169,15 @@ SCAN_INLINE uint32_t take_eight(uint64_t text, uint64_t *digits)
     return scan_digits_value(text);
 }
 
+/* Two digits: one by one is faster than as a part of eight. */
+SCAN_INLINE unsigned take_two(const char *at, uint64_t *digits)
+{
+    const unsigned high = scan_digit(at[0]), low = scan_digit(at[1]);
+
+    *digits &= (high | low) > 15 ? 0 : UINT64_MAX;
+    return high << 4 | low;
+}
+
 SCAN_INLINE void take_address(const char *at, size_t words, struct address *address,
                               uint64_t *digits)
 {
@@ -195,11 +204,8 @@ SCAN_INLINE bool take_columns(const char *local, size_t words, struct socket_rec
     two = take_eight(scan_text(remote - 9) << 32 | (scan_text(at - 9) & UINT32_MAX), &digits);
     sock->local.port = (uint16_t)(two >> 16);
     sock->remote.port = (uint16_t)two;
-    two = take_eight(SCAN_EACH('0') << 32 | (scan_text(at - 6) & UINT16_MAX) << 16 |
-                         (scan_text(at + 15) & UINT16_MAX),
-                     &digits);
-    sock->state = (uint8_t)(two >> 8);
-    sock->timer = (uint8_t)two;
+    sock->state = (uint8_t)take_two(at, &digits);
+    sock->timer = (uint8_t)take_two(at + 21, &digits);
     sock->send_q = take_eight(scan_text(at + 3), &digits);
     sock->recv_q = take_eight(scan_text(at + 12), &digits);
     sock->timer_ms = (uint64_t)take_eight(scan_text(at + 24), &digits) * MS_PER_TICK;
