@@ -112,18 +112,21 @@ static void share_names(struct symbols *symbols)
     }
 }
 
-static bool is_known(const struct symbols *symbols, uint64_t place)
+/* One that was looked up; NULL: it was not. */
+static const struct symbol *find(const struct symbols *symbols, uint64_t place)
 {
     const struct symbol wanted = {.place = place};
 
-    return bsearch(&wanted, symbols->items, symbols->named, sizeof wanted, by_place) != NULL;
+    return symbols->named
+               ? bsearch(&wanted, symbols->items, symbols->named, sizeof wanted, by_place)
+               : NULL;
 }
 
 int symbols_add(struct symbols *symbols, uint64_t place)
 {
     struct symbol *items;
 
-    if (is_known(symbols, place) ||
+    if (find(symbols, place) ||
         (symbols->count > symbols->named && symbols->items[symbols->count - 1].place == place))
         return 0;
     items = array_with_room(symbols->items, &symbols->capacity, symbols->count + 1, sizeof *items);
@@ -162,9 +165,7 @@ int symbols_read(struct symbols *symbols, const char *path)
 
 const char *symbols_name(const struct symbols *symbols, uint64_t place)
 {
-    const struct symbol wanted = {.place = place};
-    const struct symbol *found =
-        bsearch(&wanted, symbols->items, symbols->named, sizeof wanted, by_place);
+    const struct symbol *found = find(symbols, place);
 
     return found && *found->name ? found->name : NULL;
 }
