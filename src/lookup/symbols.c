@@ -70,7 +70,7 @@ static void take_line(struct symbols *symbols, char *line)
         return;
     struct symbol *symbol = &symbols->items[i];
     const size_t length = strcspn(end + 3, ".\t "); /* NAME.cold is a part of it */
-    if (length >= sizeof symbol->name)
+    if (!length || length >= sizeof symbol->name)
         return;
     symbol->start = address;
     memcpy(symbol->name, end + 3, length);
