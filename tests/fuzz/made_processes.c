@@ -160,8 +160,10 @@ static void take_file(struct made_process *process, const char *name,
             take_cgroup(process, entry->content);
         return;
     }
-    if (!is_comm && strcmp(name, "cmdline") != 0)
+    if (!is_comm && strcmp(name, "cmdline") != 0) {
+        process->odd |= !is_file && strcmp(name, "status") == 0;
         return;
+    }
     process->odd |= !is_file;
     process->has_fifo |= entry->kind == TREE_FIFO && !is_comm;
     if (is_file && is_comm)
@@ -191,8 +193,8 @@ void made_processes_make(struct made_processes *made, const struct tree_entry *e
     if (!made_number(entry->path, length, &pid) || (!made_it && !slash))
         return;
     process = find_or_add(made, pid);
-    process->odd |=
-        is_within(below, "comm") || is_within(below, "cmdline") || is_within(below, "cgroup");
+    process->odd |= is_within(below, "comm") || is_within(below, "cmdline") ||
+                    is_within(below, "cgroup") || is_within(below, "status");
     if (made_it && is_descriptor)
         take_descriptor(made, pid, below + 3, entry);
     else if (made_it)

@@ -22,7 +22,7 @@ struct made_socket {
 
 struct made_process {
     int pid;
-    bool odd;         /* comm, cmdline or cgroup is something else than a file */
+    bool odd;         /* comm, cmdline, cgroup or status is something else than a file */
     bool has_fifo;    /* cmdline is a FIFO: argv[0] is empty, or cannot be read */
     bool has_command; /* cmdline is a file */
     char name[MADE_NAME_SIZE];
