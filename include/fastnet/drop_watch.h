@@ -20,6 +20,7 @@ struct drop {
     struct record record; /* without function, meaning and harmless; borrows from the watch */
     uint64_t place;       /* in the kernel's code: behind the call that dropped it */
     uint32_t netns;       /* inode of the network namespace, 0: unknown */
+    uint32_t reason;      /* enum skb_drop_reason, of this kernel */
     char unnamed[12];     /* a reason that has no name */
 };
 

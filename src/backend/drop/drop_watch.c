@@ -94,12 +94,12 @@ const char *drop_watch_reason(const struct drop_watch *watch, size_t i)
 }
 
 /* Without a name it is a number, as the kernel's own event has it. */
-static struct text name_of(const struct drop_watch *watch, struct drop *drop, uint32_t number)
+static struct text name_of(const struct drop_watch *watch, struct drop *drop)
 {
     for (size_t i = 0; i < watch->reason_count; i++)
-        if (watch->reasons[i].number == number)
+        if (watch->reasons[i].number == drop->reason)
             return as_text(watch->reasons[i].name);
-    snprintf(drop->unnamed, sizeof drop->unnamed, "0x%x", number);
+    snprintf(drop->unnamed, sizeof drop->unnamed, "0x%x", drop->reason);
     return as_text(drop->unnamed);
 }
 
@@ -242,12 +242,14 @@ int drop_watch_take(struct drop_watch *watch)
         if (key->reason >> 16 && !watch->has_subsystems)
             status = add_subsystems(watch);
         drop_decode(key, &watch->seen[i], drop);
-        drop->record.drop.reason = name_of(watch, drop, key->reason);
+        drop->reason = key->reason;
         drop->record.drop.elapsed = watch->since - since;
         watch->count++;
     }
     if (watch->count)
         qsort(watch->drops, watch->count, sizeof *watch->drops, most_first);
+    for (size_t i = 0; i < watch->count; i++) /* now that neither drops nor names move any more */
+        watch->drops[i].record.drop.reason = name_of(watch, &watch->drops[i]);
     return status;
 }
 
