@@ -177,6 +177,12 @@ static struct record row_of(const struct drops *drops, size_t i)
     return record;
 }
 
+/* Those of a packet whose namespace is unknown are told at home. */
+static bool is_here(const struct drops *drops, const struct drop *drop, uint64_t id)
+{
+    return drop->netns ? drop->netns == id : id == drops->home;
+}
+
 /* In metrics a series is a reason and a function: others with the same are added to this one. */
 static void merge(struct drops *drops, size_t first, uint64_t id, struct record *record)
 {
@@ -184,7 +190,7 @@ static void merge(struct drops *drops, size_t first, uint64_t id, struct record 
         const struct drop *drop = drop_watch_at(drops->watch, i);
         const struct record other = row_of(drops, i);
         const struct drop_record *a = &record->drop, *b = &other.drop;
-        if (drops->listed[i] || drop->netns != id || a->reason.length != b->reason.length ||
+        if (drops->listed[i] || !is_here(drops, drop, id) || a->reason.length != b->reason.length ||
             memcmp(a->reason.data, b->reason.data, a->reason.length) != 0 ||
             a->function.length != b->function.length ||
             (a->function.length &&
@@ -197,7 +203,6 @@ static void merge(struct drops *drops, size_t first, uint64_t id, struct record 
     record->drop.inode = 0;
 }
 
-/* Those of a packet whose namespace is unknown are told at home. */
 static int list_seen(struct drops *drops, uint64_t id, record_fn fn, void *arg)
 {
     int result = 0;
@@ -205,12 +210,12 @@ static int list_seen(struct drops *drops, uint64_t id, record_fn fn, void *arg)
     for (size_t i = 0; i < drop_watch_count(drops->watch) && result >= 0; i++) {
         const struct drop *drop = drop_watch_at(drops->watch, i);
         struct record record;
-        if (drops->listed[i] || (drop->netns ? drop->netns != id : id != drops->home))
+        if (drops->listed[i] || !is_here(drops, drop, id))
             continue;
         drops->listed[i] = true;
         record = row_of(drops, i);
         if (drops->options->merged)
-            merge(drops, i, drop->netns, &record);
+            merge(drops, i, id, &record);
         result = hand_on(drops, &record, fn, arg);
     }
     return result;
@@ -220,12 +225,40 @@ struct handing_on {
     struct drops *drops;
     record_fn fn;
     void *arg;
+    struct record *merged; /* in metrics: one for each reason */
+    size_t count, capacity;
 };
+
+static int merge_counter(struct handing_on *to, const struct record *record)
+{
+    const struct text reason = record->drop.reason;
+    struct record *merged;
+
+    for (size_t i = 0; i < to->count; i++) {
+        struct drop_record *same = &to->merged[i].drop;
+        if (same->reason.length == reason.length &&
+            memcmp(same->reason.data, reason.data, reason.length) == 0) {
+            same->drops += record->drop.drops;
+            return 0;
+        }
+    }
+    merged = array_with_room(to->merged, &to->capacity, to->count + 1, sizeof *merged);
+    if (!merged)
+        return -ENOMEM;
+    to->merged = merged;
+    merged += to->count++;
+    *merged = *record;
+    merged->has = 0;
+    merged->drop.inode = 0;
+    return 0;
+}
 
 static int take_counter(struct record *record, void *arg)
 {
-    const struct handing_on *to = arg;
+    struct handing_on *to = arg;
 
+    if (to->drops->options->merged)
+        return merge_counter(to, record);
     return hand_on(to->drops, record, to->fn, to->arg);
 }
 
@@ -243,7 +276,7 @@ int drops_list(void *maker, struct report *report, record_fn fn, void *arg)
 {
     struct drops *drops = maker;
     const uint64_t id = namespace_own_id();
-    struct handing_on to = {drops, fn, arg};
+    struct handing_on to = {.drops = drops, .fn = fn, .arg = arg};
     int result = drops->error;
 
     if (interrupted)
@@ -260,5 +293,8 @@ int drops_list(void *maker, struct report *report, record_fn fn, void *arg)
     }
     if (result >= 0)
         result = drop_counters_list(drops->counters, drops->watch, report, take_counter, &to);
+    for (size_t i = 0; i < to.count && result >= 0; i++)
+        result = hand_on(drops, &to.merged[i], fn, arg);
+    free(to.merged);
     return result;
 }
