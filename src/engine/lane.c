@@ -20,10 +20,11 @@ int run_emit(struct run *run, struct sink *sink, const struct record *record)
 {
     const uint64_t most = run->listing->most;
 
-    if (most && !run->groups && run->report->listed == most) {
+    if (most && !run->groups && run->limits.emitted == most) {
         run->report->unshown++;
         return 0;
     }
+    run->limits.emitted++;
     run->report->listed += record_rows(record);
     if (run->groups)
         return groups_add(run->groups, record, &run->engine->context);
