@@ -64,12 +64,12 @@ struct owner_search {
 
 /* What ends a listing before its tables do. */
 struct limits {
-    int stopped;    /* why rows are no longer wanted: -errno */
-    uint64_t taken; /* rows that were not refused, if there is a limit */
-    uint64_t only;  /* the identity that a row must have to pass the filter; 0: any */
-    bool met_only;  /* the row that has it was there */
+    int stopped;      /* why rows are no longer wanted: -errno */
+    uint64_t taken;   /* rows that were not refused, if there is a limit */
+    uint64_t only;    /* the identity that a row must have to pass the filter; 0: any */
+    bool met_only;    /* the row that has it was there */
     uint64_t emitted; /* rows of the listing, however much each stands for */
-    bool ended;     /* a table is not there, and the listing ends (MISSING_ENDS) */
+    bool ended;       /* a table is not there, and the listing ends (MISSING_ENDS) */
 };
 
 struct run {

@@ -56,7 +56,8 @@ ssize_t bpf_map_take(int map, void *keys, void *values, uint32_t key_size, uint3
         if (status == 0 || status == -ENOENT)
             from += attributes.batch.count;
     }
-    return status == 0 || status == -ENOENT ? (ssize_t)from : status;
+    /* keys that came meanwhile may leave no room for the last bucket: it stays for the next time */
+    return status == 0 || status == -ENOENT || (status == -ENOSPC && from) ? (ssize_t)from : status;
 }
 
 /* --- Storages of sockets ---------------------------------------------------------------------- */

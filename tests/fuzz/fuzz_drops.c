@@ -16,8 +16,10 @@
 static void check_headers(const struct drop_seen *seen, const struct record *record)
 {
     const struct drop_record *drop = &record->drop;
-    const bool is_v4 = seen->ethertype == htons(ETH_P_IP) && seen->network[0] >> 4 == 4,
-               is_v6 = seen->ethertype == htons(ETH_P_IPV6) && seen->network[0] >> 4 == 6;
+    const bool is_v4 = seen->ethertype == htons(ETH_P_IP) && seen->network[0] >> 4 == 4 &&
+                       seen->length >= 20,
+               is_v6 = seen->ethertype == htons(ETH_P_IPV6) && seen->network[0] >> 4 == 6 &&
+                       seen->length >= 40;
     const uint64_t both = DROP_ADDRESSES | DROP_PROTOCOL;
     const uint8_t family = is_v4 ? AF_INET : AF_INET6;
     const struct endpoint *source = seen->received ? &drop->remote : &drop->local;

@@ -9,8 +9,8 @@
 
 /* Where members are, in bytes; and what of it this kernel has. */
 struct made_drops {
-    uint32_t sender, device, arrival, head, network, ethertype; /* of struct sk_buff */
-    uint32_t state, uid, net, socket;                           /* of struct sock */
+    uint32_t sender, device, arrival, head, network, tail, ethertype; /* of struct sk_buff */
+    uint32_t state, uid, net, socket;                                 /* of struct sock */
     uint32_t file, inode, number;
     uint32_t net_of_device, index; /* of struct net_device */
     uint32_t netns;                /* of struct net */
@@ -26,6 +26,7 @@ static const struct made_drops made_drops_usual = {
     .arrival = 136,
     .head = 192,
     .network = 178,
+    .tail = 184,
     .ethertype = 176,
     .state = 18,
     .uid = 176,
@@ -113,12 +114,13 @@ static inline uint32_t made_drops(struct made_btf *made, const struct made_drops
     made_member(made, "sk_uid", four, kernel->uid * 8);
     made_member(made, "sk_socket", to, kernel->socket * 8);
     sock = made_pointer(made, sock);
-    skb = made_struct(made, "sk_buff", 6);
+    skb = made_struct(made, "sk_buff", 7);
     made_member(made, "dev", device, kernel->device * 8);
     made_member(made, "sk", sock, kernel->sender * 8);
     made_member(made, "skb_iif", four, kernel->arrival * 8);
     made_member(made, "head", nothing, kernel->head * 8);
     made_member(made, "network_header", two, kernel->network * 8);
+    made_member(made, "tail", four, kernel->tail * 8);
     made_member(made, "protocol", two, kernel->ethertype * 8);
     skb = made_pointer(made, skb);
     made_drops_event(made, kernel, nothing, skb, sock);

@@ -102,6 +102,9 @@ static void calculate(uint64_t *with, unsigned operation, uint64_t other)
     case BPF_ADD:
         *with += other;
         break;
+    case BPF_SUB:
+        *with -= other;
+        break;
     case BPF_LSH:
         *with <<= other;
         break;
@@ -137,6 +140,10 @@ static int jump(struct processor *processor, const struct bpf_insn *code, uint64
         return with == other ? code->off : 0;
     if (BPF_OP(code->code) == BPF_JNE)
         return with != other ? code->off : 0;
+    if (BPF_OP(code->code) == BPF_JSLE)
+        return (int64_t)with <= (int64_t)other ? code->off : 0;
+    if (BPF_OP(code->code) == BPF_JSGE)
+        return (int64_t)with >= (int64_t)other ? code->off : 0;
     assert_int_equal(BPF_OP(code->code), BPF_CALL);
     call(processor, code->src_reg == BPF_PSEUDO_KFUNC_CALL ? -code->imm : code->imm);
     return 0;

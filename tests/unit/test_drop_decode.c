@@ -24,6 +24,7 @@ static struct drop_seen v4(bool received)
         .network = {0x45, [9] = IPPROTO_TCP, [12] = 10, 9, 0, 1, 10, 9, 0, 2},
         .ports = {0x12, 0x34, 0, 80},
         .ethertype = htons(ETH_P_IP),
+        .length = 60,
         .received = received,
     };
 }
@@ -37,6 +38,7 @@ static struct drop_seen v6(uint8_t protocol)
                     0xb8, [39] = 2},
         .ports = {0x12, 0x34, 0, 80},
         .ethertype = htons(ETH_P_IPV6),
+        .length = 60,
         .received = true,
     };
 }
@@ -122,6 +124,21 @@ static void the_protocol_behind_hop_by_hop_options_has_no_ports(void **state)
     }
 }
 
+/* What was read behind a packet is no part of it. */
+static void a_packet_that_is_cut_has_what_is_left_of_it(void **state)
+{
+    struct drop_seen short4 = v4(true), short6 = v6(IPPROTO_UDP);
+
+    (void)state;
+    for (uint8_t length = 0; length < 60; length++) {
+        short4.length = short6.length = length;
+        assert_int_equal(decode(&short4).has, (length >= 20 ? DROP_ADDRESSES | DROP_PROTOCOL : 0) |
+                                                  (length >= 24 ? DROP_PORTS : 0));
+        assert_int_equal(decode(&short6).has, (length >= 40 ? DROP_ADDRESSES | DROP_PROTOCOL : 0) |
+                                                  (length >= 44 ? DROP_PORTS : 0));
+    }
+}
+
 static void only_the_first_fragment_has_ports(void **state)
 {
     struct drop_seen seen = v4(true);
@@ -179,6 +196,7 @@ int main(void)
         cmocka_unit_test(what_came_in_was_for_this_machine),
         cmocka_unit_test(ipv6_has_the_same),
         cmocka_unit_test(the_protocol_behind_hop_by_hop_options_has_no_ports),
+        cmocka_unit_test(a_packet_that_is_cut_has_what_is_left_of_it),
         cmocka_unit_test(only_the_first_fragment_has_ports),
         cmocka_unit_test(a_protocol_without_ports_has_none),
         cmocka_unit_test(where_the_version_is_wrong_nothing_is_invented),

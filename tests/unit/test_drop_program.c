@@ -71,6 +71,7 @@ static void every_part_is_needed(void **state)
                                         "skb_iif",
                                         "head",
                                         "network_header",
+                                        "tail",
                                         "protocol",
                                         "ifindex",
                                         "nd_net",
@@ -157,6 +158,7 @@ static void make_scene(struct scene *scene, const struct made_drops *kernel)
     place_u32(skb + kernel->arrival, 5);
     place_pointer(skb + kernel->head, scene->packet);
     place_u16(skb + kernel->network, 16);
+    place_u32(skb + kernel->tail, 16 + 44);
     place_u16(skb + kernel->ethertype, htons(ETH_P_IP));
     place_u32(scene->device.bytes + kernel->index, 6);
     place_pointer(scene->device.bytes + kernel->net_of_device, scene->net.bytes);
@@ -369,6 +371,7 @@ static void it_is_counted_wherever_the_members_are(void **state)
     kernel.arrival = 20;
     kernel.head = 8;
     kernel.network = 18;
+    kernel.tail = 36;
     kernel.ethertype = 16;
     kernel.state = 30;
     kernel.uid = 200;
@@ -519,8 +522,26 @@ static void the_header_says_where_the_ports_are(void **state)
         drop(&scene);
         assert_int_equal(scene.seen[1].ethertype, htons(packets[i].ethertype));
         assert_int_equal(scene.seen[1].received, 1);
+        assert_int_equal(scene.seen[1].length, 44);
         assert_memory_equal(scene.seen[1].network, scene.packet + 16, 40);
         assert_memory_equal(scene.seen[1].ports, packets[i].ports, 4);
+    }
+}
+
+static void what_is_behind_a_packet_is_not_its_header(void **state)
+{
+    static const struct {
+        uint32_t tail;
+        uint8_t length;
+    } ends[] = {{16, 0}, {17, 1}, {10, 0}, {16 + 254, 254}, {16 + 255, 255}, {16 + 9000, 255}};
+    struct scene scene;
+
+    (void)state;
+    for (size_t i = 0; i < COUNT(ends); i++) {
+        make_scene(&scene, &made_drops_usual);
+        place_u32(scene.skb.bytes + scene.kernel.tail, ends[i].tail);
+        drop(&scene);
+        assert_int_equal(scene.seen[1].length, ends[i].length);
     }
 }
 
@@ -545,6 +566,7 @@ int main(void)
         cmocka_unit_test(another_reason_place_or_socket_is_another_key),
         cmocka_unit_test(what_finds_no_room_is_counted_together),
         cmocka_unit_test(the_header_says_where_the_ports_are),
+        cmocka_unit_test(what_is_behind_a_packet_is_not_its_header),
     };
 
     return cmocka_run_group_tests_name("drop_program", tests, NULL, NULL);

@@ -15,11 +15,11 @@ static uint16_t read16(const uint8_t *bytes)
 }
 
 /*
- * from, to: offsets in the header. Ports stand in the first fragment only; and behind IPv6's
- * options they were not read.
+ * from, to: offsets in the header, which has so many bytes. Ports stand in the first fragment only;
+ * and behind IPv6's options they were not read.
  */
-static void take_header(const struct drop_seen *seen, uint8_t family, size_t from, size_t to,
-                        struct record *record)
+static void take_header(const struct drop_seen *seen, uint8_t family, size_t length, size_t from,
+                        size_t to, struct record *record)
 {
     struct drop_record *drop = &record->drop;
     struct endpoint *source = seen->received ? &drop->remote : &drop->local,
@@ -31,7 +31,7 @@ static void take_header(const struct drop_seen *seen, uint8_t family, size_t fro
     source->address = address_make(family, seen->network + from);
     destination->address = address_make(family, seen->network + to);
     record->has |= DROP_ADDRESSES | DROP_PROTOCOL;
-    if (!flow_has_ports(drop->protocol) || elsewhere)
+    if (!flow_has_ports(drop->protocol) || elsewhere || seen->length < length + sizeof seen->ports)
         return;
     source->port = read16(seen->ports);
     destination->port = read16(seen->ports + 2);
@@ -53,15 +53,16 @@ void drop_decode(const struct drop_key *key, const struct drop_seen *seen, struc
     record->drop.inode = key->inode;
     record->drop.uid = key->uid;
     record->has = (key->interface ? DROP_INTERFACE : 0) | (key->inode ? DROP_SOCKET : 0);
-    if (ethertype == ETH_P_IP && version == 4) {
+    if (ethertype == ETH_P_IP && version == 4 && seen->length >= sizeof(struct iphdr)) {
         record->drop.protocol = seen->network[offsetof(struct iphdr, protocol)];
-        take_header(seen, AF_INET, offsetof(struct iphdr, saddr), offsetof(struct iphdr, daddr),
-                    record);
-    } else if (ethertype == ETH_P_IPV6 && version == 6) {
+        take_header(seen, AF_INET, (seen->network[0] & 15u) * 4, offsetof(struct iphdr, saddr),
+                    offsetof(struct iphdr, daddr), record);
+    } else if (ethertype == ETH_P_IPV6 && version == 6 && seen->length >= sizeof(struct ip6_hdr)) {
         record->drop.protocol = seen->network[offsetof(struct ip6_hdr, ip6_nxt)];
-        if (record->drop.protocol == IPPROTO_HOPOPTS) /* of multicast, and nothing else of note */
+        /* of multicast, and nothing else of note */
+        if (record->drop.protocol == IPPROTO_HOPOPTS && seen->length > sizeof(struct ip6_hdr))
             record->drop.protocol = seen->ports[0];
-        take_header(seen, AF_INET6, offsetof(struct ip6_hdr, ip6_src),
+        take_header(seen, AF_INET6, sizeof(struct ip6_hdr), offsetof(struct ip6_hdr, ip6_src),
                     offsetof(struct ip6_hdr, ip6_dst), record);
     }
 }

@@ -101,9 +101,8 @@ static bool follow(const struct btf *btf, uint32_t type, const char *path,
 static bool find_members(const struct btf *btf, struct drop_layout *layout)
 {
     static const struct wanted_member of_skb[] = {
-        WANTED("skb_iif", arrival, BPF_W),
-        WANTED("head", head, BPF_DW),
-        WANTED("network_header", network, BPF_H),
+        WANTED("skb_iif", arrival, BPF_W),        WANTED("head", head, BPF_DW),
+        WANTED("network_header", network, BPF_H), WANTED("tail", tail, BPF_W),
         WANTED("protocol", ethertype, BPF_H),
     };
     static const struct wanted_member of_sock[] = {
@@ -266,6 +265,23 @@ static void put_read(struct assembly *to, int at, int size)
     assembly_call(to, BPF_FUNC_probe_read_kernel);
 }
 
+/* How many bytes there are from the header of IP on: what is behind them is not the packet's. */
+static void put_length(struct assembly *to, const struct drop_layout *layout)
+{
+    size_t is_short, is_positive;
+
+    assembly_load(to, BPF_FIRST, SKB, layout->tail);
+    assembly_load(to, BPF_SECOND, SKB, layout->network);
+    assembly_register(to, BPF_SUB, BPF_FIRST, BPF_SECOND);
+    is_short = assembly_skip_if(to, BPF_JSLE, BPF_FIRST, UINT8_MAX);
+    assembly_number(to, BPF_MOV, BPF_FIRST, UINT8_MAX);
+    assembly_land(to, is_short);
+    is_positive = assembly_skip_if(to, BPF_JSGE, BPF_FIRST, 0);
+    assembly_number(to, BPF_MOV, BPF_FIRST, 0);
+    assembly_land(to, is_positive);
+    assembly_store(to, BPF_FIRST, SEEN_AT(length), BPF_B);
+}
+
 /* The headers of a packet. How long that of IP is, is in its first byte; IPv6's has 40 bytes. */
 static void put_headers(struct assembly *to, const struct drop_layout *layout)
 {
@@ -279,6 +295,7 @@ static void put_headers(struct assembly *to, const struct drop_layout *layout)
     assembly_number(to, BPF_MOV, BPF_FIRST, 1);
     assembly_store(to, BPF_FIRST, SEEN_AT(received), BPF_B);
     assembly_land(to, went_out);
+    put_length(to, layout);
     assembly_load(to, OTHER, SKB, layout->head);
     assembly_load(to, BPF_FIRST, SKB, layout->network);
     assembly_register(to, BPF_ADD, OTHER, BPF_FIRST);

@@ -27,7 +27,7 @@ struct drop_seen {
     uint8_t ports[4];    /* what follows that header */
     uint16_t ethertype;  /* ETH_P_* of linux/if_ether.h, network byte order */
     uint8_t received;    /* whether it came in by an interface */
-    uint8_t unused;
+    uint8_t length;      /* of these bytes; 255: at least so many */
 };
 
 /* Where this kernel keeps what the program reads. */
@@ -40,11 +40,12 @@ struct drop_layout {
     struct kernel_member skb, place, reason,
         receiver;      /* of the context; receiver: if has_receiver */
     bool has_receiver; /* the socket that it was for: Linux 6.11 */
-    struct kernel_member sender, device, arrival, head, network, ethertype; /* of struct sk_buff */
-    struct kernel_member state, uid, net, socket;                           /* of struct sock */
-    struct kernel_member file, inode, number;  /* the way from a socket to its inode */
-    struct kernel_member net_of_device, index; /* of struct net_device */
-    struct kernel_member netns;                /* of struct net */
+    struct kernel_member sender, device, arrival, head, network, tail,
+        ethertype;                                /* of struct sk_buff */
+    struct kernel_member state, uid, net, socket; /* of struct sock */
+    struct kernel_member file, inode, number;     /* the way from a socket to its inode */
+    struct kernel_member net_of_device, index;    /* of struct net_device */
+    struct kernel_member netns;                   /* of struct net */
 };
 
 /* Returns 0, or -ENOTSUP: this kernel tells no reasons, or has other structs. */

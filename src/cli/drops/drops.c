@@ -89,8 +89,8 @@ static void note_totals(const void *arg, struct report *report)
     const struct drops_summary *summary = drops_summary(totals->drops);
 
     if (summary->lost)
-        report_loss(report, "%" PRIu64 " packets have no row: too many different ones were dropped",
-                    summary->lost);
+        report_loss(report, "%" PRIu64 " packet%s no row: too many different ones were dropped",
+                    summary->lost, summary->lost == 1 ? " has" : "s have");
     if (totals->command->common.format != FORMAT_PLAIN)
         return;
     if (summary->harmless)
@@ -152,13 +152,16 @@ int drops_run(int argc, char *const argv[])
     if (common->proc_root || common->backend != BACKEND_AUTO)
         return common_misuse(common, "drops are seen while they happen: %s does not tell them",
                              common->proc_root ? "a captured tree" : "--backend");
+    if (common_is_metrics(common) && !common->count_by && common->filters.count)
+        return common_misuse(common, "metrics are by reason and function, which filters do not "
+                                     "choose: --count-by makes others");
     options = (struct drops_options){
         .milliseconds = command.milliseconds  ? command.milliseconds
                         : common->interval_ms ? common->interval_ms
                                               : FOR_MS,
         .all_netns = common->all_netns,
         .harmless = command.all,
-        .merged = common_is_metrics(common),
+        .merged = common_is_metrics(common) && !common->count_by,
     };
     drops = drops_create(&options);
     if (!drops) {
