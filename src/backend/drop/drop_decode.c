@@ -55,8 +55,8 @@ void drop_decode(const struct drop_key *key, const struct drop_seen *seen, struc
     record->has = (key->interface ? DROP_INTERFACE : 0) | (key->inode ? DROP_SOCKET : 0);
     if (ethertype == ETH_P_IP && version == 4 && seen->length >= sizeof(struct iphdr)) {
         record->drop.protocol = seen->network[offsetof(struct iphdr, protocol)];
-        take_header(seen, AF_INET, (seen->network[0] & 15u) * 4, offsetof(struct iphdr, saddr),
-                    offsetof(struct iphdr, daddr), record);
+        take_header(seen, AF_INET, (size_t)4 * (seen->network[0] & 15),
+                    offsetof(struct iphdr, saddr), offsetof(struct iphdr, daddr), record);
     } else if (ethertype == ETH_P_IPV6 && version == 6 && seen->length >= sizeof(struct ip6_hdr)) {
         record->drop.protocol = seen->network[offsetof(struct ip6_hdr, ip6_nxt)];
         /* of multicast, and nothing else of note */
