@@ -11,13 +11,19 @@
 /* --- Own maps --------------------------------------------------------------------------------- */
 
 /*
- * Makes a hash table that programs fill, with room for `most` keys, all of it allocated now. name:
- * as others see it, at most 15 bytes. Uses RIGHT_BPF. Returns a descriptor, or -errno.
+ * Makes a hash table that programs fill, with room for `most` keys, all of it allocated now. type:
+ * BPF_MAP_TYPE_HASH, or BPF_MAP_TYPE_LRU_HASH, whose oldest keys make room for new ones. name: as
+ * others see it, at most 15 bytes. Uses RIGHT_BPF. Returns a descriptor, or -errno.
  */
-int bpf_map_create(uint32_t key_size, uint32_t value_size, uint32_t most, const char *name);
+int bpf_map_create(uint32_t type, uint32_t key_size, uint32_t value_size, uint32_t most,
+                   const char *name);
 
 /* Sets the value of a key. Returns 0 or -errno; rights as bpf_map_create(). */
 int bpf_map_set(int map, const void *key, const void *value);
+
+/* Takes one key out of the map. Returns 0, -ENOENT or another -errno; rights as bpf_map_create().
+ */
+int bpf_map_take_one(int map, const void *key, void *value);
 
 /*
  * Takes all keys with their values out of the map, which has room for `most` of both (Linux 5.6).

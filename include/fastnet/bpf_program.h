@@ -88,6 +88,8 @@ void assembly_load(struct assembly *to, unsigned into, unsigned from, struct ker
 /* Stores a register on the stack; size: the opcode. The other one stores 8 bytes of zeroes. */
 void assembly_store(struct assembly *to, unsigned from, int offset, uint8_t size);
 void assembly_store_zero(struct assembly *to, int offset);
+/* Stores it in the struct that another register points to. */
+void assembly_store_in(struct assembly *to, unsigned in, unsigned from, int offset, uint8_t size);
 
 /* operation: BPF_MOV, BPF_ADD ...; with another register, or with a number. */
 void assembly_register(struct assembly *to, unsigned operation, unsigned with, unsigned other);

@@ -12,12 +12,13 @@
 
 /* --- Own maps --------------------------------------------------------------------------------- */
 
-int bpf_map_create(uint32_t key_size, uint32_t value_size, uint32_t most, const char *name)
+int bpf_map_create(uint32_t type, uint32_t key_size, uint32_t value_size, uint32_t most,
+                   const char *name)
 {
     union bpf_attr attributes;
 
     memset(&attributes, 0, sizeof attributes);
-    attributes.map_type = BPF_MAP_TYPE_HASH;
+    attributes.map_type = type;
     attributes.key_size = key_size;
     attributes.value_size = value_size;
     attributes.max_entries = most;
@@ -25,7 +26,7 @@ int bpf_map_create(uint32_t key_size, uint32_t value_size, uint32_t most, const 
     return bpf_call_raised(RIGHT_BPF, BPF_MAP_CREATE, &attributes);
 }
 
-int bpf_map_set(int map, const void *key, const void *value)
+static int call_for_key(int command, int map, const void *key, const void *value)
 {
     union bpf_attr attributes;
 
@@ -33,7 +34,20 @@ int bpf_map_set(int map, const void *key, const void *value)
     attributes.map_fd = (uint32_t)map;
     attributes.key = (uintptr_t)key;
     attributes.value = (uintptr_t)value;
-    return bpf_call_raised(RIGHT_BPF, BPF_MAP_UPDATE_ELEM, &attributes);
+    return bpf_call_raised(RIGHT_BPF, command, &attributes);
+}
+
+int bpf_map_set(int map, const void *key, const void *value)
+{
+    return call_for_key(BPF_MAP_UPDATE_ELEM, map, key, value);
+}
+
+/* The one command that does both is of Linux 5.14, for this kind of map. */
+int bpf_map_take_one(int map, const void *key, void *value)
+{
+    const int status = call_for_key(BPF_MAP_LOOKUP_ELEM, map, key, value);
+
+    return status < 0 ? status : call_for_key(BPF_MAP_DELETE_ELEM, map, key, NULL);
 }
 
 /* A batch ends with a whole bucket of the table; ENOENT says that it was the last one. */

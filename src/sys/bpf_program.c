@@ -230,12 +230,17 @@ void assembly_load(struct assembly *to, unsigned into, unsigned from, struct ker
                               .off = member.offset});
 }
 
-void assembly_store(struct assembly *to, unsigned from, int offset, uint8_t size)
+void assembly_store_in(struct assembly *to, unsigned in, unsigned from, int offset, uint8_t size)
 {
     put(to, (struct bpf_insn){.code = (uint8_t)(BPF_STX | BPF_MEM | size),
-                              .dst_reg = BPF_STACK,
+                              .dst_reg = in & 0xf,
                               .src_reg = from & 0xf,
                               .off = (int16_t)offset});
+}
+
+void assembly_store(struct assembly *to, unsigned from, int offset, uint8_t size)
+{
+    assembly_store_in(to, BPF_STACK, from, offset, size);
 }
 
 void assembly_store_zero(struct assembly *to, int offset)

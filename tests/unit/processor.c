@@ -73,16 +73,27 @@ static void count(const struct processor *processor, const struct bpf_insn *code
     place_u64(at, number_at(at, BPF_DW) + processor->registers[code->src_reg]);
 }
 
+/* On the stack, or in what a function has returned an address of. */
+static char *place_of(struct processor *processor, const struct bpf_insn *code)
+{
+    const size_t size = bytes_of(BPF_SIZE(code->code));
+
+    if (code->dst_reg != BPF_REG_10) {
+        assert_true(processor->registers[code->dst_reg] >= 4096);
+        return (char *)(uintptr_t)(processor->registers[code->dst_reg] + (uint64_t)code->off);
+    }
+    assert_in_range(-code->off, size, sizeof processor->stack);
+    assert_int_equal(code->off % (int)size, 0);
+    return processor->stack + sizeof processor->stack + code->off;
+}
+
 static void store(struct processor *processor, const struct bpf_insn *code, uint64_t value)
 {
-    char *to = processor->stack + sizeof processor->stack + code->off;
+    char *to = place_of(processor, code);
     const unsigned size = BPF_SIZE(code->code);
     const uint8_t byte = (uint8_t)value;
     const uint16_t quarter = (uint16_t)value;
 
-    assert_int_equal(code->dst_reg, BPF_REG_10);
-    assert_in_range(-code->off, bytes_of(size), sizeof processor->stack);
-    assert_int_equal(code->off % (int)bytes_of(size), 0);
     if (size == BPF_B)
         memcpy(to, &byte, sizeof byte);
     else if (size == BPF_H)

@@ -113,7 +113,8 @@ static int attach(struct drop_watch *watch, const struct drop_layout *layout)
     struct bpf_insn code[DROP_PROGRAM_MAX];
     int program, status;
 
-    watch->map = bpf_map_create(sizeof rest, sizeof none, KEYS_MAX + 1, "fastnet_drops");
+    watch->map =
+        bpf_map_create(BPF_MAP_TYPE_HASH, sizeof rest, sizeof none, KEYS_MAX + 1, "fastnet_drops");
     status = watch->map < 0 ? watch->map : bpf_map_set(watch->map, &rest, &none);
     if (status < 0)
         return status;
