@@ -93,6 +93,23 @@ static const struct network *keep_networks(struct groups *groups, const struct v
     return networks;
 }
 
+/* A later look for owners moves them, and processes end. Values have their numbers and names. */
+static const struct owner *keep_owners(struct groups *groups, const struct value *value)
+{
+    const size_t count = value->owners.count;
+    struct owner *owners = rows_allocate(&groups->memory, count * sizeof *owners);
+
+    for (size_t i = 0; owners && i < count; i++) {
+        struct owner_process process = *value->owners.first[i].process;
+        process.name = keep(groups, process.name, strlen(process.name) + 1);
+        owners[i] = value->owners.first[i];
+        owners[i].process = process.name ? keep(groups, &process, sizeof process) : NULL;
+        if (!owners[i].process)
+            return NULL;
+    }
+    return owners;
+}
+
 /* What a value borrows dies with its record, and so may a name: a group keeps a copy. */
 static int keep_value(struct groups *groups, struct value *value)
 {
@@ -114,6 +131,11 @@ static int keep_value(struct groups *groups, struct value *value)
         value->networks.stride = sizeof(struct network);
         value->networks.read = NULL;
         return value->networks.first ? 0 : -ENOMEM;
+    case VALUE_OWNERS:
+        if (!value->owners.count)
+            return 0;
+        value->owners.first = keep_owners(groups, value);
+        return value->owners.first ? 0 : -ENOMEM;
     default:
         return 0;
     }
