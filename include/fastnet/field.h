@@ -36,6 +36,7 @@
 #define NEED_OWNERS_CGROUPS (UINT64_C(1) << 17)
 #define NEED_PIDS_INSIDE    (UINT64_C(1) << 18) /* with NEED_OWNERS: in their own pid namespaces */
 #define NEED_CONTAINERS     (UINT64_C(1) << 19) /* with NEED_CGROUPS: names of containers and pods */
+#define NEED_CONNECTS       (UINT64_C(1) << 20) /* when and by whom connections are made */
 
 /* The C library looks these up, and may load and run anything for that (nsswitch.conf(5)). */
 #define NEED_NAMES (NEED_USERS | NEED_SERVICES | NEED_HOSTS | NEED_NETWORKS)

@@ -35,7 +35,7 @@ struct owner_process {
 struct owner {
     const struct owner_process *process;
     pid_t tid; /* of the thread; 0 unless asked for */
-    int fd;
+    int fd;    /* -1: not known */
 };
 
 /*
@@ -96,6 +96,13 @@ int owners_refresh(struct owners *owners);
  * read, when it is first asked for.
  */
 size_t owners_find(struct owners *owners, uint64_t inode, const struct owner **first);
+
+/*
+ * The process that made a socket which is gone: as owners_find() if it was seen with that name, or
+ * is still there; else it has only its number and the name. name: terminated, copied. The result is
+ * valid until the next call.
+ */
+const struct owner *owners_maker(struct owners *owners, pid_t pid, const char *name);
 
 /* What the walks missed. Missing permission and vanishing processes are no errors. */
 struct owners_summary {

@@ -13,6 +13,7 @@ struct predicate;
 struct interface;
 struct cgroups;
 struct socket_pass;
+struct connects;
 
 /* A kernel table: what one dump lists. Tables are constants, compared by address. */
 struct table {
@@ -132,6 +133,7 @@ struct query {
     /* For a table of one row: a record with the fields that identify the row (record.has). */
     const struct record *key;
     const struct query_events *events; /* for endless tables */
+    struct connects *connects;         /* ... who connects (connects.h); NULL: BPF is not used */
     const struct maker *maker;         /* for BACKEND_MADE */
     const struct socket_pass *pass;    /* for BACKEND_PASS, or NULL */
     uint64_t netns;                    /* ... the inode of the network namespace to list */

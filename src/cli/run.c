@@ -166,11 +166,11 @@ static unsigned rights_of(const struct listing *listing)
         rights |= RIGHTS_OF_NAMESPACES;
     if (listing->home && listing->needs.lookups & NEED_NAMES)
         rights |= 1u << RIGHT_NAMESPACES;
-    if (listing->needs.lookups & (NEED_ANY_OWNERS | NEED_SENDERS))
+    if (listing->needs.lookups & (NEED_ANY_OWNERS | NEED_SENDERS | NEED_CONNECTS))
         rights |= 1u << RIGHT_OWNERS;
     if (listing->needs.lookups & NEED_CONTAINERS)
         rights |= 1u << RIGHT_CONTAINERS;
-    if ((listing->needs.lookups & NEED_ANY_OWNERS || listing->all_netns) &&
+    if ((listing->needs.lookups & (NEED_ANY_OWNERS | NEED_CONNECTS) || listing->all_netns) &&
         listing->owners != OWNERS_PROC)
         rights |= 1u << RIGHT_BPF;
     for (size_t i = 0; i < listing->table_count; i++) {

@@ -6,6 +6,7 @@
 
 #include "engine/delta.h"
 #include "engine/run.h"
+#include "fastnet/connects.h"
 #include "fastnet/lookup.h"
 #include "fastnet/netlink.h"
 #include "fastnet/rights.h"
@@ -36,6 +37,7 @@ void engine_destroy(struct engine *engine)
     seen_destroy(engine->seen);
     owners_destroy(engine->context.owners);
     owners_program_destroy(engine->owners_program);
+    connects_destroy(engine->connects);
     socket_pass_destroy(engine->pass);
     users_destroy(engine->context.users);
     services_destroy(engine->context.services);

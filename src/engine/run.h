@@ -17,6 +17,7 @@ struct engine {
     struct seen *seen;
     struct delta *delta; /* NULL until a listing needs it, as the next */
     struct owners_program *owners_program;
+    struct connects *connects;
     struct socket_pass *pass;
     struct netns own; /* where context.here is, unless all namespaces are visited */
     struct context context;

@@ -4,6 +4,7 @@
 
 #include "engine/run.h"
 #include "fastnet/clock.h"
+#include "fastnet/connects.h"
 #include "fastnet/lookup.h"
 #include "fastnet/rights.h"
 #include "fastnet/socket_pass.h"
@@ -179,6 +180,9 @@ static int ask(const struct listing_table *table, const struct backend *backend,
         events.appeared = (run->needs.lookups & NEED_OWNERS) ? look_for_owners : NULL;
         events.idle_arg = lane;
         query.events = &events;
+        if (!run->engine->connects && listing->owners != OWNERS_PROC)
+            run->engine->connects = connects_create();
+        query.connects = run->engine->connects;
     }
     if (run_is_captured(run))
         rights_raise(RIGHT_READ);

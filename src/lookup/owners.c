@@ -32,7 +32,9 @@ struct owners {
         uint64_t inode; /* 0: nobody was asked for yet */
         const struct owner *first;
         size_t count;
-    } last; /* asked for: each row asks several times */
+    } last;               /* asked for: each row asks several times */
+    struct process maker; /* that was asked for last, if no look has seen it */
+    struct owner made;
     struct owners_summary summary;
 };
 
@@ -382,6 +384,7 @@ void owners_destroy(struct owners *owners)
     processes_finish(&owners->processes);
     free(owners->holdings.items);
     forget_index(owners);
+    process_forget(&owners->maker);
     free(owners);
 }
 
@@ -480,6 +483,40 @@ size_t owners_find(struct owners *owners, uint64_t inode, const struct owner **f
     if (owners->last.count > 0)
         *first = owners->last.first;
     return owners->last.count;
+}
+
+/* Its number may be another process's by now, which hardly has the same name. */
+static void read_maker(struct owners *owners, pid_t pid, const char *name)
+{
+    struct process *maker = &owners->maker;
+
+    process_forget(maker);
+    maker->pid = maker->leader = pid;
+    raise_right(owners);
+    (void)process_read_names(&owners->walk.tree, maker, owners->walk.names);
+    rights_lower();
+    if (!maker->named || strcmp(maker->name, name) != 0) {
+        process_forget(maker);
+        maker->leader = pid;
+        maker->named = true;
+        maker->unread = false;
+        snprintf(maker->name, sizeof maker->name, "%s", name);
+    }
+    show_process(owners, maker);
+}
+
+const struct owner *owners_maker(struct owners *owners, pid_t pid, const char *name)
+{
+    const struct process *seen = processes_find(&owners->processes, pid);
+
+    if (seen && seen->shown.name && strcmp(seen->shown.name, name) == 0) {
+        owners->made = (struct owner){.process = &seen->shown, .fd = -1};
+        return &owners->made;
+    }
+    if (owners->maker.leader != pid || strcmp(owners->maker.name, name) != 0)
+        read_maker(owners, pid, name);
+    owners->made = (struct owner){.process = &owners->maker.shown, .fd = -1};
+    return &owners->made;
 }
 
 const struct owners_summary *owners_summary(const struct owners *owners)

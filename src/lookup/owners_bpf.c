@@ -179,21 +179,15 @@ static bool sees_all(void)
     return directory >= 0;
 }
 
-/*
- * The numbers of processes that the program sees are those of the first pid namespace. If this
- * process is in it and in /proc, these are the numbers of /proc, too. And only rights in the first
- * user namespace let it load.
- */
-static bool is_allowed(struct owners_program *program)
+const char *owners_hidden_from_bpf(void)
 {
     if (!rights_have_all_of(RIGHT_OWNERS) || !rights_have_all_of(RIGHT_BPF))
-        return refuse(program, "it needs CAP_BPF, CAP_PERFMON, CAP_SYS_PTRACE and "
-                               "CAP_DAC_READ_SEARCH (try sudo)");
+        return "it needs CAP_BPF, CAP_PERFMON, CAP_SYS_PTRACE and CAP_DAC_READ_SEARCH (try sudo)";
     if (!bpf_iterator_is_in_first("pid"))
-        return refuse(program, "this is not the first pid namespace");
+        return "this is not the first pid namespace";
     if (!bpf_iterator_is_in_first("user"))
-        return refuse(program, "this is not the first user namespace");
-    return sees_all() || refuse(program, "/proc hides what other processes hold");
+        return "this is not the first user namespace";
+    return sees_all() ? NULL : "/proc hides what other processes hold";
 }
 
 static bool load(struct owners_program *program)
@@ -224,6 +218,7 @@ static bool load(struct owners_program *program)
 
 bool owners_program_load(struct owners_program *program, bool always)
 {
+    const char *reason;
     uint64_t files;
 
     if (program->fd >= 0 || program->refused)
@@ -231,7 +226,8 @@ bool owners_program_load(struct owners_program *program, bool always)
     if (!always &&
         (kernel_number_read("/proc", FILES_OPEN, &files) < 0 || files < OPEN_FILES_WORTH))
         return false;
-    return is_allowed(program) && load(program);
+    reason = owners_hidden_from_bpf();
+    return reason ? refuse(program, reason) : load(program);
 }
 
 /* --- What it says ----------------------------------------------------------------------------- */

@@ -18,6 +18,13 @@
 int owners_program_walk(struct owners_program *program, struct processes *processes,
                         struct holdings *found);
 
+/*
+ * Why no program may tell of processes; NULL: one may. Their numbers are those of the first pid
+ * namespace: if this process is in it and in /proc, these are the numbers of /proc, too. And only
+ * rights in the first user namespace let it load.
+ */
+const char *owners_hidden_from_bpf(void);
+
 /* --- Parts of it, which tests call ------------------------------------------------------------ */
 
 /* The members that the program reads: of its context, and of structs that it points to. */

@@ -16,6 +16,7 @@
 #include "fastnet/layouts.h"
 #include "format/socket/layout_ss.h"
 #include "fuzz.h"
+#include "lookup/connects_program.h"
 #include "lookup/owners_bpf.h"
 
 enum { MAP = 1, VALUE_MAX = 1024, SHOWN_MAX = 8 * 1024 * 1024, ROW_MOST = 256 };
@@ -88,6 +89,27 @@ static void look_for_sockets(const struct btf *btf)
 }
 
 /* Every jump leads into the program. */
+static void look_at_jumps(const struct bpf_insn *program, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (BPF_CLASS(program[i].code) == BPF_JMP && BPF_OP(program[i].code) < BPF_CALL)
+            require(program[i].off > 0 && i + (size_t)program[i].off < count);
+}
+
+static void look_for_connections(const struct btf *btf)
+{
+    struct bpf_insn program[CONNECT_PROGRAM_MAX];
+    struct connect_layout layout;
+    size_t count;
+
+    if (connect_layout_init(&layout, btf) < 0)
+        return;
+    require(layout.port.size == BPF_H && layout.error.size == BPF_W && layout.flags.offset >= 0);
+    count = connect_program_make(&layout, 7, program);
+    require(count <= CONNECT_PROGRAM_MAX);
+    look_at_jumps(program, count);
+}
+
 static void look_for_drops(const struct btf *btf)
 {
     struct bpf_insn program[DROP_PROGRAM_MAX];
@@ -101,9 +123,7 @@ static void look_for_drops(const struct btf *btf)
     require(layout.netns.offset >= 0 && layout.number.offset >= 0 && layout.head.offset >= 0);
     count = drop_program_make(&layout, 7, program);
     require(count <= DROP_PROGRAM_MAX);
-    for (size_t i = 0; i < count; i++)
-        if (BPF_CLASS(program[i].code) == BPF_JMP && BPF_OP(program[i].code) < BPF_CALL)
-            require(program[i].off > 0 && i + (size_t)program[i].off < count);
+    look_at_jumps(program, count);
 }
 
 static void look_at_types(const struct btf *btf)
@@ -128,6 +148,7 @@ static void look_at_types(const struct btf *btf)
     look_for_owners(btf);
     look_for_sockets(btf);
     look_for_drops(btf);
+    look_for_connections(btf);
 }
 
 /* --- Values ----------------------------------------------------------------------------------- */

@@ -176,6 +176,29 @@ static void only_sockets_count(void **state)
     owners_destroy(owners);
 }
 
+/* One that was seen, one that came later, and one that is another process by now. */
+static void who_made_a_socket_has_its_name(void **state)
+{
+    (void)state;
+    struct owners *owners;
+    add_process(42, "sshd\n");
+    add_socket(42, 3, 123);
+    add_file(42, "cmdline", "/usr/sbin/sshd\0-D", 18);
+    owners = walk(true, 1);
+    add_process(43, "curl\n");
+    add_file(43, "cmdline", "curl-8.1", 9);
+    assert_owner(owners_maker(owners, 42, "sshd"), 42, -1, "sshd");
+    assert_string_equal(owners_maker(owners, 42, "sshd")->process->command, "sshd");
+    assert_owner(owners_maker(owners, 43, "curl"), 43, -1, "curl");
+    assert_string_equal(owners_maker(owners, 43, "curl")->process->command, "curl-8.1");
+    assert_owner(owners_maker(owners, 43, "wget"), 43, -1, "wget");
+    assert_string_equal(owners_maker(owners, 43, "wget")->process->command, "wget");
+    assert_owner(owners_maker(owners, 42, "older"), 42, -1, "older");
+    assert_owner(owners_maker(owners, 4444, "gone"), 4444, -1, "gone");
+    assert_owner(owners_maker(owners, 42, "sshd"), 42, -1, "sshd");
+    owners_destroy(owners);
+}
+
 static void names_that_are_no_numbers_are_passed_over(void **state)
 {
     (void)state;
@@ -795,6 +818,7 @@ int main(void)
         OVER_TREE(crowd_is_found_by_many_threads),
         OVER_TREE(crowd_is_found_by_as_many_threads_as_pay),
         OVER_TREE(want_of_descriptors_is_an_error),
+        OVER_TREE(who_made_a_socket_has_its_name),
         cmocka_unit_test(vanishing_processes_are_silent),
         cmocka_unit_test(own_socket_is_found_in_the_real_tree),
         cmocka_unit_test(threads_own_the_sockets_of_their_process),

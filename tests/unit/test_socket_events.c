@@ -23,6 +23,7 @@
 enum { TCP_GROUPS = 1 << (SKNLGRP_INET_TCP_DESTROY - 1) | 1 << (SKNLGRP_INET6_TCP_DESTROY - 1) };
 enum { UDP4_GROUP = 1 << (SKNLGRP_INET_UDP_DESTROY - 1) };
 #define REMEMBERED (SOCKET_UID | SOCKET_INODE)
+#define ORIGIN     (REMEMBERED | SOCKET_CGROUP | SOCKET_ORIGIN | SOCKET_AGE)
 
 struct stage {
     struct peer peer;
@@ -141,13 +142,56 @@ static void user_and_inode_are_those_that_were_listed(void **state)
     assert_int_equal(stage->report.count, 0);
 }
 
+/* A listener on all addresses of port 1000, and what comes to that port and to another. */
+static void a_connection_that_was_not_listed_came_to_its_listener(void **state)
+{
+    struct stage *stage = *state;
+    struct inet_diag_msg listener = tcp_message(1000, 9);
+    struct socket_origin origins[2];
+
+    listener.idiag_state = TCP_LISTEN;
+    listener.idiag_inode = 777;
+    memset(listener.id.idiag_src, 0, sizeof listener.id.idiag_src);
+    wire_message(&stage->wire, SOCK_DIAG_BY_FAMILY, NLM_F_MULTI, 1);
+    wire_put(&stage->wire, &listener, sizeof listener);
+    wire_done(&stage->wire, NLM_F_MULTI, 1, 0);
+    send_wire(stage);
+    put_event(stage, IPPROTO_TCP, 1000, 1);
+    put_event(stage, IPPROTO_TCP, 1001, 2);
+    send_wire(stage);
+    assert_int_equal(listen_to(stage, TCP_GROUPS, SOCKET_INODE), 0);
+    assert_int_equal(stage->kept.count, 2);
+    for (size_t i = 0; i < 2; i++)
+        memcpy(&origins[i], stage->kept.records[i].socket.origin.data, sizeof *origins);
+    assert_int_equal(origins[0].listener, 777);
+    assert_true(stage->kept.records[0].has & SOCKET_INODE);
+    assert_int_equal(stage->kept.records[0].socket.inode, 0);
+    assert_int_equal(origins[1].listener, 0);
+    assert_false(stage->kept.records[1].has & (SOCKET_INODE | SOCKET_AGE));
+}
+
+static void what_was_listed_is_at_least_that_old(void **state)
+{
+    struct stage *stage = *state;
+    struct socket_origin origin;
+
+    put_listing(stage);
+    put_event(stage, IPPROTO_TCP, 1000, 1);
+    send_wire(stage);
+    assert_int_equal(listen_to(stage, TCP_GROUPS, SOCKET_AGE), 0);
+    assert_true(stage->kept.records[0].has & SOCKET_AGE);
+    memcpy(&origin, stage->kept.records[0].socket.origin.data, sizeof origin);
+    assert_true(origin.age_at_least);
+    assert_in_range(origin.age_ms, 0, 60000);
+}
+
 static void nothing_is_listed_for_who_does_not_ask(void **state)
 {
     struct stage *stage = *state;
 
     put_event(stage, IPPROTO_TCP, 1000, 1);
     send_wire(stage);
-    assert_int_equal(listen_to(stage, TCP_GROUPS, ~REMEMBERED), 0);
+    assert_int_equal(listen_to(stage, TCP_GROUPS, ~ORIGIN), 0);
     assert_int_equal(stage->peer.request_count, 0);
     assert_int_equal(stage->kept.count, 1);
     assert_false(stage->kept.records[0].has & REMEMBERED);
@@ -293,6 +337,8 @@ int main(void)
         TEST(the_last_tcp_info_comes_along),
         TEST(a_queue_is_never_below_nothing),
         TEST(user_and_inode_are_those_that_were_listed),
+        TEST(a_connection_that_was_not_listed_came_to_its_listener),
+        TEST(what_was_listed_is_at_least_that_old),
         TEST(nothing_is_listed_for_who_does_not_ask),
         TEST(what_has_no_events_is_not_listed),
         TEST(a_listing_that_fails_is_told_and_events_come),

@@ -7,6 +7,7 @@
 
 #include <cmocka.h>
 
+#include <errno.h>
 #include <fcntl.h>
 #include <linux/packet_diag.h>
 #include <linux/types.h>
@@ -298,6 +299,11 @@ static const char *const promised[] = {
     "activity",
     "container_name",
     "pod_name",
+    "owner_by",
+    "age",
+    "age_at_least",
+    "connect_error",
+    "lived",
 };
 
 static void the_promised_names_are_there_in_order(void **state)
@@ -718,6 +724,34 @@ static void the_other_end_shows_its_owners_and_its_name(void **state)
     owners_destroy(context.owners);
 }
 
+static void an_ended_socket_shows_where_it_comes_from(void **state)
+{
+    static const char *const known[][2] = {{"age", "12.500"},
+                                           {"age_at_least", "yes"},
+                                           {"lived", ">12.500"},
+                                           {"connect_error", "ECONNREFUSED"},
+                                           {"owner_by", "-"},
+                                           {NULL, NULL}};
+    static const char *const exact[][2] = {
+        {"age_at_least", "no"}, {"lived", "0.007"}, {"connect_error", "12345"}, {NULL, NULL}};
+    struct socket_origin origin = {
+        .age_ms = 12500, .age_at_least = true, .pid = 7, .name = "x", .error = ECONNREFUSED};
+    struct record record = {.kind = &kind_socket,
+                            .has = SOCKET_ORIGIN | SOCKET_AGE | SOCKET_INODE,
+                            .socket.family = AF_INET};
+
+    (void)state;
+    record.socket.origin = (struct text){(const char *)&origin, sizeof origin};
+    assert_fields(&record, known);
+    origin = (struct socket_origin){.age_ms = 7, .error = 12345};
+    assert_fields(&record, exact);
+    origin.error = 0;
+    assert_field("connect_error", &record, "-");
+    record.has = SOCKET_INODE;
+    assert_field("age", &record, "-");
+    assert_field("connect_error", &record, "-");
+}
+
 static void a_cell_is_never_empty_and_a_dash_is_unknown(void **state)
 {
     struct value value = {.type = VALUE_UNKNOWN};
@@ -785,6 +819,7 @@ int main(void)
         cmocka_unit_test(all_owners_of_a_socket_are_shown),
         cmocka_unit_test(a_socket_without_owners_has_none_and_no_first),
         cmocka_unit_test(the_other_end_shows_its_owners_and_its_name),
+        cmocka_unit_test(an_ended_socket_shows_where_it_comes_from),
         cmocka_unit_test(a_cell_is_never_empty_and_a_dash_is_unknown),
         cmocka_unit_test(counted_columns_show_the_values_of_a_group),
     };

@@ -3,6 +3,7 @@
 #ifndef FASTNET_RECORD_SOCKET_H
 #define FASTNET_RECORD_SOCKET_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "fastnet/address.h"
@@ -53,6 +54,8 @@ enum { SOCKET_MEMORY_BIT = 17, SOCKET_AUTOBOUND_BIT = 57 };
 #define SOCKET_LOCALS      (UINT64_C(1) << 33)
 #define SOCKET_PEERS       (UINT64_C(1) << 34)
 #define SOCKET_POINTER     (UINT64_C(1) << 58) /* not a field: endpoint, of /proc/net/tcp */
+#define SOCKET_ORIGIN      (UINT64_C(1) << 59) /* origin, of sockets that have ended */
+#define SOCKET_AGE         (UINT64_C(1) << 60) /* ... and how old they became is known */
 /* Fields of unix sockets. */
 #define SOCKET_PATH       (UINT64_C(1) << 11)
 #define SOCKET_UNIX_FLAGS (UINT64_C(1) << 12) /* flags and unix_state */
@@ -122,6 +125,16 @@ enum {
     PROTOCOL_TIPC,
 };
 
+/* Where a socket comes from. Zeroes are unknown. */
+struct socket_origin {
+    uint64_t age_ms;   /* how long it lived, milliseconds, or ... */
+    bool age_at_least; /* ... at least: it was there when fastnet looked first */
+    uint32_t pid;      /* process that connected it */
+    char name[16];     /* ... its comm (proc(5)), terminated */
+    uint32_t error;    /* errno: why connect(2) failed */
+    uint64_t listener; /* inode of the listener that accepted it, or may have */
+};
+
 /*
  * Texts are borrowed bytes of the kernel's messages, not decoded: structs and arrays whose length
  * depends on the kernel.
@@ -161,6 +174,7 @@ struct socket_record {
             struct text md5;           /* struct tcp_diag_md5sig[] */
             struct text ulp;           /* attributes INET_ULP_INFO_* */
             struct text locals, peers; /* SCTP: struct sockaddr_storage[] */
+            struct text origin;        /* struct socket_origin, perhaps not aligned */
             /* With peers: cookie of the association's socket. Of /proc: the kernel's address. */
             uint64_t endpoint;
             uint32_t mark;

@@ -2,7 +2,8 @@
 /*
  * Sockets of TCP and UDP as they are destroyed: multicast groups of sock_diag(7). A message about a
  * destroyed socket has its last struct tcp_info, but neither its user nor its inode any more. So
- * sockets are listed again and again, and remembered by their cookies.
+ * sockets are listed again and again, and remembered by their cookies. Of those that came and went
+ * in between the kernel notes who connected, if it may (connects.h).
  * Sources: linux/sock_diag.h, sock_diag_broadcast_destroy() of net/core/sock_diag.c,
  * inet_diag_handler_get_info() of net/ipv4/inet_diag.c.
  */
@@ -11,6 +12,7 @@
 #include <linux/netlink.h>
 #include <linux/sock_diag.h>
 #include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <string.h>
 #include <sys/socket.h>
 
@@ -19,6 +21,7 @@
 #include "backend/socket/decode.h"
 #include "backend/socket/sock_diag.h"
 #include "fastnet/clock.h"
+#include "fastnet/connects.h"
 #include "fastnet/hash.h"
 #include "fastnet/hash_table.h"
 #include "fastnet/report.h"
@@ -30,15 +33,25 @@ const struct table table_socket_events = {
 static const struct table of_tcp = {.kind = &kind_socket, .protocol = IPPROTO_TCP},
                           of_udp = {.kind = &kind_socket, .protocol = IPPROTO_UDP};
 
-#define FIELDS_REMEMBERED (SOCKET_UID | SOCKET_INODE)
+#define FIELDS_REMEMBERED (SOCKET_UID | SOCKET_INODE | SOCKET_CGROUP)
+/* Of owners, too, where the inode is not known. */
+#define FIELDS_ORIGIN (SOCKET_INODE | SOCKET_ORIGIN | SOCKET_AGE)
 #define FIELDS_EVENT                                                                               \
     (SOCKET_ADDRESSES | SOCKET_STATE | SOCKET_QUEUES | SOCKET_INTERFACE | SOCKET_COOKIE |          \
      SOCKET_RETRANSMITS | SOCKET_PROBES | SOCKET_TCP_INFO | SOCKET_RECEIVED)
 
 /* A socket that was listed. */
 struct known {
-    uint64_t cookie, inode;
+    uint64_t cookie, inode, cgroup;
+    uint64_t seen; /* when it was listed first: CLOCK_MONOTONIC, nanoseconds */
+    uint64_t has;  /* of FIELDS_REMEMBERED */
     uint32_t uid;
+};
+
+/* A listener, by its local address and port. */
+struct listener {
+    struct endpoint local;
+    uint64_t inode, cgroup;
 };
 
 struct reading {
@@ -48,6 +61,8 @@ struct reading {
     /* The sockets of the last look and of the one before it: a socket that is in neither is gone,
      * and its event has been read. */
     struct hash_table now, before;
+    struct hash_table listeners; /* of the last look: struct listener, by the port */
+    uint64_t looked;             /* when it began: CLOCK_MONOTONIC, nanoseconds */
     bool appeared;      /* the last look found a socket with an owner that the others had not */
     uint64_t next_look; /* CLOCK_MONOTONIC, nanoseconds */
     bool failed;        /* a look failed, which was reported */
@@ -68,6 +83,39 @@ static const struct known *find(const struct hash_table *table, uint64_t cookie)
     return hash_table_find(table, hash_word(0, cookie), has_cookie, &cookie);
 }
 
+static bool is_at(const void *element, const void *key)
+{
+    const struct listener *listener = element;
+    const struct endpoint *local = key;
+
+    return listener->local.port == local->port &&
+           address_equal(&listener->local.address, &local->address);
+}
+
+static struct listener *find_listener(const struct hash_table *listeners,
+                                      const struct endpoint *local)
+{
+    return hash_table_find(listeners, hash_word(0, local->port), is_at, local);
+}
+
+/* Of several on one port nobody knows which one accepts: they mostly are one process's. */
+static int remember_listener(struct reading *reading, const struct record *record)
+{
+    const struct socket_record *sock = &record->socket;
+    struct listener *listener;
+
+    if (sock->state != TCP_LISTEN || !sock->inode ||
+        find_listener(&reading->listeners, &sock->local))
+        return 0;
+    listener =
+        hash_table_add(&reading->listeners, hash_word(0, sock->local.port), sizeof *listener);
+    if (!listener)
+        return -ENOMEM;
+    *listener =
+        (struct listener){sock->local, sock->inode, record->has & SOCKET_CGROUP ? sock->cgroup : 0};
+    return 0;
+}
+
 /* A socket that was closed has no inode while its last bytes are sent: then it has the old one. */
 static int remember(const struct record *record, void *arg)
 {
@@ -84,9 +132,14 @@ static int remember(const struct record *record, void *arg)
     if (old && !record->socket.inode)
         *known = *old;
     else
-        *known = (struct known){cookie, record->socket.inode, record->socket.uid};
+        *known = (struct known){cookie,
+                                record->socket.inode,
+                                record->socket.cgroup,
+                                old ? old->seen : reading->looked,
+                                record->has & FIELDS_REMEMBERED,
+                                record->socket.uid};
     reading->appeared |= known->inode && (!old || !old->inode);
-    return 0;
+    return remember_listener(reading, record);
 }
 
 /* Lists the sockets of two groups of events: of IPv4 and of IPv6. */
@@ -101,7 +154,7 @@ static int list(struct reading *reading, unsigned ipv4, unsigned ipv6, const str
     struct query query = *reading->query;
     int result = 0;
 
-    query.needs = FIELDS_REMEMBERED;
+    query.needs = FIELDS_REMEMBERED | SOCKET_STATE | SOCKET_ADDRESSES;
     query.where = NULL;
     query.exclusive = true;
     query.report = &report;
@@ -143,6 +196,8 @@ static void look(struct reading *reading)
     hash_table_finish(&reading->before);
     reading->before = reading->now;
     reading->now = (struct hash_table){.count = 0};
+    hash_table_finish(&reading->listeners);
+    reading->looked = begun;
     reading->appeared = false;
     result = list_all(reading);
     if (result < 0)
@@ -153,7 +208,7 @@ static void look(struct reading *reading)
 
 static bool remembers(const struct query *query)
 {
-    return query->needs & FIELDS_REMEMBERED;
+    return query->needs & (FIELDS_REMEMBERED | FIELDS_ORIGIN);
 }
 
 /* --- Events ----------------------------------------------------------------------------------- */
@@ -173,7 +228,84 @@ static const struct table *table_of(const struct nlmsghdr *message)
     return protocol == IPPROTO_TCP ? &of_tcp : protocol == IPPROTO_UDP ? &of_udp : NULL;
 }
 
-static void complete(const struct reading *reading, struct record *record)
+/* The listener that a connection came to: of its address, else of any. */
+static const struct listener *listener_of(const struct reading *reading,
+                                          const struct endpoint *local)
+{
+    struct endpoint any = {.port = local->port, .address.family = local->address.family};
+    const struct listener *listener = find_listener(&reading->listeners, local);
+
+    if (!listener)
+        listener = find_listener(&reading->listeners, &any);
+    any.address.family = AF_INET6; /* it may take IPv4, too */
+    return listener ? listener : find_listener(&reading->listeners, &any);
+}
+
+/* Where a listener accepts, its group is the connection's. */
+static void take_listener(const struct reading *reading, struct record *record,
+                          struct socket_origin *origin)
+{
+    struct socket_record *sock = &record->socket;
+    const struct listener *listener = listener_of(reading, &sock->local);
+
+    if (!listener)
+        return;
+    origin->listener = listener->inode;
+    if (listener->cgroup && !(record->has & SOCKET_CGROUP)) {
+        record->has |= SOCKET_CGROUP;
+        sock->cgroup = listener->cgroup;
+    }
+}
+
+static void take_connect(const struct connect *made, struct record *record,
+                         struct socket_origin *origin)
+{
+    struct socket_record *sock = &record->socket;
+
+    origin->pid = (uint32_t)made->pid;
+    memcpy(origin->name, made->name, sizeof origin->name);
+    origin->error = (uint32_t)made->error;
+    if (made->pid && !(record->has & SOCKET_UID)) {
+        record->has |= SOCKET_UID;
+        sock->uid = made->uid;
+    }
+    if (made->cgroup && !(record->has & SOCKET_CGROUP)) {
+        record->has |= SOCKET_CGROUP;
+        sock->cgroup = made->cgroup;
+    }
+    if (!sock->remote.port)
+        sock->remote = (struct endpoint){made->remote, made->port};
+}
+
+/* Its inode is known to be none where it is known who made it. */
+static void take_origin(const struct reading *reading, const struct known *known,
+                        struct record *record, struct socket_origin *origin)
+{
+    struct connects *connects = reading->query->connects;
+    struct connect made = {.ended = 0};
+    const bool noted = connects && connects_take(connects, record->identity, &made);
+    const uint64_t born = noted   ? made.time
+                          : known ? known->seen
+                                  : 0,
+                   end = made.ended ? made.ended : clock_nanoseconds(CLOCK_MONOTONIC);
+
+    if (noted && !made.accepted)
+        take_connect(&made, record, origin);
+    else if (record->socket.protocol == IPPROTO_TCP && record->socket.remote.port)
+        take_listener(reading, record, origin);
+    if (noted || origin->listener)
+        record->has |= SOCKET_INODE;
+    if (born && born <= end) {
+        record->has |= SOCKET_AGE;
+        origin->age_ms = (end - born) / (CLOCK_SECOND / 1000);
+        origin->age_at_least = !noted;
+    }
+    record->has |= SOCKET_ORIGIN;
+    record->socket.origin = (struct text){(const char *)origin, sizeof *origin};
+}
+
+static void complete(const struct reading *reading, struct record *record,
+                     struct socket_origin *origin)
 {
     struct socket_record *sock = &record->socket;
     const struct known *known = find(&reading->now, record->identity);
@@ -181,11 +313,15 @@ static void complete(const struct reading *reading, struct record *record)
     if (!known)
         known = find(&reading->before, record->identity);
     record->has &= FIELDS_EVENT;
+    sock->inode = 0;
     if (known) {
-        record->has |= FIELDS_REMEMBERED;
+        record->has |= known->has;
         sock->uid = known->uid;
         sock->inode = known->inode;
+        sock->cgroup = known->cgroup;
     }
+    if (reading->query->needs & FIELDS_ORIGIN)
+        take_origin(reading, known, record, origin);
     /* sk_wmem_alloc_get() (net/sock.h) leaves out a byte that is already gone */
     if (sock->protocol == IPPROTO_UDP && sock->send_q == UINT32_MAX)
         sock->send_q = 0;
@@ -196,6 +332,7 @@ static void complete(const struct reading *reading, struct record *record)
 static int take_event(const struct nlmsghdr *message, void *arg)
 {
     struct reading *reading = arg;
+    struct socket_origin origin = {.age_ms = 0};
     const struct table *table;
     struct record record;
 
@@ -204,7 +341,7 @@ static int take_event(const struct nlmsghdr *message, void *arg)
     table = table_of(message);
     if (!table || sock_diag_decode_inet(message, table, UINT64_MAX, &record) < 0)
         return report_malformed(reading->query);
-    complete(reading, &record);
+    complete(reading, &record, &origin);
     return reading->fn(&record, reading->arg);
 }
 
@@ -239,17 +376,23 @@ static int dump(const struct query *query, record_fn fn, void *arg)
     };
     int result;
 
+    if (query->needs & FIELDS_ORIGIN && query->connects && !connects_watch(query->connects))
+        report_note(query->report,
+                    "who connects is not noted, so owners are those of the last "
+                    "look, once a second: %s",
+                    connects_reason(query->connects));
     if (remembers(query))
         look(&reading);
     result = netlink_listen(query->netlink, &listening, query->report);
     hash_table_finish(&reading.now);
     hash_table_finish(&reading.before);
+    hash_table_finish(&reading.listeners);
     return result;
 }
 
 const struct backend backend_socket_events = {
     .name = "netlink",
     .source = BACKEND_NETLINK,
-    .tells = TELLS({&table_socket_events, FIELDS_EVENT | FIELDS_REMEMBERED}),
+    .tells = TELLS({&table_socket_events, FIELDS_EVENT | FIELDS_REMEMBERED | FIELDS_ORIGIN}),
     .dump = dump,
 };

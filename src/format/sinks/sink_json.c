@@ -51,7 +51,8 @@ static void put_owner(struct writer *writer, const struct owner *owner)
     dst = text_u64(PUT(dst, "{\"pid\":"), (uint64_t)owner->process->pid);
     if (owner->tid)
         dst = text_u64(PUT(dst, ",\"tid\":"), (uint64_t)owner->tid);
-    dst = text_u64(PUT(dst, ",\"fd\":"), (uint64_t)owner->fd);
+    if (owner->fd >= 0)
+        dst = text_u64(PUT(dst, ",\"fd\":"), (uint64_t)owner->fd);
     writer_commit(writer, PUT(dst, ",\"name\":"));
     if (owner->process->unnamed)
         writer_put(writer, "null", 4);

@@ -705,12 +705,27 @@ static const struct field fields[] = {
          "how long it is idle, or what its timer will do", .parts = TCP_IDLE),
     GROUP(container_name, container, NEED_CONTAINERS, "name of that container"),
     GROUP(pod_name, pod, NEED_CONTAINERS, "namespace and name of that pod in Kubernetes"),
+    COMPUTED(owner_by, VALUE_TEXT, owner_by, SOCKET_INODE,
+             "how its processes are known: socket (they hold it), connect (connected it), listener "
+             "(hold the one that it came to)",
+             .word = owner_by_word, .lookups = NEED_OWNERS),
+    COMPUTED(age, VALUE_DECIMAL, origin_age, SOCKET_AGE,
+             "of an ended socket: seconds since its connection was made", .unit = UNIT_SECONDS,
+             .lookups = NEED_CONNECTS),
+    COMPUTED(age_at_least, VALUE_BOOLEAN, origin_age_at_least, SOCKET_AGE,
+             "... whether it is older: seconds since it was first seen", .lookups = NEED_CONNECTS),
+    COMPUTED(connect_error, VALUE_NAME, origin_error, SOCKET_ORIGIN,
+             "of an ended socket: why its connection was not made: ECONNREFUSED, ETIMEDOUT, ...",
+             .word = connect_error_name, .lookups = NEED_CONNECTS),
+    VIEW(lived, view_lived, SOCKET_AGE, 0, "age, with > where it is older",
+         .lookups = NEED_CONNECTS),
 };
 
 static const char *const views[][2] = {
     {"owners", "process"},      {"peer", "peer_process"},     {"proto", "protocol"},
     {"local", "local_address"}, {"remote", "remote_address"}, {"recv", "recv_q"},
     {"send", "send_q"},         {"resent", "total_retrans"},  {"activity", "idle"},
+    {"lived", "age"},
 };
 
 static const struct synonym unconnected = {"state", "CLOSE", "UNCONN"}; /* as ss(8) has it */
@@ -740,6 +755,7 @@ static const struct borrowed borrowed[] = {
     BORROWED_TEXT(socket.stats, SOCKET_XDP_STATS),
     BORROWED_TEXT(socket.groups, SOCKET_GROUPS),
     BORROWED_TEXT(socket.tipc, SOCKET_TIPC),
+    BORROWED_TEXT(socket.origin, SOCKET_ORIGIN),
 };
 static const struct named_address hosts[] = {
     NAMED_ADDRESS(socket.local.address, SOCKET_ADDRESSES),

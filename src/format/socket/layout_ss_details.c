@@ -8,6 +8,7 @@
 #include "fastnet/array.h"
 #include "fastnet/lookup.h"
 #include "format/socket/layout_ss.h"
+#include "format/socket/owner_fields.h"
 #include "format/text/escape.h"
 
 enum { PATH_PIECE = SS_ROOM / ESCAPE_FACTOR };
@@ -22,25 +23,22 @@ static char *put_owner(char *dst, const struct owner *owner)
     dst = text_u64(PUT(dst, "pid="), (uint64_t)owner->process->pid);
     if (owner->tid)
         dst = text_u64(PUT(dst, ",tid="), (uint64_t)owner->tid);
-    return PUT(text_u64(PUT(dst, ",fd="), (uint64_t)owner->fd), ")");
+    if (owner->fd >= 0)
+        dst = text_u64(PUT(dst, ",fd="), (uint64_t)owner->fd);
+    return PUT(dst, ")");
 }
 
 /* The highest process first. */
 static char *put_owners(char *dst, struct ss_row *row)
 {
-    struct owners *owners = row->context->owners;
-    const uint64_t inode = row->record->socket.inode;
-    const struct owner *first;
-    size_t count;
+    const struct value owners = owner_all(row->record, row->context, OWN_END);
+    size_t count = owners.owners.count;
 
-    if (!owners || !inode || !ss_has(row, SOCKET_INODE))
-        return dst;
-    count = owners_find(owners, inode, &first);
     if (!count)
         return dst;
     dst = PUT(dst, "users:(");
     while (count-- > 0) {
-        dst = put_owner(dst, &first[count]);
+        dst = put_owner(dst, &owners.owners.first[count]);
         dst = ss_more(row, count ? PUT(dst, ",") : dst);
     }
     return PUT(dst, ")");

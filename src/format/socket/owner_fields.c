@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "format/socket/owner_fields.h"
 
+#include <errno.h>
+
 #include "fastnet/lookup.h"
 #include "format/fields/fields.h"
 
@@ -15,15 +17,82 @@ static uint64_t inode_of(const struct cell *cell)
     return inode;
 }
 
-/* The owners of an end, none where the lookup or the inode is missing. */
+struct socket_origin origin_of(const struct record *record)
+{
+    const struct text *text = &record->socket.origin;
+    struct socket_origin origin = {.age_ms = 0};
+
+    if (record->kind == &kind_socket && record->has & SOCKET_ORIGIN &&
+        text->length == sizeof origin)
+        memcpy(&origin, text->data, sizeof origin);
+    return origin;
+}
+
+struct value origin_age(const struct cell *cell)
+{
+    return decimal(origin_of(cell->record).age_ms);
+}
+
+struct value origin_age_at_least(const struct cell *cell)
+{
+    return boolean(origin_of(cell->record).age_at_least);
+}
+
+const char *connect_error_name(uint64_t error)
+{
+    static const struct {
+        int error;
+        const char *name;
+    } errors[] = {
+        {ECONNREFUSED, "ECONNREFUSED"},
+        {ETIMEDOUT, "ETIMEDOUT"},
+        {EHOSTUNREACH, "EHOSTUNREACH"},
+        {ENETUNREACH, "ENETUNREACH"},
+        {ECONNRESET, "ECONNRESET"},
+        {ENOPROTOOPT, "ENOPROTOOPT"},
+        {EACCES, "EACCES"},
+        {EADDRNOTAVAIL, "EADDRNOTAVAIL"},
+    };
+
+    for (size_t i = 0; i < COUNT(errors); i++)
+        if (error == (uint64_t)errors[i].error)
+            return errors[i].name;
+    return NULL;
+}
+
+struct value origin_error(const struct cell *cell)
+{
+    const struct socket_origin origin = origin_of(cell->record);
+
+    return origin.error ? name(connect_error_name(origin.error), origin.error) : unknown;
+}
+
+/* The owners of an end, none where the lookup is missing; and how they are known. */
+static size_t find_by(const struct cell *cell, const struct owner **first, enum owner_by *by)
+{
+    struct owners *owners = cell->context->owners;
+    const uint64_t inode = inode_of(cell);
+    size_t count = owners && inode ? owners_find(owners, inode, first) : 0;
+
+    *by = OWNER_BY_SOCKET;
+    if (count || !owners || cell->field->index == OTHER_END)
+        return count;
+    const struct socket_origin origin = origin_of(cell->record);
+    if (origin.pid) {
+        *by = OWNER_BY_CONNECT;
+        *first = owners_maker(owners, (pid_t)origin.pid, origin.name);
+        return 1;
+    }
+    *by = OWNER_BY_LISTENER;
+    return origin.listener ? owners_find(owners, origin.listener, first) : 0;
+}
+
 static size_t find_owners(const struct cell *cell, const struct owner **first)
 {
-    const uint64_t inode = inode_of(cell);
+    enum owner_by by;
 
     *first = NULL;
-    if (!cell->context->owners || inode == 0)
-        return 0;
-    return owners_find(cell->context->owners, inode, first);
+    return find_by(cell, first, &by);
 }
 
 /* True if an end for which no owner was found is known to have none. */
@@ -35,6 +104,23 @@ static bool is_ownerless(const struct cell *cell)
     /* if every process was looked into, one that was not found is not there */
     return inode_of(cell) == 0 ||
            (summary && summary->denied == 0 && !summary->hidden && summary->error == 0);
+}
+
+const char *owner_by_word(uint64_t by)
+{
+    static const char *const words[] = {[OWNER_BY_SOCKET] = "socket",
+                                        [OWNER_BY_CONNECT] = "connect",
+                                        [OWNER_BY_LISTENER] = "listener"};
+
+    return STRING_AT(words, by);
+}
+
+struct value owner_by(const struct cell *cell)
+{
+    const struct owner *first;
+    enum owner_by by;
+
+    return find_by(cell, &first, &by) ? string(owner_by_word(by)) : unknown;
 }
 
 struct value owner_pid(const struct cell *cell)
@@ -69,6 +155,16 @@ struct value owner_all(const struct record *record, const struct context *contex
     const size_t count = find_owners(&(struct cell){&of_end, record, context}, &first);
 
     return (struct value){.type = VALUE_OWNERS, .owners = {first, count}};
+}
+
+bool owner_is_guess(const struct record *record, const struct context *context, size_t end)
+{
+    const struct field of_end = {.index = end};
+    const struct owner *first;
+    enum owner_by by;
+
+    return find_by(&(struct cell){&of_end, record, context}, &first, &by) &&
+           by == OWNER_BY_LISTENER;
 }
 
 /* In TIME_WAIT the inode is not known, but there is no socket that a process could hold. */

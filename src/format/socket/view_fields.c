@@ -14,7 +14,7 @@
 
 /* --- Whose it is ------------------------------------------------------------------------------ */
 
-enum { NAME_ROOM = 2 + ESCAPE_FACTOR * 16 + 4 + TEXT_U64_MAX, NAMES_SHOWN = 5 };
+enum { NAME_ROOM = 2 + ESCAPE_FACTOR * 16 + 5 + TEXT_U64_MAX, NAMES_SHOWN = 5 };
 _Static_assert((size_t)NAMES_SHOWN *NAME_ROOM + sizeof ",..." <= VALUE_VIEW_MAX,
                "owners have room");
 
@@ -55,10 +55,11 @@ static char *put_name(char *dst, const struct value *owners, const struct owner_
     return text_u64(human ? PUT(dst, " ×") : PUT(dst, "×"), count);
 }
 
-/* Each name once, with the number of processes that have it. */
+/* Each name once, with the number of processes that have it; ? if another one may own it. */
 static char *put_owners(char *dst, const struct value *view, size_t end, bool human)
 {
     const struct value owners = owner_all(view->view.record, view->view.context, end);
+    const bool is_guess = owner_is_guess(view->view.record, view->view.context, end);
     const char *names[NAMES_SHOWN];
     size_t count = 0;
 
@@ -72,6 +73,7 @@ static char *put_owners(char *dst, const struct value *view, size_t end, bool hu
             return PUT(dst, "...");
         names[count++] = one->name;
         dst = put_name(dst, &owners, one, human);
+        dst = is_guess ? PUT(dst, "?") : dst;
     }
     return dst;
 }
@@ -341,6 +343,18 @@ static char *put_seconds(char *dst, uint64_t milliseconds, bool human)
     const struct value value = decimal(milliseconds);
 
     return human ? value_write_human(dst, &value, UNIT_SECONDS) : text_seconds(dst, milliseconds);
+}
+
+static char *write_lived(char *dst, const struct value *view, bool human)
+{
+    const struct socket_origin origin = origin_of(view->view.record);
+
+    return put_seconds(origin.age_at_least ? PUT(dst, ">") : dst, origin.age_ms, human);
+}
+
+struct value view_lived(const struct cell *cell)
+{
+    return view(cell, write_lived);
 }
 
 /* What a timer that matters does when it fires; of others NULL. */

@@ -38,5 +38,6 @@ struct value view_attention(const struct cell *cell);
 
 /* Seconds since data was sent or received. */
 struct value view_idle(const struct cell *cell);
+struct value view_lived(const struct cell *cell); /* >12.5 */
 
 #endif

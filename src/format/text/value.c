@@ -173,9 +173,9 @@ static char *write_element(char *dst, const struct value *element)
         dst =
             escape_text(dst, owner->process->name, strlen(owner->process->name), owner_delimiters);
         *dst++ = '/';
-        dst = text_u64(dst, (uint64_t)owner->process->pid); /* neither number is ever negative */
+        dst = text_u64(dst, (uint64_t)owner->process->pid); /* which is never negative */
         *dst++ = '/';
-        return text_u64(dst, (uint64_t)owner->fd);
+        return owner->fd < 0 ? PUT(dst, "-") : text_u64(dst, (uint64_t)owner->fd);
     }
     const struct text name = value_text(element, digits);
     return escape_text(dst, name.data, name.length, flag_delimiters);

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Who made a connection, and when: the kernel tells neither, so a BPF program notes it while the
+ * connection is made, by the cookie of its socket. Nothing of it is left when this process ends.
+ */
+#ifndef FASTNET_CONNECTS_H
+#define FASTNET_CONNECTS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "fastnet/address.h"
+
+enum { CONNECT_NAME = 16 /* TASK_COMM_LEN of linux/sched.h, with the NUL */ };
+
+/* A connection that this machine made or accepted. */
+struct connect {
+    uint64_t time;  /* of connect(2), or when it was established: CLOCK_MONOTONIC, nanoseconds */
+    uint64_t ended; /* the same clock; 0: not known */
+    bool accepted;  /* then nothing of the following is known: the kernel itself accepts */
+    pid_t pid;      /* of the process that connected; 0: the kernel did */
+    char name[CONNECT_NAME]; /* ... its comm (proc(5)) */
+    uint32_t uid;            /* ... its user */
+    uint64_t cgroup;         /* ... the number of its cgroup2; 0: unknown */
+    int error;               /* errno: why it was not established; 0: it was, or is not known */
+    struct address remote;   /* a socket forgets its peer when that refuses */
+    uint16_t port;           /* ... host byte order */
+};
+
+struct connects;
+
+/* NULL when memory is short. */
+struct connects *connects_create(void);
+void connects_destroy(struct connects *connects);
+
+/*
+ * From now on connections are noted, those of all network namespaces: the last 16,384. Returns
+ * whether they are; a refusal is for good. Uses RIGHT_OWNERS and RIGHT_BPF.
+ */
+bool connects_watch(struct connects *connects);
+/* Why it was refused; empty if it was not. */
+const char *connects_reason(const struct connects *connects);
+
+/* Takes out what was noted of a socket. False if that is nothing. Uses RIGHT_BPF. */
+bool connects_take(struct connects *connects, uint64_t cookie, struct connect *made);
+
+#endif

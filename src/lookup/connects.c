@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: MIT */
+#include "fastnet/connects.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "fastnet/bpf_map.h"
+#include "lookup/connects_program.h"
+#include "lookup/owners_bpf.h"
+
+enum { KEPT = 16384 };
+
+struct connects {
+    int map, link; /* descriptors, or -1 */
+    char reason[OWNERS_REASON];
+};
+
+struct connects *connects_create(void)
+{
+    struct connects *connects = calloc(1, sizeof *connects);
+
+    if (connects)
+        connects->map = connects->link = -1;
+    return connects;
+}
+
+static void end(struct connects *connects)
+{
+    if (connects->link >= 0)
+        close(connects->link);
+    if (connects->map >= 0)
+        close(connects->map);
+    connects->map = connects->link = -1;
+}
+
+void connects_destroy(struct connects *connects)
+{
+    if (connects)
+        end(connects);
+    free(connects);
+}
+
+const char *connects_reason(const struct connects *connects)
+{
+    return connects->reason;
+}
+
+/* The program keeps the map, and what is attached the program. */
+static int attach(struct connects *connects, const struct connect_layout *layout)
+{
+    struct bpf_insn code[CONNECT_PROGRAM_MAX];
+    int program;
+
+    connects->map = bpf_map_create(BPF_MAP_TYPE_LRU_HASH, sizeof(uint64_t),
+                                   sizeof(struct connect_note), KEPT, "fastnet_conn");
+    if (connects->map < 0)
+        return connects->map;
+    program = bpf_program_load(code, connect_program_make(layout, connects->map, code),
+                               BPF_TRACE_RAW_TP, layout->tracepoint, "fastnet_conn");
+    if (program < 0)
+        return program;
+    connects->link = bpf_program_attach(program);
+    close(program);
+    return connects->link < 0 ? connects->link : 0;
+}
+
+bool connects_watch(struct connects *connects)
+{
+    struct kernel_types types;
+    struct connect_layout layout = {.tracepoint = 0};
+    const char *what = "/sys/kernel/btf/vmlinux";
+    const char *hidden;
+    int status;
+
+    if (connects->link >= 0 || *connects->reason)
+        return connects->link >= 0;
+    hidden = owners_hidden_from_bpf();
+    if (hidden) {
+        snprintf(connects->reason, sizeof connects->reason, "%s", hidden);
+        return false;
+    }
+    status = kernel_types_init(&types);
+    if (status == 0)
+        status = connect_layout_init(&layout, &types.btf);
+    kernel_types_finish(&types);
+    if (status == 0) {
+        what = "bpf(2)";
+        status = attach(connects, &layout);
+    }
+    if (status == 0)
+        return true;
+    end(connects);
+    snprintf(connects->reason, sizeof connects->reason, "%s: %s", what, strerror(-status));
+    return false;
+}
+
+bool connects_take(struct connects *connects, uint64_t cookie, struct connect *made)
+{
+    struct connect_note note;
+
+    if (connects->map < 0 || bpf_map_take_one(connects->map, &cookie, &note) < 0)
+        return false;
+    *made = (struct connect){
+        .time = note.time,
+        .ended = note.ended,
+        .accepted = note.accepted,
+        .pid = (pid_t)note.pid,
+        .uid = note.uid,
+        .cgroup = note.cgroup,
+        .error = (int)note.error,
+        .remote = address_make((uint8_t)note.family, note.family == AF_INET ? note.v4 : note.v6),
+        .port = ntohs(note.port),
+    };
+    memcpy(made->name, note.name, sizeof note.name);
+    made->name[sizeof made->name - 1] = '\0';
+    return true;
+}

@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * At sock:inet_sock_set_state (net/ipv4/af_inet.c). connect(2) sets SYN_SENT, so the process is the
+ * one that runs; a connection that is accepted is established by a packet, whoever runs.
+ */
+#include "lookup/connects_program.h"
+
+#include <errno.h>
+#include <netinet/tcp.h>
+#include <string.h>
+
+#include "fastnet/array.h"
+#include "fastnet/kernel_abi.h"
+
+/* --- The kernel's structs --------------------------------------------------------------------- */
+
+#define WANTED(path, member, size)                                                                 \
+    {                                                                                              \
+        (path), offsetof(struct connect_layout, member), (size)                                    \
+    }
+
+/* The event has a socket, the old state and the new one; before them one that is not its own. */
+static uint32_t find_socket(const struct btf *btf, uint32_t tracepoint)
+{
+    struct btf_type prototype, type;
+    struct btf_parameter parameter;
+    uint32_t of;
+
+    if (!btf_resolve(btf, kernel_pointed_to(btf, tracepoint), &prototype) ||
+        prototype.kind != BTF_PROTOTYPE || prototype.count != 4 ||
+        !btf_parameter(btf, &prototype, 1, &parameter))
+        return 0;
+    of = kernel_pointed_to(btf, parameter.type);
+    return of && btf_resolve(btf, of, &type) && text_is(type.name, "sock") ? of : 0;
+}
+
+int connect_layout_init(struct connect_layout *layout, const struct btf *btf)
+{
+    static const struct wanted_member of_sock[] = {
+        WANTED("__sk_common.skc_family", family, BPF_H),
+        WANTED("__sk_common.skc_dport", port, BPF_H),
+        WANTED("__sk_common.skc_daddr", v4, BPF_W),
+        WANTED("sk_err", error, BPF_W),
+    };
+    static const struct wanted_member of_task[] = {WANTED("flags", flags, BPF_W)};
+    struct kernel_member common;
+    uint32_t sock, type, bytes;
+
+    *layout = (struct connect_layout){
+        .tracepoint = btf_find(btf, BTF_TYPEDEF, "btf_trace_inet_sock_set_state")};
+    sock = layout->tracepoint ? find_socket(btf, layout->tracepoint) : 0;
+    if (!sock || !kernel_members_find(btf, sock, of_sock, COUNT(of_sock), layout) ||
+        !kernel_members_find(btf, btf_find(btf, BTF_STRUCT, "task_struct"), of_task, COUNT(of_task),
+                             layout) ||
+        !kernel_struct_find(btf, sock, "__sk_common", &common, &type))
+        return -ENOTSUP;
+    layout->has_v6 = kernel_struct_find(btf, type, "skc_v6_daddr", &layout->v6, &bytes);
+    layout->v6.offset = (int16_t)(layout->v6.offset + common.offset);
+    layout->v6.size = BPF_DW;
+    return 0;
+}
+
+/* --- The program ------------------------------------------------------------------------------ */
+
+/* What the registers keep; 0 to 5 are for results and arguments. */
+enum { CONTEXT = BPF_REG_6, SOCKET = BPF_REG_7, OLD = BPF_REG_8, NEW = BPF_REG_9 };
+
+_Static_assert(sizeof(struct connect_note) % 8 == 0, "all of it is written");
+
+/* Where they are on the stack. */
+enum { COOKIE = -8, NOTE = COOKIE - (int)sizeof(struct connect_note) };
+#define NOTE_AT(member) (NOTE + (int)offsetof(struct connect_note, member))
+
+enum { KERNEL_THREAD = 0x00200000 /* PF_KTHREAD of linux/sched.h */ };
+
+/* A parameter of the context. The upper half of an int means nothing. */
+static void put_parameter(struct assembly *to, unsigned into, int16_t which)
+{
+    const struct kernel_member at = {.offset = (int16_t)(8 * which), .size = BPF_DW};
+
+    assembly_load(to, into, CONTEXT, at);
+    if (into == SOCKET)
+        return;
+    assembly_number(to, BPF_LSH, into, 32);
+    assembly_number(to, BPF_RSH, into, 32);
+}
+
+static void put_result(struct assembly *to, int function, int at, uint8_t size)
+{
+    assembly_call(to, function);
+    assembly_store(to, BPF_REG_0, at, size);
+}
+
+static void put_cookie(struct assembly *to)
+{
+    assembly_register(to, BPF_MOV, BPF_FIRST, SOCKET);
+    put_result(to, BPF_FUNC_get_socket_cookie, COOKIE, BPF_DW);
+}
+
+static void put_copy(struct assembly *to, struct kernel_member member, int at)
+{
+    assembly_load(to, BPF_FIRST, SOCKET, member);
+    assembly_store(to, BPF_FIRST, at, member.size);
+}
+
+static void put_update(struct assembly *to, int map, int flags)
+{
+    assembly_map(to, BPF_FIRST, map);
+    assembly_address(to, BPF_SECOND, COOKIE);
+    assembly_address(to, BPF_THIRD, NOTE);
+    assembly_number(to, BPF_MOV, BPF_REG_4, flags);
+    assembly_call(to, BPF_FUNC_map_update_elem);
+}
+
+/* A thread of the kernel is no process that holds a socket: NFS, further paths of MPTCP. */
+static void put_process(struct assembly *to, const struct connect_layout *layout)
+{
+    size_t is_kernel;
+
+    assembly_call(to, BPF_FUNC_get_current_task_btf);
+    assembly_load(to, BPF_FIRST, BPF_REG_0, layout->flags);
+    assembly_number(to, BPF_AND, BPF_FIRST, KERNEL_THREAD);
+    is_kernel = assembly_skip_if(to, BPF_JNE, BPF_FIRST, 0);
+    put_result(to, BPF_FUNC_get_current_uid_gid, NOTE_AT(uid), BPF_W);
+    put_result(to, BPF_FUNC_get_current_cgroup_id, NOTE_AT(cgroup), BPF_DW);
+    assembly_call(to, BPF_FUNC_get_current_pid_tgid);
+    assembly_number(to, BPF_RSH, BPF_REG_0, 32);
+    assembly_store(to, BPF_REG_0, NOTE_AT(pid), BPF_W);
+    assembly_address(to, BPF_FIRST, NOTE_AT(name));
+    assembly_number(to, BPF_MOV, BPF_SECOND, CONNECT_NAME);
+    assembly_call(to, BPF_FUNC_get_current_comm);
+    assembly_land(to, is_kernel);
+}
+
+static void put_connected(struct assembly *to, const struct connect_layout *layout, int map)
+{
+    put_process(to, layout);
+    put_copy(to, layout->family, NOTE_AT(family));
+    put_copy(to, layout->port, NOTE_AT(port));
+    put_copy(to, layout->v4, NOTE_AT(v4));
+    for (int i = 0; i < 16 && layout->has_v6; i += 8)
+        put_copy(to,
+                 (struct kernel_member){.offset = (int16_t)(layout->v6.offset + i), .size = BPF_DW},
+                 NOTE_AT(v6) + i);
+    put_update(to, map, BPF_ANY);
+}
+
+/* A connection that both ends began at once goes this way, too: then it was noted. */
+static void put_accepted(struct assembly *to, int map)
+{
+    assembly_number(to, BPF_MOV, BPF_FIRST, 1);
+    assembly_store(to, BPF_FIRST, NOTE_AT(accepted), BPF_B);
+    put_update(to, map, BPF_NOEXIST);
+}
+
+/* A socket whose connection failed may try again. */
+static void put_ended(struct assembly *to, const struct connect_layout *layout, int map)
+{
+    put_cookie(to);
+    assembly_map(to, BPF_FIRST, map);
+    assembly_address(to, BPF_SECOND, COOKIE);
+    assembly_call(to, BPF_FUNC_map_lookup_elem);
+    assembly_end_if(to, BPF_JEQ, BPF_REG_0, 0);
+    assembly_register(to, BPF_MOV, CONTEXT, BPF_REG_0);
+    assembly_call(to, BPF_FUNC_ktime_get_ns);
+    assembly_store_in(to, CONTEXT, BPF_REG_0, offsetof(struct connect_note, ended), BPF_DW);
+    assembly_end_if(to, BPF_JNE, OLD, TCP_SYN_SENT);
+    assembly_load(to, BPF_FIRST, SOCKET, layout->error);
+    assembly_store_in(to, CONTEXT, BPF_FIRST, offsetof(struct connect_note, error), BPF_W);
+}
+
+size_t connect_program_make(const struct connect_layout *layout, int map,
+                            struct bpf_insn program[CONNECT_PROGRAM_MAX])
+{
+    struct assembly to = {.code = program};
+    size_t is_ended, is_begun, is_connected;
+
+    assembly_register(&to, BPF_MOV, CONTEXT, BPF_FIRST);
+    put_parameter(&to, SOCKET, 0);
+    put_parameter(&to, OLD, 1);
+    put_parameter(&to, NEW, 2);
+    is_ended = assembly_skip_if(&to, BPF_JEQ, NEW, TCP_CLOSE);
+    is_begun = assembly_skip_if(&to, BPF_JEQ, NEW, TCP_SYN_SENT);
+    assembly_end_if(&to, BPF_JNE, NEW, TCP_ESTABLISHED);
+    assembly_end_if(&to, BPF_JNE, OLD, TCP_SYN_RECV);
+    assembly_land(&to, is_begun);
+    for (size_t i = 0; i < sizeof(struct connect_note); i += 8)
+        assembly_store_zero(&to, NOTE + (int)i);
+    put_cookie(&to);
+    put_result(&to, BPF_FUNC_ktime_get_ns, NOTE_AT(time), BPF_DW);
+    is_connected = assembly_skip_if(&to, BPF_JEQ, NEW, TCP_SYN_SENT);
+    put_accepted(&to, map);
+    (void)assembly_skip(&to);
+    assembly_land(&to, is_connected);
+    put_connected(&to, layout, map);
+    (void)assembly_skip(&to);
+    assembly_land(&to, is_ended);
+    put_ended(&to, layout, map);
+    assembly_finish(&to);
+    return to.count;
+}

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: MIT */
+/* The BPF program that notes who connects, and what it writes. */
+#ifndef LOOKUP_CONNECTS_PROGRAM_H
+#define LOOKUP_CONNECTS_PROGRAM_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "fastnet/bpf_program.h"
+#include "fastnet/connects.h"
+
+/* What the program writes for a cookie; zeroes are unknown. */
+struct connect_note {
+    uint64_t time, ended; /* CLOCK_MONOTONIC, nanoseconds */
+    uint64_t cgroup;
+    uint32_t pid, uid;
+    uint32_t error;
+    uint16_t family;
+    uint16_t port; /* network byte order, as the addresses */
+    uint8_t v4[4];
+    uint8_t accepted, unused[3];
+    uint8_t v6[16];
+    char name[CONNECT_NAME];
+};
+
+/* What the program reads. */
+struct connect_layout {
+    uint32_t tracepoint;        /* btf_trace_inet_sock_set_state: the number of its type */
+    struct kernel_member flags; /* of struct task_struct */
+    struct kernel_member family, port, v4, v6, error; /* of struct sock */
+    bool has_v6;                                      /* the kernel has IPv6 */
+};
+
+/* Returns 0, or -ENOTSUP: the kernel has no such tracepoint, or other types. */
+int connect_layout_init(struct connect_layout *layout, const struct btf *btf);
+
+enum { CONNECT_PROGRAM_MAX = 96 };
+
+/* map: a hash table of struct connect_note by cookie. Returns the number of instructions. */
+size_t connect_program_make(const struct connect_layout *layout, int map,
+                            struct bpf_insn program[CONNECT_PROGRAM_MAX]);
+
+#endif

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: MIT */
+/* Types of a kernel (BTF) that a test makes: as much of them as the program for connections needs.
+ */
+#ifndef HELPERS_MADE_CONNECTS_H
+#define HELPERS_MADE_CONNECTS_H
+
+#include <stdbool.h>
+
+#include "made_kernel.h"
+
+/* Where members are, in bytes. */
+struct made_connects {
+    uint32_t v4, port, family, v6; /* of struct sock_common */
+    uint32_t error;                /* of struct sock */
+    uint32_t flags;                /* of struct task_struct */
+    bool without_v6;
+    uint32_t parameters; /* of the event, with the one that is not its own */
+};
+
+static const struct made_connects made_connects_usual = {
+    .v4 = 0, .port = 12, .family = 16, .v6 = 56, .error = 200, .flags = 44, .parameters = 4};
+
+static inline void made_connects(struct made_btf *made, const struct made_connects *kernel)
+{
+    enum { TYPEDEF = 8 };
+    const uint32_t two = made_int(made, "unsigned short", 2, 0),
+                   four = made_int(made, "unsigned int", 4, 0),
+                   nothing = made_type(made, "", KERNEL_POINTER, 0, 0);
+    uint32_t part, sock, v6, prototype;
+
+    v6 = made_type(made, "in6_addr", KERNEL_STRUCT, 1, 16);
+    made_member(made, "words", four, 0);
+    part = made_type(made, "sock_common", KERNEL_STRUCT, 3U + !kernel->without_v6, 136);
+    made_member(made, "skc_daddr", four, kernel->v4 * 8);
+    made_member(made, "skc_dport", two, kernel->port * 8);
+    made_member(made, "skc_family", two, kernel->family * 8);
+    if (!kernel->without_v6)
+        made_member(made, "skc_v6_daddr", v6, kernel->v6 * 8);
+    sock = made_struct(made, "sock", 2);
+    made_member(made, "__sk_common", part, 0);
+    made_member(made, "sk_err", four, kernel->error * 8);
+    sock = made_pointer(made, sock);
+    made_struct(made, "task_struct", 1);
+    made_member(made, "flags", four, kernel->flags * 8);
+    prototype = made_type(made, "", KERNEL_PROTOTYPE, kernel->parameters, 0);
+    made_pair(made, "", nothing);
+    made_pair(made, "", sock);
+    for (uint32_t i = 2; i < kernel->parameters; i++)
+        made_pair(made, "", four);
+    prototype = made_pointer(made, prototype);
+    made_type(made, "btf_trace_inet_sock_set_state", TYPEDEF, 0, prototype);
+}
+
+#endif

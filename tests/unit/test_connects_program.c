@@ -1,0 +1,319 @@
+/* SPDX-License-Identifier: MIT */
+/* The program that notes who connects: made from types of a kernel, and run here. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <netinet/tcp.h>
+#include <string.h>
+
+#include "../helpers/made_connects.h"
+#include "fastnet/array.h"
+#include "fastnet/kernel_abi.h"
+#include "lookup/connects_program.h"
+#include "processor.h"
+
+static char bytes[MADE_BTF_MAX];
+
+static int layout_of(const struct made_connects *kernel, struct connect_layout *layout)
+{
+    struct made_btf made = {.types = 0};
+    struct btf btf;
+    int status;
+
+    made_connects(&made, kernel);
+    assert_int_equal(btf_init(&btf, (struct text){bytes, made_bytes(&made, bytes)}), 0);
+    status = connect_layout_init(layout, &btf);
+    btf_finish(&btf);
+    return status;
+}
+
+/* --- Kernels ---------------------------------------------------------------------------------- */
+
+static void a_kernel_without_ipv6_is_no_worse(void **state)
+{
+    struct made_connects kernel = made_connects_usual;
+    struct connect_layout layout;
+
+    (void)state;
+    assert_int_equal(layout_of(&kernel, &layout), 0);
+    assert_true(layout.has_v6);
+    kernel.without_v6 = true;
+    assert_int_equal(layout_of(&kernel, &layout), 0);
+    assert_false(layout.has_v6);
+}
+
+static void an_event_with_other_parameters_is_refused(void **state)
+{
+    struct made_connects kernel = made_connects_usual;
+    struct connect_layout layout;
+
+    (void)state;
+    kernel.parameters = 5;
+    assert_int_equal(layout_of(&kernel, &layout), -ENOTSUP);
+    kernel = made_connects_usual;
+    kernel.error = 40000; /* no load reaches it */
+    assert_int_equal(layout_of(&kernel, &layout), -ENOTSUP);
+}
+
+/* A name that is spoilt is not found: no part can be missing unnoticed. */
+static void every_part_is_needed(void **state)
+{
+    static const char *const names[] = {"btf_trace_inet_sock_set_state",
+                                        "sock",
+                                        "__sk_common",
+                                        "skc_daddr",
+                                        "skc_dport",
+                                        "skc_family",
+                                        "sk_err",
+                                        "task_struct",
+                                        "flags"};
+    struct made_btf made = {.types = 0};
+    const size_t length = (made_connects(&made, &made_connects_usual), made_bytes(&made, bytes));
+
+    (void)state;
+    for (size_t i = 0; i < COUNT(names); i++) {
+        const size_t size = strlen(names[i]) + 1;
+        char *at = bytes + length;
+        struct connect_layout layout;
+        struct btf btf;
+        while (memcmp(--at, names[i], size) != 0 || at[-1] != '\0')
+            ;
+        *at ^= 1;
+        assert_int_equal(btf_init(&btf, (struct text){bytes, length}), 0);
+        assert_int_equal(connect_layout_init(&layout, &btf), -ENOTSUP);
+        btf_finish(&btf);
+        *at ^= 1;
+    }
+}
+
+/* --- Connections ------------------------------------------------------------------------------ */
+
+enum { MAP = 7, COOKIE = 77, OBJECT = 256, KERNEL_THREAD = 0x00200000 };
+
+struct scene {
+    struct made_connects kernel;
+    _Alignas(uint64_t) char sock[OBJECT], task[OBJECT];
+    uint64_t context[3];
+    uint64_t now;
+    bool known; /* the map has the note */
+    struct connect_note note;
+};
+
+static void make_scene(struct scene *scene)
+{
+    *scene = (struct scene){.kernel = made_connects_usual, .now = 1000};
+    memcpy(scene->sock + scene->kernel.v4, "\x7f\0\0\1", 4);
+    place_u16(scene->sock + scene->kernel.port, htons(443));
+    place_u16(scene->sock + scene->kernel.family, AF_INET);
+    memcpy(scene->sock + scene->kernel.v6, "\0\0\0\0\0\0\0\0\0\0\xff\xff\x7f\0\0\1", 16);
+    scene->context[0] = (uintptr_t)scene->sock;
+}
+
+static void *pointer(uint64_t address)
+{
+    assert_true(address >= 4096);
+    return (void *)(uintptr_t)address;
+}
+
+static uint64_t update(struct scene *scene, const uint64_t *arguments)
+{
+    assert_int_equal(arguments[1], MAP);
+    assert_int_equal(*(uint64_t *)pointer(arguments[2]), COOKIE);
+    if (scene->known && arguments[4] == BPF_NOEXIST)
+        return (uint64_t)-EEXIST;
+    scene->known = true;
+    memcpy(&scene->note, pointer(arguments[3]), sizeof scene->note);
+    return 0;
+}
+
+static uint64_t call(struct processor *processor, int function)
+{
+    const uint64_t *arguments = processor->registers;
+    struct scene *scene = processor->arg;
+
+    switch (function) {
+    case BPF_FUNC_get_socket_cookie:
+        assert_int_equal(arguments[1], (uintptr_t)scene->sock);
+        return COOKIE;
+    case BPF_FUNC_ktime_get_ns:
+        return scene->now;
+    case BPF_FUNC_get_current_task_btf:
+        return (uintptr_t)scene->task;
+    case BPF_FUNC_get_current_uid_gid:
+        return UINT64_C(5) << 32 | 1001;
+    case BPF_FUNC_get_current_cgroup_id:
+        return 4242;
+    case BPF_FUNC_get_current_pid_tgid:
+        return UINT64_C(300) << 32 | 301;
+    case BPF_FUNC_get_current_comm:
+        assert_int_equal(arguments[2], CONNECT_NAME);
+        memcpy(pointer(arguments[1]), "a name of 15 by", CONNECT_NAME);
+        return 0;
+    case BPF_FUNC_map_lookup_elem:
+        assert_int_equal(arguments[1], MAP);
+        assert_int_equal(*(uint64_t *)pointer(arguments[2]), COOKIE);
+        return scene->known ? (uintptr_t)&scene->note : 0;
+    default:
+        assert_int_equal(function, BPF_FUNC_map_update_elem);
+        return update(scene, arguments);
+    }
+}
+
+/* What is above an int in the context means nothing. */
+static void change(struct scene *scene, uint32_t from, uint32_t to)
+{
+    struct processor processor = {.call = call, .arg = scene};
+    struct bpf_insn program[CONNECT_PROGRAM_MAX];
+    struct connect_layout layout;
+    size_t count;
+
+    assert_int_equal(layout_of(&scene->kernel, &layout), 0);
+    count = connect_program_make(&layout, MAP, program);
+    assert_true(count <= CONNECT_PROGRAM_MAX);
+    scene->context[1] = from | UINT64_C(0xdead) << 32;
+    scene->context[2] = to | UINT64_C(0xdead) << 32;
+    processor_run(&processor, program, count, scene->context);
+}
+
+static void who_connects_is_noted(void **state)
+{
+    static const uint8_t mapped[] = {[10] = 0xff, 0xff, 127, 0, 0, 1};
+    struct scene scene;
+
+    (void)state;
+    make_scene(&scene);
+    change(&scene, TCP_CLOSE, TCP_SYN_SENT);
+    assert_true(scene.known);
+    assert_int_equal(scene.note.time, 1000);
+    assert_int_equal(scene.note.ended, 0);
+    assert_int_equal(scene.note.pid, 300);
+    assert_int_equal(scene.note.uid, 1001);
+    assert_int_equal(scene.note.cgroup, 4242);
+    assert_int_equal(scene.note.accepted, 0);
+    assert_int_equal(scene.note.error, 0);
+    assert_int_equal(scene.note.family, AF_INET);
+    assert_int_equal(scene.note.port, htons(443));
+    assert_memory_equal(scene.note.v4, mapped + 12, 4);
+    assert_memory_equal(scene.note.v6, mapped, 16);
+    assert_string_equal(scene.note.name, "a name of 15 by");
+}
+
+static void a_thread_of_the_kernel_is_no_process(void **state)
+{
+    struct scene scene;
+
+    (void)state;
+    make_scene(&scene);
+    place_u32(scene.task + scene.kernel.flags, KERNEL_THREAD | 1);
+    change(&scene, TCP_CLOSE, TCP_SYN_SENT);
+    assert_true(scene.known);
+    assert_int_equal(scene.note.pid, 0);
+    assert_int_equal(scene.note.uid, 0);
+    assert_int_equal(scene.note.cgroup, 0);
+    assert_string_equal(scene.note.name, "");
+    assert_int_equal(scene.note.port, htons(443));
+}
+
+static void an_accepted_connection_has_a_time_and_nobody(void **state)
+{
+    struct scene scene;
+
+    (void)state;
+    make_scene(&scene);
+    change(&scene, TCP_SYN_RECV, TCP_ESTABLISHED);
+    assert_true(scene.known);
+    assert_int_equal(scene.note.accepted, 1);
+    assert_int_equal(scene.note.time, 1000);
+    assert_int_equal(scene.note.pid, 0);
+    assert_string_equal(scene.note.name, "");
+}
+
+static void both_ends_may_begin_a_connection_at_once(void **state)
+{
+    struct scene scene;
+
+    (void)state;
+    make_scene(&scene);
+    change(&scene, TCP_CLOSE, TCP_SYN_SENT);
+    change(&scene, TCP_SYN_SENT, TCP_SYN_RECV);
+    scene.now = 2000;
+    change(&scene, TCP_SYN_RECV, TCP_ESTABLISHED);
+    assert_int_equal(scene.note.time, 1000);
+    assert_int_equal(scene.note.accepted, 0);
+    assert_int_equal(scene.note.pid, 300);
+}
+
+static void its_end_is_noted(void **state)
+{
+    struct scene scene;
+
+    (void)state;
+    make_scene(&scene);
+    change(&scene, TCP_CLOSE, TCP_SYN_SENT);
+    change(&scene, TCP_SYN_SENT, TCP_ESTABLISHED);
+    scene.now = 3000;
+    place_u32(scene.sock + scene.kernel.error, ECONNRESET); /* why it ended, not why it failed */
+    change(&scene, TCP_ESTABLISHED, TCP_CLOSE);
+    assert_int_equal(scene.note.time, 1000);
+    assert_int_equal(scene.note.ended, 3000);
+    assert_int_equal(scene.note.error, 0);
+    assert_int_equal(scene.note.pid, 300);
+}
+
+static void why_it_failed_is_noted(void **state)
+{
+    struct scene scene;
+
+    (void)state;
+    make_scene(&scene);
+    change(&scene, TCP_CLOSE, TCP_SYN_SENT);
+    place_u32(scene.sock + scene.kernel.error, ECONNREFUSED);
+    change(&scene, TCP_SYN_SENT, TCP_CLOSE);
+    assert_int_equal(scene.note.error, ECONNREFUSED);
+    /* and it may try again */
+    scene.now = 4000;
+    change(&scene, TCP_CLOSE, TCP_SYN_SENT);
+    assert_int_equal(scene.note.error, 0);
+    assert_int_equal(scene.note.time, 4000);
+}
+
+static void other_states_are_not_noted(void **state)
+{
+    static const uint32_t changes[][2] = {
+        {TCP_CLOSE, TCP_LISTEN},           {TCP_ESTABLISHED, TCP_FIN_WAIT1},
+        {TCP_ESTABLISHED, TCP_CLOSE_WAIT}, {TCP_SYN_SENT, TCP_ESTABLISHED},
+        {TCP_LISTEN, TCP_CLOSE},           {TCP_LAST_ACK, TCP_CLOSE},
+    };
+    struct scene scene;
+
+    (void)state;
+    for (size_t i = 0; i < COUNT(changes); i++) {
+        make_scene(&scene);
+        change(&scene, changes[i][0], changes[i][1]);
+        assert_false(scene.known);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_kernel_without_ipv6_is_no_worse),
+        cmocka_unit_test(an_event_with_other_parameters_is_refused),
+        cmocka_unit_test(every_part_is_needed),
+        cmocka_unit_test(who_connects_is_noted),
+        cmocka_unit_test(a_thread_of_the_kernel_is_no_process),
+        cmocka_unit_test(an_accepted_connection_has_a_time_and_nobody),
+        cmocka_unit_test(both_ends_may_begin_a_connection_at_once),
+        cmocka_unit_test(its_end_is_noted),
+        cmocka_unit_test(why_it_failed_is_noted),
+        cmocka_unit_test(other_states_are_not_noted),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
