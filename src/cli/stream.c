@@ -5,6 +5,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <sys/eventfd.h>
+#include <sys/time.h>
 #include <unistd.h>
 
 #include "cli/personality.h"
@@ -39,6 +40,16 @@ static int open_stop(void)
     if (hangup.sa_handler != SIG_IGN)
         sigaction(SIGHUP, &action, NULL);
     return stop_descriptor;
+}
+
+void stream_end_in(unsigned milliseconds)
+{
+    const struct sigaction action = {.sa_handler = stop};
+    const struct itimerval end = {.it_value = {.tv_sec = (time_t)(milliseconds / 1000),
+                                               .tv_usec = (suseconds_t)milliseconds % 1000 * 1000}};
+
+    if (sigaction(SIGALRM, &action, NULL) == 0)
+        setitimer(ITIMER_REAL, &end, NULL);
 }
 
 /* Enough for a burst of some thousand events; the kernel's usual 208 KiB holds a few hundred. */

@@ -23,6 +23,9 @@ struct stream {
 int stream_begin(struct stream *stream, const struct common *common, struct listing *listing,
                  size_t buffer_size, unsigned kinds);
 
+/* From now on it ends by itself, as by a signal. */
+void stream_end_in(unsigned milliseconds);
+
 /* Reports the events that did not come because --sort keeps only so many. For after_each_pass. */
 void stream_sum_up(const void *stream, struct report *report);
 

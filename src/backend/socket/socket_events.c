@@ -376,7 +376,8 @@ static int dump(const struct query *query, record_fn fn, void *arg)
     };
     int result;
 
-    if (query->needs & FIELDS_ORIGIN && query->connects && !connects_watch(query->connects))
+    if (query->needs & FIELDS_ORIGIN && query->connects && !connects_watch(query->connects) &&
+        query->needs & (SOCKET_ORIGIN | SOCKET_AGE))
         report_note(query->report,
                     "who connects is not noted, so owners are those of the last "
                     "look, once a second: %s",

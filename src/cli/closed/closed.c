@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: MIT */
+/* fastnet closed: connections as they end, with what they carried and whose they were. */
+#include <linux/sock_diag.h>
+#include <netinet/in.h>
+
+#include "cli/command.h"
+#include "cli/personality.h"
+#include "cli/stream.h"
+#include "fastnet/array.h"
+
+struct closed_command {
+    struct common common;  /* first */
+    unsigned milliseconds; /* how long; 0: until it is ended */
+    bool tcp, udp, all, inet, inet6;
+    bool nothing; /* cppcheck-suppress unusedStructMember ; letters that have no effect */
+};
+
+enum { OPTION_FOR = 256 };
+
+enum { WHICH, SHOW, OTHER };
+static const char *const groups[] = {"Which connections", "How they are shown", "About fastnet"};
+
+#define SETS(of_closed) .member = offsetof(struct closed_command, of_closed)
+
+static const struct option options_table[] = {
+    OPTION('t', "tcp", WHICH, "TCP (default)", SETS(tcp)),
+    OPTION('u', "udp", WHICH, "UDP", SETS(udp)),
+    OPTION('a', "all", WHICH, "also sockets without a peer, such as listeners", SETS(all)),
+    OPTION('4', "ipv4", WHICH, "IPv4 only", SETS(inet)),
+    OPTION('6', "ipv6", WHICH, "IPv6 only", SETS(inet6)),
+    LONG(OPTION_FOR, "for", SHOW, "how long (default: until ctrl-C)", TAKES("SECONDS")),
+    OPTION('n', "numeric", SHOW, "no effect: addresses and ports are numbers", SETS(nothing)),
+    OPTION('p', NULL, SHOW, "no effect: processes are always shown", SETS(nothing)),
+    HELP_OPTIONS(OTHER),
+    OPTION('V', "version", OTHER, "version and build options"),
+};
+
+static const struct option_table closed_table = {groups, COUNT(groups), options_table,
+                                                 COUNT(options_table)};
+
+static const struct example examples[] = {
+    {"", "each connection as it ends"},
+    {"--port 443", "on a port, at either end"},
+    {"--process curl", "of a process"},
+    {"--where 'connect_error != null'", "those that could not be made"},
+    {"--where 'bytes_sent > 1000000'", "those that sent more than 1 MB"},
+    {"--for 60 --count-by process --sum bytes_sent", "what processes sent within a minute"},
+    {"--limit 100 --ndjson", "the next 100, for programs"},
+    {NULL, NULL},
+};
+
+const struct grammar closed_grammar = {
+    .name = "closed",
+    .help = "connections as they end: what they carried, and whose they were",
+    .tables = {&closed_table, &filters_of_sockets, &common_options, &common_options_of_owners},
+    .kind = &kind_socket,
+    .usage = "[OPTION]...",
+    .about = "Shows each connection when it ends: its bytes, how long it lived, and whose it was.",
+    .important = "for u a port host process where columns limit json",
+    .late_groups = 1,
+    .examples = examples,
+    .page = "fastnet-closed",
+    .version = "backends: sock_diag netlink; BPF at sock:inet_sock_set_state",
+};
+
+static int take_option(const struct option *option, const char *argument, void *arg)
+{
+    struct closed_command *command = arg;
+
+    if (option->id != OPTION_FOR)
+        return filters_misuse_operand(&command->common, &kind_socket, argument);
+    const int status = common_seconds(&command->common, "--for", argument, &command->milliseconds);
+    if (status || command->milliseconds)
+        return status;
+    return common_misuse(&command->common, "--for=0 sees nothing: connections are only seen while "
+                                           "fastnet watches");
+}
+
+/* The kinds of events (struct query_events). */
+static unsigned kinds_of(const struct closed_command *command)
+{
+    const bool either = command->inet == command->inet6;
+    const bool wanted[] = {either || command->inet, either || command->inet6};
+    const bool tcp = command->tcp || !command->udp;
+    unsigned kinds = 0;
+
+    if (wanted[0])
+        kinds |= (tcp ? 1U << (SKNLGRP_INET_TCP_DESTROY - 1) : 0) |
+                 (command->udp ? 1U << (SKNLGRP_INET_UDP_DESTROY - 1) : 0);
+    if (wanted[1])
+        kinds |= (tcp ? 1U << (SKNLGRP_INET6_TCP_DESTROY - 1) : 0) |
+                 (command->udp ? 1U << (SKNLGRP_INET6_UDP_DESTROY - 1) : 0);
+    return kinds;
+}
+
+static int list(struct closed_command *command)
+{
+    const struct common *common = &command->common;
+    const struct predicate alone = predicate_number(field_named(&kind_socket, "remote_port"), 0);
+    struct predicate none = alone;
+    const struct predicate connected = {.operation = PREDICATE_NOT, .parts = &none};
+    const struct listing_table table = {.table = &table_socket_events,
+                                        .where = command->all ? NULL : &connected};
+    struct stream stream;
+    struct listing_command listing = {
+        .common = common,
+        .kind = &kind_socket,
+        .columns = {common->format != FORMAT_PLAIN
+                        ? "protocol family local_address local_port remote_address remote_port "
+                          "bytes_sent bytes_retrans bytes_received total_retrans rtt age "
+                          "age_at_least connect_error pid process unit owner_by uid cookie"
+                        : "owners local remote bytes_sent bytes_received resent rtt lived "
+                          "connect_error time"},
+        .drop = "time rtt resent connect_error",
+        .shorten = "owners",
+        .whole = "local remote",
+        .synonym = true,
+        .listing = {.tables = &table, .table_count = 1},
+        .after_each_pass = stream_sum_up,
+        .arg = &stream,
+    };
+    int status = stream_begin(&stream, common, &listing.listing, 0, kinds_of(command));
+
+    if (!status && command->milliseconds && !common->explain)
+        stream_end_in(command->milliseconds);
+    if (!status)
+        status = command_run(&listing);
+    stream_finish(&stream);
+    return status;
+}
+
+int closed_run(int argc, char *const argv[])
+{
+    struct closed_command command = {.milliseconds = 0};
+    bool done = false;
+    const int status =
+        common_parse(&command.common, &closed_grammar, argc, argv, take_option, &command, &done);
+    const struct common *common = &command.common;
+
+    if (status || done)
+        return status;
+    if (common->proc_root || common->backend == BACKEND_PROC)
+        return common_misuse(common, "connections are seen while they end: %s does not tell them",
+                             common->proc_root ? "a captured tree" : "/proc");
+    if (common->exact)
+        return common_misuse(common, "--exact is for tables that are read: each event comes once");
+    return list(&command);
+}

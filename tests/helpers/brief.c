@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Connections over 127.0.0.1 that are soon gone: a process "client" makes them to port 7401 of a
+ * process "server".
+ *
+ *     brief COUNT MILLISECONDS BYTES
+ *
+ * Each lives so long, and sends so much. Prints "ready" when the server listens and waits for a
+ * line on stdin; then prints "CLIENT SERVER", the processes, and the client's port of each
+ * connection.
+ */
+#include <arpa/inet.h>
+#include <err.h>
+#include <netinet/in.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { PORT = 7401, BYTES_MAX = 1000000 };
+
+static char bytes[BYTES_MAX];
+
+static const struct sockaddr_in place = {.sin_family = AF_INET};
+
+static struct sockaddr_in server_place(void)
+{
+    struct sockaddr_in at = place;
+
+    at.sin_port = htons(PORT);
+    at.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    return at;
+}
+
+/* One connection at a time: it ends when the client ends it. */
+static void serve(int listener)
+{
+    prctl(PR_SET_NAME, "server");
+    for (;;) {
+        const int fd = accept(listener, NULL, NULL);
+        if (fd < 0)
+            err(1, "accept");
+        while (read(fd, bytes, sizeof bytes) > 0)
+            ;
+        close(fd);
+    }
+}
+
+static void connect_once(long milliseconds, size_t count)
+{
+    const struct timespec life = {milliseconds / 1000, milliseconds % 1000 * 1000000};
+    const struct sockaddr_in to = server_place();
+    struct sockaddr_in own;
+    socklen_t size = sizeof own;
+    const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+    if (fd < 0 || connect(fd, (const void *)&to, sizeof to) < 0)
+        err(1, "connect");
+    for (size_t sent = 0; sent < count;) {
+        const ssize_t more = write(fd, bytes, count - sent);
+        if (more < 0)
+            err(1, "write");
+        sent += (size_t)more;
+    }
+    getsockname(fd, (void *)&own, &size);
+    printf("%u\n", ntohs(own.sin_port));
+    nanosleep(&life, NULL);
+    close(fd);
+}
+
+int main(int argc, char *argv[])
+{
+    const struct sockaddr_in at = server_place();
+    const int one = 1, listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    char line[2];
+
+    if (argc != 4 || atol(argv[3]) > BYTES_MAX)
+        errx(2, "usage: brief COUNT MILLISECONDS BYTES");
+    setsockopt(listener, SOL_SOCKET, SO_REUSEADDR, &one, sizeof one);
+    if (listener < 0 || bind(listener, (const void *)&at, sizeof at) < 0 ||
+        listen(listener, 64) < 0)
+        err(1, "port %d", PORT);
+    const pid_t server = fork();
+    if (server < 0)
+        err(1, "fork");
+    if (server == 0)
+        serve(listener);
+    close(listener);
+    prctl(PR_SET_NAME, "client");
+    setvbuf(stdout, NULL, _IOLBF, 0);
+    puts("ready");
+    if (!fgets(line, sizeof line, stdin))
+        errx(1, "no line came");
+    printf("%d %d\n", (int)getpid(), (int)server);
+    for (long i = 0; i < atol(argv[1]); i++)
+        connect_once(atol(argv[2]), (size_t)atol(argv[3]));
+    kill(server, SIGTERM);
+    return 0;
+}
