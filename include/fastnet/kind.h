@@ -64,6 +64,7 @@ struct kind {
      * row or missed it.
      */
     bool identified;
+    const char *rates; /* counters whose rates --delta shows beside the default columns; or NULL */
     const struct field *fields; /* in the order in which --columns=help lists them */
     size_t field_count;
     const struct field_group *groups;

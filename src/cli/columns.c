@@ -121,6 +121,8 @@ static void show_defaults(struct listing_command *command)
     for (size_t i = 0; i < COUNT(command->columns); i++)
         if (command->columns[i])
             show_named(command, command->columns[i]);
+    if (command->common->delta && kind->rates && command->shown_count > before)
+        show_named(command, kind->rates);
     const bool all = command->shown_count == before;
     for (size_t i = 0; i < kind->field_count && all; i++)
         if (is_of_all(&kind->fields[i]))

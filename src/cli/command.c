@@ -333,6 +333,8 @@ int command_resolve(struct listing_command *command, bool *help)
     const struct common *common = command->common;
     int status = 0;
 
+    if (common->delta && !common->interval_ms)
+        return common_misuse(common, "--delta needs -c");
     if (common->nonzero && !common->delta)
         return common_misuse(common, "--nonzero: needs --delta");
     if (common->delta) {

@@ -298,8 +298,6 @@ int netstat_parse(struct netstat_options *options, int argc, char *const argv[],
         return status;
     if (options->other_tables > 1)
         return common_misuse(common, "-r, -i, -M, -s and --summary cannot be combined");
-    if (common->delta && !common->interval_ms)
-        return common_misuse(common, "--delta needs -c");
     complete_layout(options);
     complete(options);
     return 0;

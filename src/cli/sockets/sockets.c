@@ -50,6 +50,8 @@ static const struct option options_table[] = {
     OPTION('H', NULL, SHOW, "the same as --no-header", SETS(common.no_header)),
     INTERVAL_OPTION(SHOW),
     STRICT_INTERVAL_OPTION(SHOW),
+    DELTA_OPTION(SHOW, "with -c: bytes and segments per second"),
+    NONZERO_OPTION(SHOW),
     OPTION('n', "numeric", SHOW, "no effect: addresses and ports are numbers", SETS(nothing)),
     OPTION('p', NULL, SHOW, "no effect: processes are always shown", SETS(nothing)),
     OPTION('O', NULL, SHOW, "no effect: each socket has one line", SETS(nothing)),

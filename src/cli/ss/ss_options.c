@@ -323,8 +323,6 @@ int ss_parse(struct ss_options *options, int argc, char *const argv[], bool *don
     status = common_parse(&options->common, &ss_grammar, argc, argv, take_option, options, done);
     if (status || *done)
         return status;
-    if (common->delta && !common->interval_ms)
-        return common_misuse(common, "--delta needs -c");
     options->listed = !options->summary || options->selection.chosen || options->word_count;
     if (options->summary)
         status = check_summary(options);

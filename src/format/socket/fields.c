@@ -784,6 +784,7 @@ static const struct field_group groups[] = {
 const struct kind kind_socket = {
     .name = "sockets",
     .count_by = "protocol,state",
+    .rates = "bytes_sent bytes_received total_retrans drops",
     .size = RECORD_SIZE(socket),
     .identified = true,
     FIELDS(fields),
