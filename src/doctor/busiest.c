@@ -3,7 +3,7 @@
 
 #include "fastnet/hash.h"
 
-void busiest_add(struct busy *slots, size_t count, const struct destination *key)
+struct busy *busiest_add(struct busy *slots, size_t count, const struct destination *key)
 {
     uint64_t secret[2], hash;
     struct busy *slot;
@@ -16,8 +16,9 @@ void busiest_add(struct busy *slots, size_t count, const struct destination *key
     if (slot->key.port == key->port && address_equal(&slot->key.remote, &key->remote) &&
         address_equal(&slot->key.local, &key->local)) {
         slot->count++;
-        return;
+        return slot;
     }
     slot->count--;
     slot->missed++;
+    return NULL;
 }

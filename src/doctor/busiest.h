@@ -25,7 +25,8 @@ struct busy {
 
 enum { BUSIEST_SLOTS = 16384 };
 
-/* Counts a key in so many slots, which are zeroed at first. */
-void busiest_add(struct busy *slots, size_t count, const struct destination *key);
+/* Counts a key in so many slots, which are zeroed at first. Returns its slot, or NULL: another key
+ * has that. */
+struct busy *busiest_add(struct busy *slots, size_t count, const struct destination *key);
 
 #endif

@@ -231,6 +231,13 @@ void process_quoted(char text[PROCESS_TEXT], const char *name, int pid)
         *at = *at == '"' ? '\'' : *at;
 }
 
+void finding_process(struct finding *finding, const char *name, uint32_t pid)
+{
+    snprintf(finding->process, sizeof finding->process, "%s", name);
+    finding->record.finding.pid = pid;
+    finding->record.has |= FINDING_PROCESS;
+}
+
 void process_text(char text[PROCESS_TEXT], struct examination *examination, struct finding *finding,
                   uint64_t inode)
 {
@@ -241,8 +248,6 @@ void process_text(char text[PROCESS_TEXT], struct examination *examination, stru
                  inode ? "a process that is not visible" : "a socket without a process");
         return;
     }
-    snprintf(finding->process, sizeof finding->process, "%s", owner->process->name);
-    finding->record.finding.pid = (uint32_t)owner->process->pid;
-    finding->record.has |= FINDING_PROCESS;
+    finding_process(finding, owner->process->name, (uint32_t)owner->process->pid);
     process_quoted(text, owner->process->name, (int)owner->process->pid);
 }

@@ -306,7 +306,7 @@ static const struct source sources[] = {
      ENDS | SOCKET_TIMER | SOCKET_TIMER_COUNT | SOCKET_RETRANSMITS | SOCKET_TCP_INFO,
      ~(UINT64_C(1) << STATE_BOUND_INACTIVE | UINT64_C(1) << TCP_LISTEN)},
     {READS_UDP, {&table_udp, &table_udp6}, ENDS | SOCKET_MEMORY, 0},
-    {READS_REFUSED, {&table_socket_events}, SOCKET_ADDRESSES | SOCKET_TCP_INFO, 0},
+    {READS_REFUSED, {&table_socket_events}, SOCKET_ADDRESSES | SOCKET_TCP_INFO | SOCKET_ORIGIN, 0},
     {READS_UNIX, {&table_unix}, ENDS | SOCKET_PATH, UINT64_C(1) << TCP_LISTEN},
     {READS_ROUTES,
      {&table_neighbours},
@@ -341,6 +341,7 @@ static int list(const struct source *source, struct reading *reading, const stru
         .needs.fields = source->fields & ~((needs & READS_TCP_INFO) ? 0 : only_told),
         .proc_root = options->proc_root,
         .backend = options->backend,
+        .owners = options->owners,
         .events = source->reads == READS_REFUSED ? &events : NULL,
         .tables = tables,
     };

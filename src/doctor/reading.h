@@ -101,6 +101,12 @@ struct dns_client {
     bool answered;                  /* others were */
 };
 
+/* The process whose connection an address refused last; its name is empty if that is not known. */
+struct refused {
+    uint32_t pid;
+    char process[16];
+};
+
 struct sockets_reading {
     struct suspects suspects[SUSPICIONS];
     struct hash_table watched; /* struct watched: of rows that are suspects, or may become some */
@@ -113,6 +119,7 @@ struct sockets_reading {
     bool only_queries;                  /* rows are only watched for them */
     struct busy *busiest;               /* which destinations take most ports: BUSIEST_SLOTS */
     struct busy refused[REFUSED_SLOTS]; /* which addresses refuse most since this reading */
+    struct refused whose[REFUSED_SLOTS];
     struct dns_client clients[DNS_CLIENTS]; /* by hash of the address: the first of each */
 };
 

@@ -108,6 +108,8 @@ void finding_evidence(struct finding *finding, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 void finding_value(struct finding *finding, uint64_t value, uint64_t limit);
 void finding_moved(struct finding *finding, uint64_t moved);
+/* The process that it is about. */
+void finding_process(struct finding *finding, const char *name, uint32_t pid);
 /* Hands it on. */
 void finding_emit(struct finding *finding, struct examination *examination);
 

@@ -6,22 +6,33 @@
 
 #include "doctor/rules.h"
 
-/* Names the address that refused most, if it is known. */
+/* Names the address that refused most, and who tried last, as far as that is known. */
 static void add_refusing(struct finding *finding, const struct examination *examination)
 {
-    const struct busy *slots = examination->before->sockets.refused, *most = slots;
+    const struct sockets_reading *sockets = &examination->before->sockets;
+    const struct busy *slots = sockets->refused, *most = slots;
     const size_t length = strlen(finding->summary);
-    char address[TEXT_ADDRESS_MAX + 1];
+    char address[ENDPOINT_TEXT], process[PROCESS_TEXT];
+    const struct refused *whose;
 
     for (size_t i = 1; i < REFUSED_SLOTS; i++)
         if (slots[i].count > most->count)
             most = &slots[i];
     if (!most->count)
         return;
-    *text_address(address, &most->key.remote) = '\0';
+    if (most->key.port)
+        endpoint_text(address, &(struct endpoint){most->key.remote, most->key.port});
+    else
+        *text_address(address, &most->key.remote) = '\0';
     snprintf(finding->subject, sizeof finding->subject, "%s", address);
     snprintf(finding->summary + length, sizeof finding->summary - length,
              ", at least %" PRIu64 " of them by %s", most->count, address);
+    whose = &sockets->whose[most - slots];
+    if (!whose->pid)
+        return;
+    finding_process(finding, whose->process, whose->pid);
+    process_quoted(process, whose->process, (int)whose->pid);
+    finding_evidence(finding, "%s tried last", process);
 }
 
 static void say_growth(struct examination *examination, const struct growth *growth)

@@ -199,9 +199,7 @@ static int take_process(const struct process_descriptors *process, void *arg)
                   process->open >= process->limit ? SEVERITY_FAULT : SEVERITY_WARNING, "%s",
                   process->name);
     finding.record.finding.machine = !one_namespace;
-    memcpy(finding.process, process->name, sizeof process->name);
-    finding.record.finding.pid = (uint32_t)process->pid;
-    finding.record.has |= FINDING_PROCESS;
+    finding_process(&finding, process->name, (uint32_t)process->pid);
     process_quoted(text, process->name, process->pid);
     finding_summary(&finding, "%s has %" PRIu64 " of %" PRIu64 " descriptors open%s", text,
                     process->open, process->limit,

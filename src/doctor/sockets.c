@@ -432,16 +432,29 @@ int sockets_take_query(struct sockets_reading *sockets, const struct reading *be
 
 /*
  * A connection that was never there: nothing was acknowledged, not even the SYN, and nothing came.
- * The port is 0 when connect(2) waited for the answer.
+ * When connect(2) waited for the answer, the port is known only if it was noted, and then the
+ * process is, too.
  */
 void sockets_take_destroyed(struct sockets_reading *sockets, const struct record *record)
 {
-    const struct destination key = {.remote = address_unmapped(&record->socket.remote.address)};
+    const struct destination key = {.remote = address_unmapped(&record->socket.remote.address),
+                                    .port = record->socket.remote.port};
     const struct kernel_tcp_info info = tcp_info_of(record);
+    struct socket_origin origin = {.pid = 0};
+    struct refused *whose;
+    const struct busy *slot;
 
-    if (record->has & SOCKET_TCP_INFO && !info.bytes_acked && !info.bytes_received &&
-        !address_is_unspecified(&key.remote))
-        busiest_add(sockets->refused, REFUSED_SLOTS, &key);
+    if (!(record->has & SOCKET_TCP_INFO) || info.bytes_acked || info.bytes_received ||
+        address_is_unspecified(&key.remote))
+        return;
+    if (record->has & SOCKET_ORIGIN)
+        memcpy(&origin, record->socket.origin.data, sizeof origin);
+    slot = busiest_add(sockets->refused, REFUSED_SLOTS, &key);
+    if (!slot)
+        return;
+    whose = &sockets->whose[slot - sockets->refused];
+    whose->pid = origin.pid;
+    memcpy(whose->process, origin.name, sizeof whose->process);
 }
 
 /* The needs that a row from a file does not meet. */

@@ -208,7 +208,7 @@ static void look(struct reading *reading)
 
 static bool remembers(const struct query *query)
 {
-    return query->needs & (FIELDS_REMEMBERED | FIELDS_ORIGIN);
+    return query->needs & (FIELDS_REMEMBERED | SOCKET_AGE);
 }
 
 /* --- Events ----------------------------------------------------------------------------------- */
