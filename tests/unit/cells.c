@@ -1,11 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "cells.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "kit.h"
 
 #include <string.h>
 
@@ -21,6 +15,26 @@ struct value value_of(const char *name, const struct record *record, const struc
     if (value.type != VALUE_UNKNOWN)
         assert_int_equal(value.type, field->type);
     return value;
+}
+
+struct value text_value(const char *data, size_t length)
+{
+    return (struct value){.type = VALUE_TEXT, .text = {data, length}};
+}
+
+struct value string_value(const char *string)
+{
+    return text_value(string, strlen(string));
+}
+
+struct value number_value(uint64_t number)
+{
+    return (struct value){.type = VALUE_NUMBER, .number = number};
+}
+
+struct value given_value(const struct cell *cell)
+{
+    return cell->record->count.values[cell->field->index];
 }
 
 const char *text_of_value(const struct value *value)

@@ -14,6 +14,12 @@ extern const struct context no_names;
 /* The record's kind has a field of that name, and its value is of the field's type or unknown. */
 struct value value_of(const char *name, const struct record *record, const struct context *context);
 
+/* Values of any kind, and that which a record of struct count_record has at a field's index. */
+struct value text_value(const char *data, size_t length);
+struct value string_value(const char *string);
+struct value number_value(uint64_t number);
+struct value given_value(const struct cell *cell);
+
 /* As a table shows it; until the next call. */
 const char *text_of_value(const struct value *value);
 const char *text_of(const char *name, const struct record *record, const struct context *context);

@@ -1,11 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "ct_decoding.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-
-#include <cmocka.h>
-
 #include <linux/netfilter/nfnetlink.h>
 #include <linux/netfilter/nfnetlink_conntrack.h>
 #include <netinet/in.h>
@@ -14,8 +9,7 @@
 #include <sys/socket.h>
 
 #include "backend/flow/ctnetlink_decode.h"
-
-#define COUNT(array) (sizeof(array) / sizeof *(array))
+#include "kit.h"
 
 static size_t copy_text(char copy[CT_TEXT_MAX], const struct text *text)
 {

@@ -1,16 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include "ct_line.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
+
+#include "kit.h"
 
 enum { WORDS_MAX = 48 };
 

@@ -1,11 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 #include "ct_messages.h"
-#include "addresses.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-
-#include <cmocka.h>
 
 #include <endian.h>
 #include <linux/netfilter/nf_conntrack_common.h>
@@ -14,6 +8,8 @@
 #include <netinet/in.h>
 #include <string.h>
 #include <sys/socket.h>
+
+#include "kit.h"
 
 void ct_message(struct wire *wire, unsigned subsystem, unsigned type, uint16_t flags,
                 uint32_t sequence, uint8_t family)
@@ -213,4 +209,38 @@ size_t ct_length(const struct nlattr *attribute)
 const void *ct_data(const struct nlattr *attribute)
 {
     return attribute + 1;
+}
+
+void ct_send_error(struct stage *stage, uint32_t sequence, int error)
+{
+    const struct nlmsgerr body = {.error = error, .msg = {.nlmsg_len = sizeof body.msg}};
+
+    wire_message(&stage->wire, NLMSG_ERROR, NLM_F_CAPPED, sequence);
+    wire_put(&stage->wire, &body, sizeof body);
+    stage_send(stage);
+}
+
+int ct_list(struct stage *stage, const struct table *table)
+{
+    return stage_list(stage, &backend_ctnetlink, table, stage_keep);
+}
+
+void ct_put_buckets(const struct stage *stage, const char *number)
+{
+    tree_put_file(&stage->tree, "sys/net/netfilter/nf_conntrack_buckets", number);
+}
+
+static const char *const *buckets; /* those to come */
+
+static void put_next_buckets(void *arg)
+{
+    if (*buckets)
+        ct_put_buckets(arg, *buckets++);
+}
+
+void ct_put_each_buckets(struct stage *stage, const char *const *numbers)
+{
+    buckets = numbers;
+    stage->peer.answers = put_next_buckets;
+    stage->peer.arg = stage;
 }

@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 #include "fastnet/record.h"
-#include "peer.h"
+#include "scene.h"
 
 /* Begins a message of a subsystem (NFNL_SUBSYS_*) and type, with its struct nfgenmsg. */
 void ct_message(struct wire *wire, unsigned subsystem, unsigned type, uint16_t flags,
@@ -37,6 +37,15 @@ void ct_flow_event(struct wire *wire, unsigned type, uint16_t flags, uint32_t se
                    uint16_t port);
 /* An expectation of a TCP connection to that port. */
 void ct_expectation(struct wire *wire, uint32_t sequence, uint16_t port);
+
+/* Queues the wire with what ends the answer about one object: NLMSG_ERROR, 0 or an errno. */
+void ct_send_error(struct stage *stage, uint32_t sequence, int error);
+/* Dumps a table of backend_ctnetlink and returns what that returned; rows begin anew. */
+int ct_list(struct stage *stage, const struct table *table);
+
+/* So many buckets are in the tree's sysctl; before each datagram, up to NULL. */
+void ct_put_buckets(const struct stage *stage, const char *number);
+void ct_put_each_buckets(struct stage *stage, const char *const *numbers);
 
 /* The request that was sent as number i. */
 const struct nlmsghdr *ct_request(const struct peer *peer, size_t i);

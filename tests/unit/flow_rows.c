@@ -1,12 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "flow_rows.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
-
 #include <linux/netfilter/nf_conntrack_common.h>
 #include <linux/netfilter/nf_conntrack_tcp.h>
 #include <netinet/in.h>
@@ -16,10 +10,17 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "addresses.h"
 #include "fastnet/flow_names.h"
 #include "fastnet/lookup.h"
-#include "output.h"
+#include "kit.h"
+
+const char flow_statistics_text[] =
+    "entries  clashres found new invalid ignore delete chainlength insert insert_failed drop "
+    "early_drop icmp_error  expect_new expect_create expect_delete search_restart\n"
+    "00000010  00000001 00000002 00000000 00000003 00000000 00000000 00000004 00000005 00000006 "
+    "00000007 00000008 00000009  0000000a 0000000b 0000000c ffffffff\n"
+    "00000010  00000000 00000000 00000000 00000000 00000000 00000000 00000000 00000000 00000000 "
+    "00000100 00000200 00000002  00000000 00000002 00000001 00000000\n";
 
 const struct conntrack_layout plain;
 const struct conntrack_layout xml = {.xml = true};

@@ -19,6 +19,9 @@ enum { SCTP_ESTABLISHED = 4, DCCP_OPEN = 4 };
 
 extern const struct conntrack_layout plain, xml, save;
 
+/* net/stat/nf_conntrack of two processors, as Linux 6.18 has it. */
+extern const char flow_statistics_text[];
+
 /* All that is written for these rows, from the beginning to the end; until the next call. */
 const char *written(const struct conntrack_layout *layout, const struct context *context,
                     const struct record *records, size_t count);

@@ -1,17 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-#include "output.h"
+#include "kit.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
+#include <stdlib.h>
 #include <sys/mman.h>
 #include <unistd.h>
-
-enum { OUTPUT_MAX = 256 * 1024 };
 
 struct writer *output_begin(struct output *output)
 {
@@ -22,17 +14,39 @@ struct writer *output_begin(struct output *output)
 
 const char *output_end(struct output *output, struct sink *sink)
 {
-    static char text[OUTPUT_MAX];
-    ssize_t length;
+    static char *text;
+    off_t length;
 
     assert_int_equal(writer_flush(&output->writer), 0);
-    length = pread(output->fd, text, sizeof text, 0);
-    assert_in_range(length, 0, sizeof text - 1);
+    length = lseek(output->fd, 0, SEEK_END);
+    text = realloc(text, (size_t)length + 1);
+    assert_non_null(text);
+    assert_int_equal(pread(output->fd, text, (size_t)length, 0), length);
     text[length] = '\0';
     sink_destroy(sink);
     writer_finish(&output->writer);
     close(output->fd);
     return text;
+}
+
+void output_columns(struct output *output, sink_create_fn create, struct sink_options options)
+{
+    options.writer = output_begin(output);
+    options.context = options.context ? options.context : &no_names;
+    output->sink = create(&options);
+    assert_non_null(output->sink);
+    sink_begin(output->sink);
+}
+
+void output_row(struct output *output, const struct record *record)
+{
+    output->sink->ops->row(output->sink, record);
+}
+
+const char *output_text(struct output *output)
+{
+    sink_end(output->sink);
+    return output_end(output, output->sink);
 }
 
 const char *output_of(const struct sink_ops *ops, const void *layout, const struct context *context,

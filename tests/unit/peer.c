@@ -1,10 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "peer.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-
-#include <cmocka.h>
+#include "kit.h"
 
 #include <arpa/inet.h>
 #include <endian.h>
@@ -108,6 +103,8 @@ static int take_request(void *arg, const void *message, size_t size)
     memcpy(peer->requests[peer->request_count++], message, size);
     if (peer->replays)
         peer->next = 0;
+    if (peer->asked)
+        peer->asked(peer->arg);
     return peer->refusal;
 }
 
@@ -127,8 +124,10 @@ static void renumber(char *data, size_t length, uint32_t sequence)
 static ssize_t give_answer(void *arg, void *buffer, size_t size, uint32_t *port)
 {
     struct peer *peer = arg;
-    const struct datagram *datagram = &peer->datagrams[peer->next];
+    const struct queued *datagram = &peer->datagrams[peer->next];
 
+    if (peer->answers)
+        peer->answers(peer->arg);
     if (peer->next == peer->count)
         return peer->last_error;
     peer->next++;
@@ -157,10 +156,10 @@ void peer_finish(struct peer *peer)
 
 void peer_add(struct peer *peer, const void *data, size_t length, uint32_t port)
 {
-    struct datagram *datagram = &peer->datagrams[peer->count];
+    struct queued *datagram = &peer->datagrams[peer->count];
 
     assert_in_range(peer->count, 0, PEER_DATAGRAMS - 1);
-    *datagram = (struct datagram){.data = malloc(length + 1), .length = length, .port = port};
+    *datagram = (struct queued){.data = malloc(length + 1), .length = length, .port = port};
     assert_non_null(datagram->data);
     memcpy(datagram->data, data, length);
     peer->count++;

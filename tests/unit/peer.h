@@ -35,7 +35,7 @@ void wire_done(struct wire *wire, uint16_t flags, uint32_t sequence, int error);
 void wire_tcp(struct wire *wire, uint16_t flags, uint32_t sequence, uint16_t port, uint64_t cookie);
 struct inet_diag_msg tcp_message(uint16_t port, uint64_t cookie);
 
-struct datagram {
+struct queued {
     char *data;
     size_t length;
     uint32_t port; /* of the sender: 0 is the kernel */
@@ -44,13 +44,16 @@ struct datagram {
 
 struct peer {
     struct netlink_peer netlink; /* for netlink_create() */
-    struct datagram datagrams[PEER_DATAGRAMS];
+    struct queued datagrams[PEER_DATAGRAMS];
     size_t count, next;
     size_t request_count;
     _Alignas(struct nlmsghdr) char requests[PEER_REQUESTS][512];
     int refusal;    /* what send() returns */
     int last_error; /* what receive() returns when the datagrams are used up; 0: nothing comes */
     bool replays;   /* answers every request with all datagrams, numbered as the request is */
+    /* What happens when a request has come, and before each datagram; or NULL. */
+    void (*asked)(void *arg), (*answers)(void *arg);
+    void *arg; /* of both */
 };
 
 void peer_init(struct peer *peer);

@@ -1,16 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include "predicates.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <arpa/inet.h>
 #include <inttypes.h>
 #include <stdio.h>
+
+#include "kit.h"
 
 const struct field *field_of(const struct kind *kind, const char *name)
 {

@@ -1,13 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "processor.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdbool.h>
-
-#include <cmocka.h>
-
 #include <string.h>
+
+#include "kit.h"
 
 void place_u64(char *at, uint64_t value)
 {

@@ -4,8 +4,6 @@
  * that machine, so on another one they are turned around. What the network's protocols define
  * stays.
  */
-#include "peer.h"
-
 #include <endian.h>
 #include <linux/rtnetlink.h>
 #include <linux/sock_diag.h>
@@ -15,6 +13,7 @@
 #include <sys/socket.h>
 
 #include "fastnet/kernel_abi.h"
+#include "kit.h"
 
 enum { HEADER = -1 };
 

@@ -1,12 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "reference.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <getopt.h>
 #include <stdio.h>
 #include <string.h>
@@ -14,6 +8,7 @@
 #include <unistd.h>
 
 #include "../helpers/libc.h"
+#include "kit.h"
 
 enum { WORDS_MAX = 64 };
 

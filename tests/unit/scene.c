@@ -1,11 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "scene.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "kit.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -61,6 +55,21 @@ static int remove_one(const char *path, const struct stat *status, int type, str
 void tree_remove(struct tree *tree)
 {
     assert_int_equal(nftw(tree->root, remove_one, 8, FTW_DEPTH | FTW_PHYS), 0);
+}
+
+int tree_set_up(void **state)
+{
+    static struct tree tree;
+
+    tree_make(&tree);
+    *state = &tree;
+    return 0;
+}
+
+int tree_tear_down(void **state)
+{
+    tree_remove(*state);
+    return 0;
 }
 
 void tree_put(const struct tree *tree, const char *name, const void *data, size_t size)
@@ -122,17 +131,13 @@ char *read_whole(const char *path, size_t *size)
     return data;
 }
 
-/* Whether the record borrows this; then, where it is. */
-static bool has_borrowed(const struct record *record, size_t i)
-{
-    const uint64_t fields = record->kind->borrowed[i].fields;
-
-    return record->kind == &kind_socket && (record->has & fields) == fields;
-}
-
+/* The bytes that the record borrows as number i; NULL: none. All stand as a text does. */
 static struct text *borrowed_text(struct record *record, size_t i)
 {
-    return (struct text *)((char *)record + record->kind->borrowed[i].offset);
+    const struct borrowed *borrowed = &record->kind->borrowed[i];
+
+    return borrowed->fields & ~record->has ? NULL
+                                           : (struct text *)((char *)record + borrowed->offset);
 }
 
 int keep_record(const struct record *record, void *arg)
@@ -147,26 +152,30 @@ int keep_record(const struct record *record, void *arg)
     copy = &kept->records[kept->count++];
     *copy = *record;
     for (size_t i = 0; i < record->kind->borrowed_count; i++) {
-        if (!has_borrowed(record, i))
-            continue;
         struct text *text = borrowed_text(copy, i);
-        char *bytes = malloc(text->length + 1);
+        if (!text)
+            continue;
+        const size_t size = text->length * record->kind->borrowed[i].unit;
+        char *bytes = malloc(size + 1);
         assert_non_null(bytes);
-        if (text->length)
-            memcpy(bytes, text->data, text->length);
+        if (size)
+            memcpy(bytes, text->data, size);
         text->data = bytes;
     }
-    return 0;
+    return kept->answer;
 }
 
 void kept_finish(struct kept *kept)
 {
     for (size_t i = 0; i < kept->count; i++)
-        for (size_t j = 0; j < kept->records[i].kind->borrowed_count; j++)
-            if (has_borrowed(&kept->records[i], j))
-                free((void *)(uintptr_t)borrowed_text(&kept->records[i], j)->data);
+        for (size_t j = 0; j < kept->records[i].kind->borrowed_count; j++) {
+            const struct text *text = borrowed_text(&kept->records[i], j);
+            if (text)
+                free((void *)(uintptr_t)text->data);
+        }
     free(kept->records);
-    *kept = (struct kept){0};
+    kept->records = NULL;
+    kept->count = 0;
 }
 
 const struct record *kept_port(const struct kept *kept, unsigned port)
@@ -183,6 +192,96 @@ const struct record *kept_inode(const struct kept *kept, uint64_t inode)
         if (kept->records[i].socket.inode == inode)
             return &kept->records[i];
     return NULL;
+}
+
+static int count_idle(void *arg)
+{
+    struct stage *stage = arg;
+
+    stage->idle++;
+    return stage->answer_idle;
+}
+
+void stage_anew(struct stage *stage)
+{
+    netlink_destroy(stage->netlink);
+    peer_finish(&stage->peer);
+    peer_init(&stage->peer);
+    stage->netlink = stage->query.netlink = netlink_create(&stage->peer.netlink);
+    assert_non_null(stage->netlink);
+}
+
+void *stage_make_in(void **state, size_t size)
+{
+    struct stage *stage = calloc(1, size);
+
+    assert_non_null(stage);
+    tree_make(&stage->tree);
+    stage->events = (struct query_events){.stop = -1, .idle = count_idle, .idle_arg = stage};
+    stage->query = (struct query){.needs = UINT64_MAX,
+                                  .proc_root = stage->tree.root,
+                                  .report = &stage->report,
+                                  .events = &stage->events};
+    stage_anew(stage);
+    return *state = stage;
+}
+
+int stage_make(void **state)
+{
+    stage_make_in(state, sizeof(struct stage));
+    return 0;
+}
+
+int stage_remove(void **state)
+{
+    struct stage *stage = *state;
+
+    netlink_destroy(stage->netlink);
+    peer_finish(&stage->peer);
+    kept_finish(&stage->kept);
+    tree_remove(&stage->tree);
+    free(stage);
+    return 0;
+}
+
+int stage_keep(const struct record *record, void *arg)
+{
+    return keep_record(record, &((struct stage *)arg)->kept);
+}
+
+int stage_say(struct stage *stage, const char *format, ...)
+{
+    const size_t length = strlen(stage->text);
+    va_list arguments;
+
+    va_start(arguments, format);
+    const int more =
+        vsnprintf(stage->text + length, sizeof stage->text - length, format, arguments);
+    va_end(arguments);
+    assert_in_range(more, 0, sizeof stage->text - length - 1);
+    return stage->kept.answer;
+}
+
+int stage_list(struct stage *stage, const struct backend *backend, const struct table *table,
+               record_fn row)
+{
+    stage->query.table = table;
+    stage->report = (struct report){.verbose = stage->report.verbose};
+    stage->text[0] = '\0';
+    kept_finish(&stage->kept);
+    return stage->result = backend->dump(&stage->query, row, stage);
+}
+
+void stage_send(struct stage *stage)
+{
+    peer_add_wire(&stage->peer, &stage->wire);
+    stage->wire.length = 0;
+}
+
+void stage_send_done(struct stage *stage, uint32_t sequence, int error)
+{
+    wire_done(&stage->wire, NLM_F_MULTI, sequence, error);
+    stage_send(stage);
 }
 
 bool report_says(const struct report *report, const char *words)

@@ -5,8 +5,7 @@
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 
-#include "addresses.h"
-#include "output.h"
+#include "kit.h"
 
 const char *ss_written_rows(const struct ss_layout *layout, const struct context *context,
                             const struct record *records, size_t count)
@@ -16,7 +15,6 @@ const char *ss_written_rows(const struct ss_layout *layout, const struct context
 
 const char *ss_written(const struct ss_layout *layout, const struct record *record)
 {
-    static const struct context no_names;
 
     return ss_written_rows(layout, &no_names, record, record != NULL);
 }

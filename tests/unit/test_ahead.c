@@ -1,19 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* Datagrams that a thread receives ahead: from a pair of sockets, which stands in for the kernel.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <errno.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include "backend/netlink/ahead.h"
+#include "kit.h"
 
 enum { SMALL = 100 };
 

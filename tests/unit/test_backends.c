@@ -1,18 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Both backends tell the same of the same sockets, recorded and captured at one time. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <netinet/tcp.h>
 #include <string.h>
 #include <sys/socket.h>
 
-#include "peer.h"
-#include "scene.h"
+#include "kit.h"
 
 #define CAPTURED "tests/fixtures/zoo"
 

@@ -1,17 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* BTF of any content: what is found in it, and what is refused. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <errno.h>
 
 #include "../helpers/made_btf.h"
 #include "fastnet/array.h"
 #include "fastnet/btf.h"
+#include "kit.h"
 
 static char bytes[MADE_BTF_MAX];
 

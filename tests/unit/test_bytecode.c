@@ -1,13 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What the kernel is asked to leave out: by its own rules it takes each program, and each passes
  * the sockets that are wanted. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <limits.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -17,14 +10,10 @@
 #include <unistd.h>
 
 #include "../fuzz/kernel_bytecode.h"
-#include "addresses.h"
 #include "backend/socket/bytecode.h"
-#include "cells.h"
 #include "cli/where/where.h"
 #include "fastnet/lookup.h"
-#include "scene.h"
-
-#define COUNT(array) (sizeof(array) / sizeof *(array))
+#include "kit.h"
 
 static struct record made(struct address local, uint16_t local_port, struct address remote,
                           uint16_t remote_port)

@@ -1,18 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* What the paths of control groups tell: as systemd, runtimes of containers and Kubernetes make
  * them. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <stdio.h>
 #include <string.h>
 
 #include "fastnet/array.h"
 #include "fastnet/lookup.h"
+#include "kit.h"
 
 #define ID  "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
 #define ID2 "fedcba9876543210fedcba9876543210fedcba9876543210fedcba9876543210"

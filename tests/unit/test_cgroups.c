@@ -1,12 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Control groups by their paths. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <dirent.h>
 #include <errno.h>
 #include <mntent.h>
@@ -15,6 +8,7 @@
 #include <sys/stat.h>
 
 #include "fastnet/lookup.h"
+#include "kit.h"
 
 /* Where cgroup2 is mounted, or skips the test. */
 static const char *mount_point(void)

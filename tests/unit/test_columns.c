@@ -1,19 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* Which columns a listing shows, as they are typed. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "addresses.h"
 #include "cli/command.h"
+#include "kit.h"
 #include "reference.h"
 
 static const struct grammar grammar = {.name = "test"};

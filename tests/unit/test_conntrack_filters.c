@@ -1,12 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Which flows conntrack's options ask for, and which of them go together. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <linux/netfilter/nf_conntrack_common.h>
 #include <netinet/in.h>
 #include <stdio.h>
@@ -14,9 +7,9 @@
 #include <string.h>
 #include <sys/socket.h>
 
-#include "addresses.h"
 #include "cli/personality.h"
 #include "ct_line.h"
+#include "kit.h"
 #include "predicates.h"
 
 /* A line that names the option stands before the one that names its argument. */
@@ -33,8 +26,6 @@
 #define PROTOCOL                                                                                   \
     "--protonum: a number of at most 255, or a name: tcp, udp, icmp, sctp, gre ...\nconntrack: "
 #define FAMILY "--family: ipv4 or ipv6\nconntrack: "
-
-#define COUNT(array) (sizeof(array) / sizeof *(array))
 
 static void assert_asks(const char *line, const char *expected)
 {

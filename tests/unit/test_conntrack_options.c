@@ -1,12 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* conntrack's command line: what is asked for, and what conntrack-tools 1.4.7 would say to it. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <netinet/in.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,6 +8,7 @@
 
 #include "cli/personality.h"
 #include "ct_line.h"
+#include "kit.h"
 
 /* A line that names the option stands before the one that names its argument. */
 #define FORMS                                                                                      \
@@ -22,8 +16,6 @@
     "./FILE\nconntrack: Bad parameter "
 #define TABLES(name)                                                                               \
     "--" name ": conntrack, expect, dying, unconfirmed, or nothing\nconntrack: unknown type "
-
-#define COUNT(array) (sizeof(array) / sizeof *(array))
 
 /* --- Commands and tables ---------------------------------------------------------------------- */
 

@@ -1,12 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* What the arguments of conntrack's options mean, and which are none. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <arpa/inet.h>
 #include <errno.h>
 #include <linux/netfilter/nf_conntrack_common.h>
@@ -15,11 +8,9 @@
 #include <string.h>
 #include <sys/socket.h>
 
-#include "addresses.h"
 #include "cli/conntrack/conntrack_parsing.h"
 #include "cli/form.h"
-
-#define COUNT(array) (sizeof(array) / sizeof *(array))
+#include "kit.h"
 
 static void numbers_are_decimal_octal_or_hexadecimal(void **state)
 {

@@ -1,23 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* Which flows conntrack's options want: each met and missed, and what a flow does not say. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <linux/netfilter/nf_conntrack_common.h>
 #include <netinet/in.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
 
-#include "addresses.h"
 #include "ct_line.h"
+#include "kit.h"
 #include "predicates.h"
-
-#define COUNT(array) (sizeof(array) / sizeof *(array))
 
 /* 192.0.2.1:1000 to 192.0.2.2:2000; its reply does not mirror it: each field is another. */
 static struct record made(uint8_t protocol)

@@ -1,12 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Names of containers and pods, in a made tree that stands for the root of the machine. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <errno.h>
 #include <fcntl.h>
 #include <ftw.h>
@@ -19,7 +12,7 @@
 
 #include "fastnet/array.h"
 #include "fastnet/lookup.h"
-#include "scene.h"
+#include "kit.h"
 
 #define REST    "cdef0123456789abcdef0123456789abcdef0123456789abcdef"
 #define ID      "0123456789ab" REST

@@ -1,12 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* ctnetlink's backend: what is asked for, which rows come of the answers, what is told. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <errno.h>
 #include <linux/netfilter/nf_conntrack_common.h>
 #include <linux/netfilter/nfnetlink.h>
@@ -18,10 +11,10 @@
 #include <sys/socket.h>
 
 #include "ct_line.h"
-#include "ct_scene.h"
+#include "ct_messages.h"
+#include "kit.h"
 
-#define COUNT(array) (sizeof(array) / sizeof *(array))
-#define RECORDED     "tests/fixtures/flows"
+#define RECORDED "tests/fixtures/flows"
 
 /* --- Requests --------------------------------------------------------------------------------- */
 
@@ -47,12 +40,12 @@ static const struct {
 
 static void each_table_is_asked_for_by_a_message_of_its_own(void **state)
 {
-    struct ct_scene *scene = *state;
+    struct stage *stage = *state;
 
     for (size_t i = 0; i < COUNT(questions); i++) {
-        scene->peer.request_count = 0;
-        ct_list(scene, questions[i].table);
-        const struct nlmsghdr *request = ct_request(&scene->peer, 0);
+        stage->peer.request_count = 0;
+        ct_list(stage, questions[i].table);
+        const struct nlmsghdr *request = ct_request(&stage->peer, 0);
         assert_int_equal(request->nlmsg_type, questions[i].subsystem << 8 | questions[i].type);
         assert_int_equal(request->nlmsg_flags, NLM_F_REQUEST | questions[i].flags);
         assert_int_equal(request->nlmsg_len, NLMSG_LENGTH(sizeof(struct nfgenmsg)));
@@ -62,13 +55,13 @@ static void each_table_is_asked_for_by_a_message_of_its_own(void **state)
 
 static void nothing_is_asked_for_that_changes_the_table(void **state)
 {
-    struct ct_scene *scene = *state;
+    struct stage *stage = *state;
 
     for (size_t i = 0; i < COUNT(questions); i++) {
-        scene->peer.request_count = 0;
-        ct_list(scene, questions[i].table);
-        for (size_t n = 0; n < scene->peer.request_count; n++) {
-            const unsigned type = ct_request(&scene->peer, n)->nlmsg_type & 0xff;
+        stage->peer.request_count = 0;
+        ct_list(stage, questions[i].table);
+        for (size_t n = 0; n < stage->peer.request_count; n++) {
+            const unsigned type = ct_request(&stage->peer, n)->nlmsg_type & 0xff;
             assert_true(type == IPCTNL_MSG_CT_GET || type >= IPCTNL_MSG_CT_GET_CTRZERO);
         }
     }
@@ -78,14 +71,14 @@ static void a_family_that_is_named_is_the_only_one_asked_for(void **state)
 {
     static const struct table *const tables[] = {&table_flows, &table_flows_dying, &table_flow_one,
                                                  &table_expectations};
-    struct ct_scene *scene = *state;
+    struct stage *stage = *state;
 
-    scene->query.where = ct_where("-f ipv6");
-    scene->query.key = conntrack_filter_key(ct_filter("-f ipv6"), &kind_flow);
+    stage->query.where = ct_where("-f ipv6");
+    stage->query.key = conntrack_filter_key(ct_filter("-f ipv6"), &kind_flow);
     for (size_t i = 0; i < COUNT(tables); i++) {
-        scene->peer.request_count = 0;
-        ct_list(scene, tables[i]);
-        assert_int_equal(ct_family(ct_request(&scene->peer, 0)), AF_INET6);
+        stage->peer.request_count = 0;
+        ct_list(stage, tables[i]);
+        assert_int_equal(ct_family(ct_request(&stage->peer, 0)), AF_INET6);
     }
 }
 
@@ -93,23 +86,24 @@ static void a_family_that_is_named_is_the_only_one_asked_for(void **state)
 
 static void every_flow_of_a_dump_is_handed_on(void **state)
 {
-    struct ct_scene *scene = *state;
+    struct stage *stage = *state;
 
-    ct_flow(&scene->wire, 1, AF_INET, 1000, 1);
-    ct_flow(&scene->wire, 1, AF_INET6, 1001, 2);
-    ct_send(scene);
-    ct_flow(&scene->wire, 1, AF_INET, 1002, 3);
-    ct_send_done(scene, 1, 0);
-    assert_int_equal(ct_list(scene, &table_flows), 0);
-    assert_int_equal(scene->count, 3);
+    ct_flow(&stage->wire, 1, AF_INET, 1000, 1);
+    ct_flow(&stage->wire, 1, AF_INET6, 1001, 2);
+    stage_send(stage);
+    ct_flow(&stage->wire, 1, AF_INET, 1002, 3);
+    stage_send_done(stage, 1, 0);
+    assert_int_equal(ct_list(stage, &table_flows), 0);
+    assert_int_equal(stage->kept.count, 3);
     for (size_t i = 0; i < 3; i++) {
-        assert_int_equal(scene->rows[i].flow.way[WAY_ORIG].tuple.src_port, 1000 + i);
-        assert_true(scene->rows[i].identity != 0);
-        assert_false(scene->rows[i].has & ~backend_fields(&backend_ctnetlink, &table_flows));
+        assert_int_equal(stage->kept.records[i].flow.way[WAY_ORIG].tuple.src_port, 1000 + i);
+        assert_true(stage->kept.records[i].identity != 0);
+        assert_false(stage->kept.records[i].has &
+                     ~backend_fields(&backend_ctnetlink, &table_flows));
     }
-    assert_int_equal(scene->rows[1].flow.family, AF_INET6);
-    assert_int_equal(scene->report.count, 0);
-    assert_false(scene->report.partial);
+    assert_int_equal(stage->kept.records[1].flow.family, AF_INET6);
+    assert_int_equal(stage->report.count, 0);
+    assert_false(stage->report.partial);
 }
 
 static void recorded_tables_are_read_to_their_end(void **state)
@@ -126,21 +120,21 @@ static void recorded_tables_are_read_to_their_end(void **state)
         {&table_expectation_count, RECORDED "/netlink/expectations", 1},
         {&table_flow_count, RECORDED "/netlink/usage", 1},
     };
-    struct ct_scene *scene = *state;
+    struct stage *stage = *state;
 
-    scene->peer.replays = true;
+    stage->peer.replays = true;
     for (size_t i = 0; i < COUNT(recorded); i++) {
-        peer_finish(&scene->peer);
-        peer_add_recorded(&scene->peer, recorded[i].path, SIZE_MAX);
-        assert_int_equal(ct_list(scene, recorded[i].table), 0);
-        assert_int_equal(scene->count, recorded[i].rows);
-        for (size_t n = 0; n < scene->count; n++) {
-            assert_int_equal(scene->rows[n].kind, recorded[i].table->kind);
-            assert_false(scene->rows[n].has &
+        peer_finish(&stage->peer);
+        peer_add_recorded(&stage->peer, recorded[i].path, SIZE_MAX);
+        assert_int_equal(ct_list(stage, recorded[i].table), 0);
+        assert_int_equal(stage->kept.count, recorded[i].rows);
+        for (size_t n = 0; n < stage->kept.count; n++) {
+            assert_int_equal(stage->kept.records[n].kind, recorded[i].table->kind);
+            assert_false(stage->kept.records[n].has &
                          ~backend_fields(&backend_ctnetlink, recorded[i].table));
         }
     }
-    assert_int_equal(scene->report.count, 0);
+    assert_int_equal(stage->report.count, 0);
 }
 
 static bool is_same_tuple(const struct flow_tuple *a, const struct flow_tuple *b)
@@ -157,13 +151,13 @@ static bool is_same_way(const struct flow_record *a, const struct flow_record *b
 
 static int find_same(const struct record *row, void *arg)
 {
-    struct ct_scene *scene = arg;
+    struct stage *stage = arg;
     const uint64_t same = FLOW_STATE | FLOW_MARK | FLOW_ORIG_COUNTERS | FLOW_REPLY_COUNTERS |
                           FLOW_ZONE | FLOW_ORIG_ZONE | FLOW_REPLY_ZONE;
     const uint32_t shown = IPS_ASSURED | IPS_SEEN_REPLY;
 
-    for (size_t i = 0; i < scene->count; i++) {
-        const struct record *other = &scene->rows[i];
+    for (size_t i = 0; i < stage->kept.count; i++) {
+        const struct record *other = &stage->kept.records[i];
         const struct flow_record *a = &row->flow, *b = &other->flow;
         if (a->family != b->family || a->zone != b->zone || !is_same_way(a, b, WAY_ORIG) ||
             a->way[WAY_ORIG].zone != b->way[WAY_ORIG].zone)
@@ -186,268 +180,268 @@ static int find_same(const struct record *row, void *arg)
 /* The same table, recorded at the same time in two ways. */
 static void netlink_and_proc_say_the_same_of_recorded_flows(void **state)
 {
-    struct ct_scene *scene = *state;
+    struct stage *stage = *state;
 
-    peer_add_recorded(&scene->peer, RECORDED "/netlink/flows", SIZE_MAX);
-    assert_int_equal(ct_list(scene, &table_flows), 0);
-    assert_int_equal(scene->count, 105);
-    scene->query.proc_root = RECORDED;
-    assert_int_equal(backend_proc_conntrack.dump(&scene->query, find_same, scene), 0);
-    assert_int_equal(scene->report.count, 0);
+    peer_add_recorded(&stage->peer, RECORDED "/netlink/flows", SIZE_MAX);
+    assert_int_equal(ct_list(stage, &table_flows), 0);
+    assert_int_equal(stage->kept.count, 105);
+    stage->query.proc_root = RECORDED;
+    assert_int_equal(backend_proc_conntrack.dump(&stage->query, find_same, stage), 0);
+    assert_int_equal(stage->report.count, 0);
 }
 
 static void recorded_flows_may_end_anywhere(void **state)
 {
-    struct ct_scene *scene = *state;
-    size_t total = peer_add_recorded(&scene->peer, RECORDED "/netlink/flows", SIZE_MAX);
+    struct stage *stage = *state;
+    size_t total = peer_add_recorded(&stage->peer, RECORDED "/netlink/flows", SIZE_MAX);
 
-    scene->peer.replays = true;
+    stage->peer.replays = true;
     for (size_t most = 0; most < total; most += most < 4000 ? 1 : 251) {
-        peer_finish(&scene->peer);
-        scene->peer.request_count = 0;
-        peer_add_recorded(&scene->peer, RECORDED "/netlink/flows", most);
-        assert_true(ct_list(scene, &table_flows) < 0);
-        assert_in_range(scene->count, 0, 105);
+        peer_finish(&stage->peer);
+        stage->peer.request_count = 0;
+        peer_add_recorded(&stage->peer, RECORDED "/netlink/flows", most);
+        assert_true(ct_list(stage, &table_flows) < 0);
+        assert_in_range(stage->kept.count, 0, 105);
     }
 }
 
 static void a_dump_that_fails_in_the_middle_is_an_error(void **state)
 {
-    struct ct_scene *scene = *state;
+    struct stage *stage = *state;
 
-    ct_flow(&scene->wire, 1, AF_INET, 1000, 1);
-    ct_send_done(scene, 1, -EIO);
-    assert_int_equal(ct_list(scene, &table_flows), -EIO);
-    assert_int_equal(scene->count, 1);
+    ct_flow(&stage->wire, 1, AF_INET, 1000, 1);
+    stage_send_done(stage, 1, -EIO);
+    assert_int_equal(ct_list(stage, &table_flows), -EIO);
+    assert_int_equal(stage->kept.count, 1);
 }
 
 static void a_datagram_that_was_cut_is_an_error(void **state)
 {
-    struct ct_scene *scene = *state;
+    struct stage *stage = *state;
 
-    ct_flow(&scene->wire, 1, AF_INET, 1000, 1);
-    ct_send(scene);
-    peer_add_error(&scene->peer, -EMSGSIZE);
-    assert_int_equal(ct_list(scene, &table_flows), -EMSGSIZE);
-    assert_int_equal(scene->count, 1);
+    ct_flow(&stage->wire, 1, AF_INET, 1000, 1);
+    stage_send(stage);
+    peer_add_error(&stage->peer, -EMSGSIZE);
+    assert_int_equal(ct_list(stage, &table_flows), -EMSGSIZE);
+    assert_int_equal(stage->kept.count, 1);
 }
 
 static void who_may_not_ask_is_told_so(void **state)
 {
-    struct ct_scene *scene = *state;
+    struct stage *stage = *state;
 
     for (size_t i = 0; i < COUNT(questions); i++) {
-        scene->peer.refusal = -EPERM;
-        assert_int_equal(ct_list(scene, questions[i].table), -EPERM);
-        assert_int_equal(scene->count, 0);
+        stage->peer.refusal = -EPERM;
+        assert_int_equal(ct_list(stage, questions[i].table), -EPERM);
+        assert_int_equal(stage->kept.count, 0);
     }
 }
 
 static void what_the_callback_returns_ends_the_dump(void **state)
 {
-    struct ct_scene *scene = *state;
+    struct stage *stage = *state;
 
-    scene->answer = -ECANCELED;
-    ct_flow(&scene->wire, 1, AF_INET, 1000, 1);
-    ct_flow(&scene->wire, 1, AF_INET, 1001, 2);
-    ct_send_done(scene, 1, 0);
-    assert_int_equal(ct_list(scene, &table_flows), -ECANCELED);
-    assert_int_equal(scene->count, 1);
+    stage->kept.answer = -ECANCELED;
+    ct_flow(&stage->wire, 1, AF_INET, 1000, 1);
+    ct_flow(&stage->wire, 1, AF_INET, 1001, 2);
+    stage_send_done(stage, 1, 0);
+    assert_int_equal(ct_list(stage, &table_flows), -ECANCELED);
+    assert_int_equal(stage->kept.count, 1);
 }
 
 /* What could be understood is a row all the same; what could not is none. */
 static void malformed_messages_are_told_and_the_rest_is_listed(void **state)
 {
-    struct ct_scene *scene = *state;
+    struct stage *stage = *state;
 
-    wire_message(&scene->wire, NFNL_SUBSYS_CTNETLINK << 8 | IPCTNL_MSG_CT_NEW, NLM_F_MULTI, 1);
-    wire_put(&scene->wire, "\2\0", 2);
-    ct_flow(&scene->wire, 1, AF_INET, 1000, 1);
-    ct_flow(&scene->wire, 1, AF_INET, 1001, 2);
-    wire_put(&scene->wire, "\377\377\2\0", 4);
-    ct_flow(&scene->wire, 1, AF_INET, 1002, 3);
-    ct_send_done(scene, 1, 0);
-    assert_int_equal(ct_list(scene, &table_flows), 0);
-    assert_int_equal(scene->count, 3);
-    assert_int_equal(scene->rows[1].flow.way[WAY_ORIG].tuple.src_port, 1001);
-    assert_int_equal(scene->report.count, 1);
-    assert_true(report_says(&scene->report, "flows: a netlink message is malformed"));
-    assert_true(scene->report.partial);
+    wire_message(&stage->wire, NFNL_SUBSYS_CTNETLINK << 8 | IPCTNL_MSG_CT_NEW, NLM_F_MULTI, 1);
+    wire_put(&stage->wire, "\2\0", 2);
+    ct_flow(&stage->wire, 1, AF_INET, 1000, 1);
+    ct_flow(&stage->wire, 1, AF_INET, 1001, 2);
+    wire_put(&stage->wire, "\377\377\2\0", 4);
+    ct_flow(&stage->wire, 1, AF_INET, 1002, 3);
+    stage_send_done(stage, 1, 0);
+    assert_int_equal(ct_list(stage, &table_flows), 0);
+    assert_int_equal(stage->kept.count, 3);
+    assert_int_equal(stage->kept.records[1].flow.way[WAY_ORIG].tuple.src_port, 1001);
+    assert_int_equal(stage->report.count, 1);
+    assert_true(report_says(&stage->report, "flows: a netlink message is malformed"));
+    assert_true(stage->report.partial);
 }
 
 /* --- One by its tuple ------------------------------------------------------------------------- */
 
 static void one_flow_is_answered_and_acknowledged(void **state)
 {
-    struct ct_scene *scene = *state;
+    struct stage *stage = *state;
 
-    scene->query.key =
+    stage->query.key =
         conntrack_filter_key(ct_filter("-G -p 253 -s 192.0.2.1 -d 192.0.2.2"), &kind_flow);
-    ct_flow(&scene->wire, 1, AF_INET, 1000, 1);
-    ct_send(scene);
-    ct_send_error(scene, 1, 0);
-    assert_int_equal(ct_list(scene, &table_flow_one), 0);
-    assert_int_equal(scene->count, 1);
-    assert_non_null(ct_find(ct_request(&scene->peer, 0), CTA_TUPLE_ORIG));
-    assert_null(ct_find(ct_request(&scene->peer, 0), CTA_FILTER));
+    ct_flow(&stage->wire, 1, AF_INET, 1000, 1);
+    stage_send(stage);
+    ct_send_error(stage, 1, 0);
+    assert_int_equal(ct_list(stage, &table_flow_one), 0);
+    assert_int_equal(stage->kept.count, 1);
+    assert_non_null(ct_find(ct_request(&stage->peer, 0), CTA_TUPLE_ORIG));
+    assert_null(ct_find(ct_request(&stage->peer, 0), CTA_FILTER));
 }
 
 static void a_flow_that_is_not_there_is_an_error(void **state)
 {
-    struct ct_scene *scene = *state;
+    struct stage *stage = *state;
 
-    ct_send_error(scene, 1, -ENOENT);
-    assert_int_equal(ct_list(scene, &table_flow_one), -ENOENT);
-    assert_int_equal(scene->count, 0);
-    ct_send_error(scene, 2, -ENOENT);
-    assert_int_equal(ct_list(scene, &table_expectation_one), -ENOENT);
+    ct_send_error(stage, 1, -ENOENT);
+    assert_int_equal(ct_list(stage, &table_flow_one), -ENOENT);
+    assert_int_equal(stage->kept.count, 0);
+    ct_send_error(stage, 2, -ENOENT);
+    assert_int_equal(ct_list(stage, &table_expectation_one), -ENOENT);
 }
 
 static void one_expectation_is_answered(void **state)
 {
-    struct ct_scene *scene = *state;
+    struct stage *stage = *state;
 
-    scene->query.key = conntrack_filter_key(ct_filter("-G expect -p 253 -s 192.0.2.1 -d 192.0.2.2"),
+    stage->query.key = conntrack_filter_key(ct_filter("-G expect -p 253 -s 192.0.2.1 -d 192.0.2.2"),
                                             &kind_expectation);
-    ct_expectation(&scene->wire, 1, 20000);
-    ct_send(scene);
-    ct_send_error(scene, 1, 0);
-    assert_int_equal(ct_list(scene, &table_expectation_one), 0);
-    assert_int_equal(scene->count, 1);
-    assert_int_equal(scene->rows[0].expectation.orig.dst_port, 20000);
-    assert_non_null(ct_find(ct_request(&scene->peer, 0), CTA_EXPECT_TUPLE));
+    ct_expectation(&stage->wire, 1, 20000);
+    stage_send(stage);
+    ct_send_error(stage, 1, 0);
+    assert_int_equal(ct_list(stage, &table_expectation_one), 0);
+    assert_int_equal(stage->kept.count, 1);
+    assert_int_equal(stage->kept.records[0].expectation.orig.dst_port, 20000);
+    assert_non_null(ct_find(ct_request(&stage->peer, 0), CTA_EXPECT_TUPLE));
 }
 
 /* --- How many --------------------------------------------------------------------------------- */
 
-static void put_usage(struct ct_scene *scene, bool entries)
+static void put_usage(struct stage *stage, bool entries)
 {
-    ct_message(&scene->wire, NFNL_SUBSYS_CTNETLINK, IPCTNL_MSG_CT_GET_STATS, 0, 1, AF_UNSPEC);
+    ct_message(&stage->wire, NFNL_SUBSYS_CTNETLINK, IPCTNL_MSG_CT_GET_STATS, 0, 1, AF_UNSPEC);
     if (entries)
-        ct_be32(&scene->wire, CTA_STATS_GLOBAL_ENTRIES, 12345);
-    ct_be32(&scene->wire, CTA_STATS_GLOBAL_MAX_ENTRIES, 65536);
-    ct_send(scene);
-    ct_send_error(scene, 1, 0);
+        ct_be32(&stage->wire, CTA_STATS_GLOBAL_ENTRIES, 12345);
+    ct_be32(&stage->wire, CTA_STATS_GLOBAL_MAX_ENTRIES, 65536);
+    stage_send(stage);
+    ct_send_error(stage, 1, 0);
 }
 
-static void put_drops(struct ct_scene *scene, uint16_t cpu, uint32_t drop, uint32_t early)
+static void put_drops(struct stage *stage, uint16_t cpu, uint32_t drop, uint32_t early)
 {
     const struct nfgenmsg general = {.version = NFNETLINK_V0, .res_id = htons(cpu)};
 
-    wire_message(&scene->wire, NFNL_SUBSYS_CTNETLINK << 8 | IPCTNL_MSG_CT_GET_STATS_CPU,
+    wire_message(&stage->wire, NFNL_SUBSYS_CTNETLINK << 8 | IPCTNL_MSG_CT_GET_STATS_CPU,
                  NLM_F_MULTI, 2);
-    wire_put(&scene->wire, &general, sizeof general);
-    ct_be32(&scene->wire, CTA_STATS_DROP, drop);
-    ct_be32(&scene->wire, CTA_STATS_EARLY_DROP, early);
+    wire_put(&stage->wire, &general, sizeof general);
+    ct_be32(&stage->wire, CTA_STATS_DROP, drop);
+    ct_be32(&stage->wire, CTA_STATS_EARLY_DROP, early);
 }
 
 static void the_number_of_flows_is_asked_for_and_nothing_else(void **state)
 {
-    struct ct_scene *scene = *state;
+    struct stage *stage = *state;
 
-    put_usage(scene, true);
-    assert_int_equal(ct_list(scene, &table_flow_count), 0);
-    assert_int_equal(scene->count, 1);
-    assert_true(scene->rows[0].has == USAGE_ENTRIES);
-    assert_int_equal(scene->rows[0].usage.entries, 12345);
-    assert_int_equal(scene->peer.request_count, 1);
+    put_usage(stage, true);
+    assert_int_equal(ct_list(stage, &table_flow_count), 0);
+    assert_int_equal(stage->kept.count, 1);
+    assert_true(stage->kept.records[0].has == USAGE_ENTRIES);
+    assert_int_equal(stage->kept.records[0].usage.entries, 12345);
+    assert_int_equal(stage->peer.request_count, 1);
 }
 
 static void a_number_that_the_kernel_does_not_say_is_no_zero(void **state)
 {
-    struct ct_scene *scene = *state;
+    struct stage *stage = *state;
 
-    put_usage(scene, false);
-    assert_int_equal(ct_list(scene, &table_flow_count), -ENOENT);
-    assert_int_equal(scene->count, 0);
+    put_usage(stage, false);
+    assert_int_equal(ct_list(stage, &table_flow_count), -ENOENT);
+    assert_int_equal(stage->kept.count, 0);
 }
 
 static void the_number_of_expectations_is_counted(void **state)
 {
-    struct ct_scene *scene = *state;
+    struct stage *stage = *state;
 
     for (uint16_t i = 0; i < 3; i++)
-        ct_expectation(&scene->wire, 1, 20000 + i);
-    ct_send_done(scene, 1, 0);
-    assert_int_equal(ct_list(scene, &table_expectation_count), 0);
-    assert_int_equal(scene->count, 1);
-    assert_int_equal(scene->rows[0].kind, &kind_flow_usage);
-    assert_true(scene->rows[0].has == USAGE_ENTRIES);
-    assert_int_equal(scene->rows[0].usage.entries, 3);
+        ct_expectation(&stage->wire, 1, 20000 + i);
+    stage_send_done(stage, 1, 0);
+    assert_int_equal(ct_list(stage, &table_expectation_count), 0);
+    assert_int_equal(stage->kept.count, 1);
+    assert_int_equal(stage->kept.records[0].kind, &kind_flow_usage);
+    assert_true(stage->kept.records[0].has == USAGE_ENTRIES);
+    assert_int_equal(stage->kept.records[0].usage.entries, 3);
 }
 
 static void usage_sums_up_the_drops_of_all_processors(void **state)
 {
-    struct ct_scene *scene = *state;
+    struct stage *stage = *state;
 
-    put_usage(scene, true);
-    put_drops(scene, 0, UINT32_MAX, 1);
-    put_drops(scene, 1, UINT32_MAX, 2);
-    ct_send_done(scene, 2, 0);
-    ct_put_buckets(scene, "16384\n");
-    assert_int_equal(ct_list(scene, &table_flow_usage), 0);
-    assert_int_equal(scene->count, 1);
-    const struct flow_usage_record *usage = &scene->rows[0].usage;
-    assert_true(scene->rows[0].has ==
+    put_usage(stage, true);
+    put_drops(stage, 0, UINT32_MAX, 1);
+    put_drops(stage, 1, UINT32_MAX, 2);
+    stage_send_done(stage, 2, 0);
+    ct_put_buckets(stage, "16384\n");
+    assert_int_equal(ct_list(stage, &table_flow_usage), 0);
+    assert_int_equal(stage->kept.count, 1);
+    const struct flow_usage_record *usage = &stage->kept.records[0].usage;
+    assert_true(stage->kept.records[0].has ==
                 (USAGE_ENTRIES | USAGE_MAXIMUM | USAGE_DROPS | USAGE_BUCKETS));
     assert_int_equal(usage->entries, 12345);
     assert_int_equal(usage->maximum, 65536);
     assert_int_equal(usage->buckets, 16384);
     assert_true(usage->drop == UINT64_C(2) * UINT32_MAX);
     assert_int_equal(usage->early_drop, 3);
-    assert_int_equal(ct_request(&scene->peer, 1)->nlmsg_type,
+    assert_int_equal(ct_request(&stage->peer, 1)->nlmsg_type,
                      NFNL_SUBSYS_CTNETLINK << 8 | IPCTNL_MSG_CT_GET_STATS_CPU);
-    assert_int_equal(ct_request(&scene->peer, 1)->nlmsg_flags, NLM_F_REQUEST | NLM_F_DUMP);
+    assert_int_equal(ct_request(&stage->peer, 1)->nlmsg_flags, NLM_F_REQUEST | NLM_F_DUMP);
 }
 
 static void usage_that_is_not_answered_is_no_row(void **state)
 {
-    struct ct_scene *scene = *state;
+    struct stage *stage = *state;
 
-    ct_send_error(scene, 1, 0);
-    ct_send_done(scene, 2, 0);
-    assert_true(ct_list(scene, &table_flow_usage) < 0);
-    assert_int_equal(scene->count, 0);
+    ct_send_error(stage, 1, 0);
+    stage_send_done(stage, 2, 0);
+    assert_true(ct_list(stage, &table_flow_usage) < 0);
+    assert_int_equal(stage->kept.count, 0);
 }
 
 static void drops_that_nobody_counted_are_not_0(void **state)
 {
-    struct ct_scene *scene = *state;
+    struct stage *stage = *state;
 
-    put_usage(scene, true);
-    ct_send_done(scene, 2, -EOPNOTSUPP);
-    assert_int_equal(ct_list(scene, &table_flow_usage), 0);
-    assert_true(scene->rows[0].has == (USAGE_ENTRIES | USAGE_MAXIMUM));
+    put_usage(stage, true);
+    stage_send_done(stage, 2, -EOPNOTSUPP);
+    assert_int_equal(ct_list(stage, &table_flow_usage), 0);
+    assert_true(stage->kept.records[0].has == (USAGE_ENTRIES | USAGE_MAXIMUM));
 }
 
 static void a_backend_that_was_named_looks_into_no_file(void **state)
 {
-    struct ct_scene *scene = *state;
+    struct stage *stage = *state;
 
-    scene->query.exclusive = true;
-    ct_put_buckets(scene, "16384\n");
-    put_usage(scene, true);
-    ct_send_done(scene, 2, 0);
-    assert_int_equal(ct_list(scene, &table_flow_usage), 0);
-    assert_false(scene->rows[0].has & USAGE_BUCKETS);
+    stage->query.exclusive = true;
+    ct_put_buckets(stage, "16384\n");
+    put_usage(stage, true);
+    stage_send_done(stage, 2, 0);
+    assert_int_equal(ct_list(stage, &table_flow_usage), 0);
+    assert_false(stage->kept.records[0].has & USAGE_BUCKETS);
 }
 
 static void statistics_are_a_row_for_each_processor(void **state)
 {
     static const struct table *const tables[] = {&table_flow_statistics,
                                                  &table_expectation_statistics};
-    struct ct_scene *scene = *state;
+    struct stage *stage = *state;
 
-    scene->peer.replays = true;
-    put_drops(scene, 0, 7, 8);
-    put_drops(scene, 3, 9, 0);
-    ct_send_done(scene, 1, 0);
+    stage->peer.replays = true;
+    put_drops(stage, 0, 7, 8);
+    put_drops(stage, 3, 9, 0);
+    stage_send_done(stage, 1, 0);
     for (size_t i = 0; i < COUNT(tables); i++) {
-        assert_int_equal(ct_list(scene, tables[i]), 0);
-        assert_int_equal(scene->count, 2);
-        assert_int_equal(scene->rows[1].statistics.cpu, 3);
-        assert_int_equal(scene->rows[1].statistics.counters[CTA_STATS_DROP], 9);
-        assert_int_equal(scene->rows[1].statistics.expectations, i);
+        assert_int_equal(ct_list(stage, tables[i]), 0);
+        assert_int_equal(stage->kept.count, 2);
+        assert_int_equal(stage->kept.records[1].statistics.cpu, 3);
+        assert_int_equal(stage->kept.records[1].statistics.counters[CTA_STATS_DROP], 9);
+        assert_int_equal(stage->kept.records[1].statistics.expectations, i);
     }
 }
 
@@ -476,36 +470,34 @@ static void it_has_no_other_tables(void **state)
         assert_true(backend_fields(&backend_ctnetlink, questions[i].table) != 0);
 }
 
-#define TEST(function) cmocka_unit_test_setup_teardown(function, ct_scene_make, ct_scene_remove)
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(each_table_is_asked_for_by_a_message_of_its_own),
-        TEST(nothing_is_asked_for_that_changes_the_table),
-        TEST(a_family_that_is_named_is_the_only_one_asked_for),
-        TEST(every_flow_of_a_dump_is_handed_on),
-        TEST(recorded_tables_are_read_to_their_end),
-        TEST(netlink_and_proc_say_the_same_of_recorded_flows),
-        TEST(recorded_flows_may_end_anywhere),
-        TEST(a_dump_that_fails_in_the_middle_is_an_error),
-        TEST(a_datagram_that_was_cut_is_an_error),
-        TEST(who_may_not_ask_is_told_so),
-        TEST(what_the_callback_returns_ends_the_dump),
-        TEST(malformed_messages_are_told_and_the_rest_is_listed),
-        TEST(one_flow_is_answered_and_acknowledged),
-        TEST(a_flow_that_is_not_there_is_an_error),
-        TEST(one_expectation_is_answered),
-        TEST(the_number_of_flows_is_asked_for_and_nothing_else),
-        TEST(a_number_that_the_kernel_does_not_say_is_no_zero),
-        TEST(the_number_of_expectations_is_counted),
-        TEST(usage_sums_up_the_drops_of_all_processors),
-        TEST(usage_that_is_not_answered_is_no_row),
-        TEST(drops_that_nobody_counted_are_not_0),
-        TEST(a_backend_that_was_named_looks_into_no_file),
-        TEST(statistics_are_a_row_for_each_processor),
-        TEST(what_is_missing_has_a_name),
-        TEST(it_has_no_other_tables),
+        ON_STAGE(each_table_is_asked_for_by_a_message_of_its_own),
+        ON_STAGE(nothing_is_asked_for_that_changes_the_table),
+        ON_STAGE(a_family_that_is_named_is_the_only_one_asked_for),
+        ON_STAGE(every_flow_of_a_dump_is_handed_on),
+        ON_STAGE(recorded_tables_are_read_to_their_end),
+        ON_STAGE(netlink_and_proc_say_the_same_of_recorded_flows),
+        ON_STAGE(recorded_flows_may_end_anywhere),
+        ON_STAGE(a_dump_that_fails_in_the_middle_is_an_error),
+        ON_STAGE(a_datagram_that_was_cut_is_an_error),
+        ON_STAGE(who_may_not_ask_is_told_so),
+        ON_STAGE(what_the_callback_returns_ends_the_dump),
+        ON_STAGE(malformed_messages_are_told_and_the_rest_is_listed),
+        ON_STAGE(one_flow_is_answered_and_acknowledged),
+        ON_STAGE(a_flow_that_is_not_there_is_an_error),
+        ON_STAGE(one_expectation_is_answered),
+        ON_STAGE(the_number_of_flows_is_asked_for_and_nothing_else),
+        ON_STAGE(a_number_that_the_kernel_does_not_say_is_no_zero),
+        ON_STAGE(the_number_of_expectations_is_counted),
+        ON_STAGE(usage_sums_up_the_drops_of_all_processors),
+        ON_STAGE(usage_that_is_not_answered_is_no_row),
+        ON_STAGE(drops_that_nobody_counted_are_not_0),
+        ON_STAGE(a_backend_that_was_named_looks_into_no_file),
+        ON_STAGE(statistics_are_a_row_for_each_processor),
+        ON_STAGE(what_is_missing_has_a_name),
+        ON_STAGE(it_has_no_other_tables),
     };
 
     return cmocka_run_group_tests_name("ctnetlink", tests, NULL, NULL);

@@ -1,12 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Flows out of ctnetlink's messages: what each attribute says. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <errno.h>
 #include <linux/netfilter/nf_conntrack_common.h>
 #include <linux/netfilter/nfnetlink.h>
@@ -16,8 +9,7 @@
 #include <sys/socket.h>
 
 #include "ct_decoding.h"
-
-#define COUNT(array) (sizeof(array) / sizeof *(array))
+#include "kit.h"
 
 static void a_flow_has_all_that_its_message_says(void **state)
 {

@@ -1,12 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* What the kernel is asked to leave out of a dump of flows, and which one flow is asked for. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <arpa/inet.h>
 #include <endian.h>
 #include <linux/netfilter/nf_conntrack_common.h>
@@ -16,14 +9,12 @@
 #include <string.h>
 #include <sys/socket.h>
 
-#include "addresses.h"
 #include "backend/flow/ctnetlink_filter.h"
 #include "ct_line.h"
 #include "ct_messages.h"
 #include "fastnet/kernel_abi.h"
+#include "kit.h"
 #include "predicates.h"
-
-#define COUNT(array) (sizeof(array) / sizeof *(array))
 
 /* CTA_FILTER_FLAG() of the kernel's net/netfilter/nf_internals.h. */
 enum {

@@ -1,12 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Messages of ctnetlink that are cut, twisted, or not what they should be. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <errno.h>
 #include <linux/netfilter/nf_conntrack_common.h>
 #include <linux/netfilter/nfnetlink.h>
@@ -16,8 +9,7 @@
 #include <sys/socket.h>
 
 #include "ct_decoding.h"
-
-#define COUNT(array) (sizeof(array) / sizeof *(array))
+#include "kit.h"
 
 /* --- Malformed -------------------------------------------------------------------------------- */
 

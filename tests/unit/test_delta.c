@@ -1,12 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Changes in place of totals. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <linux/netfilter/nfnetlink_conntrack.h>
 #include <netinet/tcp.h>
 #include <stdio.h>
@@ -14,10 +7,10 @@
 #include <string.h>
 #include <time.h>
 
-#include "cells.h"
 #include "engine/delta.h"
 #include "fastnet/kernel_info.h"
 #include "fastnet/rates.h"
+#include "kit.h"
 
 static struct rates rates;
 

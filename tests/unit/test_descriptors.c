@@ -1,13 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* How many descriptors processes have, beside their limits: of a tree that is made, and of this
  * one. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -17,29 +10,29 @@
 
 #include "fastnet/array.h"
 #include "fastnet/descriptors.h"
-#include "flow_scene.h"
+#include "kit.h"
 
 #define LIMITS_HEAD                                                                                \
     "Limit                     Soft Limit           Hard Limit           Units     \n"             \
     "Max processes             63503                63503                processes \n"
 
-static void put_process(const struct flow_scene *scene, int pid, int open, const char *limit,
+static void put_process(const struct tree *tree, int pid, int open, const char *limit,
                         const char *name)
 {
     char path[128], text[512];
 
     snprintf(path, sizeof path, "%d/comm", pid);
-    flow_scene_put(scene, path, name);
+    tree_put_file(tree, path, name);
     snprintf(path, sizeof path, "%d/limits", pid);
     snprintf(text, sizeof text,
              LIMITS_HEAD "Max open files            %-20s 524288               files     \n",
              limit);
-    flow_scene_put(scene, path, text);
-    snprintf(path, sizeof path, "%s/%d/fd", scene->tree.root, pid);
+    tree_put_file(tree, path, text);
+    snprintf(path, sizeof path, "%s/%d/fd", tree->root, pid);
     mkdir(path, 0755);
     for (int i = 0; i < open; i++) {
         snprintf(path, sizeof path, "%d/fd/%d", pid, i);
-        flow_scene_put(scene, path, "");
+        tree_put_file(tree, path, "");
     }
 }
 
@@ -61,14 +54,14 @@ static int pass(const struct process_descriptors *process, void *arg)
 
 static void processes_with_enough_are_passed_with_limit_and_name(void **state)
 {
-    const struct flow_scene *scene = *state;
+    const struct tree *tree = *state;
     struct passed passed = {.count = 0};
     struct descriptors_missed missed;
 
-    put_process(scene, 7, 2, "1024", "few\n");
-    put_process(scene, 8, 3, "64", "a name\x1b[31m)\n");
-    put_process(scene, 9, 4, "unlimited", "fifteen_letters");
-    assert_int_equal(descriptors_each(scene->tree.root, 3, pass, &passed, &missed), 0);
+    put_process(tree, 7, 2, "1024", "few\n");
+    put_process(tree, 8, 3, "64", "a name\x1b[31m)\n");
+    put_process(tree, 9, 4, "unlimited", "fifteen_letters");
+    assert_int_equal(descriptors_each(tree->root, 3, pass, &passed, &missed), 0);
     assert_int_equal(missed.denied, 0);
     assert_int_equal(missed.error, 0);
     assert_false(missed.hidden);
@@ -83,13 +76,13 @@ static void processes_with_enough_are_passed_with_limit_and_name(void **state)
 
 static void the_result_of_the_caller_ends_the_walk(void **state)
 {
-    const struct flow_scene *scene = *state;
+    const struct tree *tree = *state;
     struct passed passed = {.result = -ENOMEM};
     struct descriptors_missed missed;
 
-    put_process(scene, 7, 3, "64", "one\n");
-    put_process(scene, 8, 3, "64", "two\n");
-    assert_int_equal(descriptors_each(scene->tree.root, 1, pass, &passed, &missed), -ENOMEM);
+    put_process(tree, 7, 3, "64", "one\n");
+    put_process(tree, 8, 3, "64", "two\n");
+    assert_int_equal(descriptors_each(tree->root, 1, pass, &passed, &missed), -ENOMEM);
     assert_int_equal(passed.count, 1);
 }
 
@@ -99,17 +92,17 @@ static void a_process_with_a_strange_file_is_left_out(void **state)
     static const char *const limits[] = {"", "Max open files            64\n",
                                          "\nMax open files \n",
                                          "\nMax open files            many\n"};
-    const struct flow_scene *scene = *state;
+    const struct tree *tree = *state;
     struct process_descriptors process;
 
-    put_process(scene, 7, 3, "64", "one\n");
-    assert_int_equal(descriptors_of(scene->tree.root, 7, &process), 0);
+    put_process(tree, 7, 3, "64", "one\n");
+    assert_int_equal(descriptors_of(tree->root, 7, &process), 0);
     for (size_t i = 0; i < COUNT(limits); i++) {
         struct passed passed = {.count = 0};
         struct descriptors_missed missed;
-        flow_scene_put(scene, "7/limits", limits[i]);
-        assert_int_equal(descriptors_of(scene->tree.root, 7, &process), -EBADMSG);
-        assert_int_equal(descriptors_each(scene->tree.root, 1, pass, &passed, &missed), 0);
+        tree_put_file(tree, "7/limits", limits[i]);
+        assert_int_equal(descriptors_of(tree->root, 7, &process), -EBADMSG);
+        assert_int_equal(descriptors_each(tree->root, 1, pass, &passed, &missed), 0);
         assert_int_equal(passed.count, 0);
         assert_int_equal(missed.denied, 0);
         assert_int_equal(missed.error, -EBADMSG);
@@ -118,13 +111,13 @@ static void a_process_with_a_strange_file_is_left_out(void **state)
 
 static void a_process_that_is_not_there_is_an_error_only_by_name(void **state)
 {
-    const struct flow_scene *scene = *state;
+    const struct tree *tree = *state;
     struct process_descriptors process;
     struct passed passed = {.count = 0};
     struct descriptors_missed missed;
 
-    assert_true(descriptors_of(scene->tree.root, 4711, &process) < 0);
-    assert_int_equal(descriptors_each(scene->tree.root, 1, pass, &passed, &missed), 0);
+    assert_true(descriptors_of(tree->root, 4711, &process) < 0);
+    assert_int_equal(descriptors_each(tree->root, 1, pass, &passed, &missed), 0);
     assert_int_equal(passed.count, 0);
     assert_true(missed.hidden); /* there is none */
     assert_true(descriptors_each("/nonexistent", 1, pass, &passed, &missed) < 0);
@@ -146,16 +139,14 @@ static void this_process_has_what_getrlimit_says(void **state)
     close(fd);
 }
 
-#define TEST(function) cmocka_unit_test_setup_teardown(function, flow_scene_make, flow_scene_remove)
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(processes_with_enough_are_passed_with_limit_and_name),
-        TEST(the_result_of_the_caller_ends_the_walk),
-        TEST(a_process_with_a_strange_file_is_left_out),
-        TEST(a_process_that_is_not_there_is_an_error_only_by_name),
-        TEST(this_process_has_what_getrlimit_says),
+        IN_TREE(processes_with_enough_are_passed_with_limit_and_name),
+        IN_TREE(the_result_of_the_caller_ends_the_walk),
+        IN_TREE(a_process_with_a_strange_file_is_left_out),
+        IN_TREE(a_process_that_is_not_there_is_an_error_only_by_name),
+        IN_TREE(this_process_has_what_getrlimit_says),
     };
 
     return cmocka_run_group_tests_name("descriptors", tests, NULL, NULL);

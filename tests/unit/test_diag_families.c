@@ -1,12 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Sockets that are not of IP out of sock_diag messages, which are made by hand. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <errno.h>
 #include <linux/filter.h>
 #include <linux/netlink_diag.h>
@@ -24,8 +17,7 @@
 #include "backend/socket/decode.h"
 #include "backend/socket/sock_diag.h"
 #include "fastnet/predicate.h"
-#include "peer.h"
-#include "scene.h"
+#include "kit.h"
 
 #define ALWAYS (SOCKET_STATE | SOCKET_INODE | SOCKET_TYPE | SOCKET_COOKIE)
 
@@ -428,146 +420,126 @@ static void an_attribute_that_does_not_end_where_its_message_does_is_malformed(v
         }
 }
 
-struct listing {
-    struct peer peer;
-    struct kept kept;
-    struct report report;
-};
-
-static int list(struct listing *listing, const struct table *table, uint64_t needs,
+static int list(struct stage *stage, const struct table *table, uint64_t needs,
                 const struct predicate *where)
 {
-    struct query query = {.table = table,
-                          .needs = needs,
-                          .where = where,
-                          .proc_root = "/nonexistent",
-                          .netlink = netlink_create(&listing->peer.netlink),
-                          .report = &listing->report};
-    const int result = backend_sock_diag.dump(&query, keep_record, &listing->kept);
-
-    netlink_destroy(query.netlink);
-    return result;
+    stage->query.needs = needs;
+    stage->query.where = where;
+    return stage_list(stage, &backend_sock_diag, table, stage_keep);
 }
 
 static void a_dump_hands_on_the_rows_around_a_malformed_message(void **state)
 {
-    (void)state;
+    struct stage *stage = *state;
+
     for (size_t i = 0; i < COUNT(headers); i++) {
-        struct listing listing = {.report = {.partial = false}};
         struct wire *wire = begin(headers[i].header, headers[i].size);
-        peer_init(&listing.peer);
+        stage_anew(stage);
         wire_message(wire, SOCK_DIAG_BY_FAMILY, NLM_F_MULTI, 1);
         wire_put(wire, "short", 5);
         wire_message(wire, SOCK_DIAG_BY_FAMILY, NLM_F_MULTI, 1);
         wire_put(wire, headers[i].header, headers[i].size);
         wire_done(wire, NLM_F_MULTI, 1, 0);
-        peer_add_wire(&listing.peer, wire);
-        assert_int_equal(list(&listing, headers[i].family->table, 0, NULL), 0);
-        assert_int_equal(listing.kept.count, 2);
-        assert_true(report_says(&listing.report, "a netlink message is malformed"));
-        kept_finish(&listing.kept);
-        peer_finish(&listing.peer);
+        peer_add_wire(&stage->peer, wire);
+        assert_int_equal(list(stage, headers[i].family->table, 0, NULL), 0);
+        assert_int_equal(stage->kept.count, 2);
+        assert_true(report_says(&stage->report, "a netlink message is malformed"));
     }
 }
 
 static void tipc_sockets_that_were_not_asked_for_are_no_rows_and_no_loss(void **state)
 {
-    struct listing listing = {.report = {.partial = false}};
+    struct stage *stage = *state;
     struct wire *wire = begin("", 0);
 
-    (void)state;
-    peer_init(&listing.peer);
     wire_done(wire, NLM_F_MULTI, 1, 0);
-    peer_add_wire(&listing.peer, wire);
-    assert_int_equal(list(&listing, &table_tipc, 0, NULL), 0);
-    assert_int_equal(listing.kept.count, 0);
-    assert_int_equal(listing.report.count, 0);
-    peer_finish(&listing.peer);
+    peer_add_wire(&stage->peer, wire);
+    assert_int_equal(list(stage, &table_tipc, 0, NULL), 0);
+    assert_int_equal(stage->kept.count, 0);
+    assert_int_equal(stage->report.count, 0);
 }
 
 /* --- What is asked ---------------------------------------------------------------------------- */
 
-static void ask(const struct table *table, uint64_t needs, const struct predicate *where,
-                void *request, size_t size)
+static void ask(struct stage *stage, const struct table *table, uint64_t needs,
+                const struct predicate *where, void *request, size_t size)
 {
-    struct listing listing = {.report = {.partial = false}};
     struct nlmsghdr header;
 
-    peer_init(&listing.peer);
-    assert_int_equal(list(&listing, table, needs, where), -EPIPE);
-    assert_int_equal(listing.peer.request_count, 1);
-    memcpy(&header, listing.peer.requests[0], sizeof header);
+    stage_anew(stage);
+    assert_int_equal(list(stage, table, needs, where), -EPIPE);
+    assert_int_equal(stage->peer.request_count, 1);
+    memcpy(&header, stage->peer.requests[0], sizeof header);
     assert_int_equal(header.nlmsg_type, SOCK_DIAG_BY_FAMILY);
     assert_int_equal(header.nlmsg_len, NLMSG_LENGTH(size));
-    memcpy(request, listing.peer.requests[0] + sizeof header, size);
-    peer_finish(&listing.peer);
+    memcpy(request, stage->peer.requests[0] + sizeof header, size);
 }
 
-static uint32_t asked_of_packet(uint64_t needs)
+static uint32_t asked_of_packet(struct stage *stage, uint64_t needs)
 {
     struct packet_diag_req request;
 
-    ask(&table_packet, needs, NULL, &request, sizeof request);
+    ask(stage, &table_packet, needs, NULL, &request, sizeof request);
     assert_int_equal(request.sdiag_family, AF_PACKET);
     assert_int_equal(request.sdiag_protocol, 0);
     return request.pdiag_show;
 }
 
-static uint32_t asked_of_netlink(uint64_t needs)
+static uint32_t asked_of_netlink(struct stage *stage, uint64_t needs)
 {
     struct netlink_diag_req request;
 
-    ask(&table_netlink, needs, NULL, &request, sizeof request);
+    ask(stage, &table_netlink, needs, NULL, &request, sizeof request);
     assert_int_equal(request.sdiag_family, AF_NETLINK);
     assert_int_equal(request.sdiag_protocol, NDIAG_PROTO_ALL);
     return request.ndiag_show;
 }
 
-static uint32_t asked_of_xdp(uint64_t needs)
+static uint32_t asked_of_xdp(struct stage *stage, uint64_t needs)
 {
     struct xdp_diag_req request;
 
-    ask(&table_xdp, needs, NULL, &request, sizeof request);
+    ask(stage, &table_xdp, needs, NULL, &request, sizeof request);
     assert_int_equal(request.sdiag_family, AF_XDP);
     return request.xdiag_show;
 }
 
 static void only_what_is_needed_is_asked_for(void **state)
 {
+    struct stage *stage = *state;
     const uint64_t in_header = ALWAYS | SOCKET_ETHER | SOCKET_NETLINK | SOCKET_DESTINATION;
 
-    (void)state;
-    assert_int_equal(asked_of_packet(in_header), 0);
-    assert_int_equal(asked_of_packet(SOCKET_INTERFACE), PACKET_SHOW_INFO);
-    assert_int_equal(asked_of_packet(SOCKET_UID), PACKET_SHOW_INFO);
-    assert_int_equal(asked_of_packet(SOCKET_PACKET), PACKET_SHOW_INFO);
-    assert_int_equal(asked_of_packet(SOCKET_TX_RING), PACKET_SHOW_RING_CFG);
-    assert_int_equal(asked_of_packet(SOCKET_FANOUT), PACKET_SHOW_FANOUT);
-    assert_int_equal(asked_of_packet(SOCKET_QUEUES), PACKET_SHOW_MEMINFO);
-    assert_int_equal(asked_of_packet(SOCKET_FILTER), PACKET_SHOW_FILTER);
-    assert_int_equal(asked_of_netlink(in_header), 0);
-    assert_int_equal(asked_of_netlink(SOCKET_MEMORY), NDIAG_SHOW_MEMINFO);
-    assert_int_equal(asked_of_netlink(SOCKET_GROUPS), NDIAG_SHOW_GROUPS);
-    assert_int_equal(asked_of_xdp(in_header), 0);
-    assert_int_equal(asked_of_xdp(SOCKET_QUEUE_ID), XDP_SHOW_INFO);
-    assert_int_equal(asked_of_xdp(SOCKET_RX_RING), XDP_SHOW_RING_CFG);
-    assert_int_equal(asked_of_xdp(SOCKET_FILL_RING), XDP_SHOW_UMEM);
-    assert_int_equal(asked_of_xdp(SOCKET_MEMORY), XDP_SHOW_MEMINFO);
-    assert_int_equal(asked_of_xdp(SOCKET_XDP_STATS), 1 << 4);
+    assert_int_equal(asked_of_packet(stage, in_header), 0);
+    assert_int_equal(asked_of_packet(stage, SOCKET_INTERFACE), PACKET_SHOW_INFO);
+    assert_int_equal(asked_of_packet(stage, SOCKET_UID), PACKET_SHOW_INFO);
+    assert_int_equal(asked_of_packet(stage, SOCKET_PACKET), PACKET_SHOW_INFO);
+    assert_int_equal(asked_of_packet(stage, SOCKET_TX_RING), PACKET_SHOW_RING_CFG);
+    assert_int_equal(asked_of_packet(stage, SOCKET_FANOUT), PACKET_SHOW_FANOUT);
+    assert_int_equal(asked_of_packet(stage, SOCKET_QUEUES), PACKET_SHOW_MEMINFO);
+    assert_int_equal(asked_of_packet(stage, SOCKET_FILTER), PACKET_SHOW_FILTER);
+    assert_int_equal(asked_of_netlink(stage, in_header), 0);
+    assert_int_equal(asked_of_netlink(stage, SOCKET_MEMORY), NDIAG_SHOW_MEMINFO);
+    assert_int_equal(asked_of_netlink(stage, SOCKET_GROUPS), NDIAG_SHOW_GROUPS);
+    assert_int_equal(asked_of_xdp(stage, in_header), 0);
+    assert_int_equal(asked_of_xdp(stage, SOCKET_QUEUE_ID), XDP_SHOW_INFO);
+    assert_int_equal(asked_of_xdp(stage, SOCKET_RX_RING), XDP_SHOW_RING_CFG);
+    assert_int_equal(asked_of_xdp(stage, SOCKET_FILL_RING), XDP_SHOW_UMEM);
+    assert_int_equal(asked_of_xdp(stage, SOCKET_MEMORY), XDP_SHOW_MEMINFO);
+    assert_int_equal(asked_of_xdp(stage, SOCKET_XDP_STATS), 1 << 4);
 }
 
 static void only_states_that_are_wanted_are_asked_for(void **state)
 {
+    struct stage *stage = *state;
     const struct field *field = field_find(&kind_socket, "state", strlen("state"));
     const struct predicate listens = predicate_one_of(field, 1u << TCP_LISTEN);
     struct vsock_diag_req vsock;
     struct tipc_sock_diag_req tipc;
 
-    (void)state;
-    ask(&table_vsock, 0, &listens, &vsock, sizeof vsock);
+    ask(stage, &table_vsock, 0, &listens, &vsock, sizeof vsock);
     assert_int_equal(vsock.sdiag_family, AF_VSOCK);
     assert_int_equal(vsock.vdiag_states, 1u << TCP_LISTEN);
-    ask(&table_tipc, 0, &listens, &tipc, sizeof tipc);
+    ask(stage, &table_tipc, 0, &listens, &tipc, sizeof tipc);
     assert_int_equal(tipc.sdiag_family, AF_TIPC);
     assert_int_equal(tipc.tidiag_states, 1u << TCP_LISTEN);
 }
@@ -621,10 +593,10 @@ int main(void)
         cmocka_unit_test(what_is_nested_and_malformed_makes_its_message_malformed),
         cmocka_unit_test(a_message_that_is_short_or_of_another_family_is_malformed),
         cmocka_unit_test(an_attribute_that_does_not_end_where_its_message_does_is_malformed),
-        cmocka_unit_test(a_dump_hands_on_the_rows_around_a_malformed_message),
-        cmocka_unit_test(tipc_sockets_that_were_not_asked_for_are_no_rows_and_no_loss),
-        cmocka_unit_test(only_what_is_needed_is_asked_for),
-        cmocka_unit_test(only_states_that_are_wanted_are_asked_for),
+        ON_STAGE(a_dump_hands_on_the_rows_around_a_malformed_message),
+        ON_STAGE(tipc_sockets_that_were_not_asked_for_are_no_rows_and_no_loss),
+        ON_STAGE(only_what_is_needed_is_asked_for),
+        ON_STAGE(only_states_that_are_wanted_are_asked_for),
         cmocka_unit_test(a_missing_module_has_a_name),
         cmocka_unit_test(a_table_whose_rows_the_kernel_counts_says_so),
     };

@@ -1,12 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* TCP sockets out of saved answers: what is there comes, and whatever is wrong is reported. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/inet_diag.h>
@@ -21,18 +14,7 @@
 #include <unistd.h>
 
 #include "fastnet/layouts.h"
-#include "peer.h"
-#include "scene.h"
-
-struct stage {
-    struct tree tree;
-    char path[96];
-    struct wire wire;
-    bool verbose;
-    struct report report;
-    struct kept kept;
-    struct query query;
-};
+#include "kit.h"
 
 static void put(struct stage *stage, const void *data, size_t size)
 {
@@ -46,13 +28,7 @@ static void put_wire(struct stage *stage)
 
 static int read_table(struct stage *stage, const struct table *table)
 {
-    const size_t stop_after = stage->kept.stop_after;
-
-    kept_finish(&stage->kept);
-    stage->kept.stop_after = stop_after;
-    stage->report = (struct report){.verbose = stage->verbose};
-    stage->query.table = table;
-    return backend_diag_file.dump(&stage->query, keep_record, &stage->kept);
+    return stage_list(stage, &backend_diag_file, table, stage_keep);
 }
 
 static void wire_tcp6(struct wire *wire, uint16_t port)
@@ -84,7 +60,7 @@ static void only_the_first_answer_is_listed(void **state)
     assert_int_equal(read_table(stage, &table_tcp_both), 0);
     assert_int_equal(stage->kept.count, 2);
     assert_int_equal(stage->report.count, 0);
-    stage->verbose = true;
+    stage->report.verbose = true;
     assert_int_equal(read_table(stage, &table_tcp_both), 0);
     assert_true(report_says(&stage->report, "saved: only the first answer is listed"));
     assert_int_equal(stage->report.count, 1);
@@ -95,7 +71,7 @@ static void a_family_comes_without_the_other(void **state)
 {
     struct stage *stage = *state;
 
-    stage->verbose = true;
+    stage->report.verbose = true;
     wire_tcp(&stage->wire, NLM_F_MULTI, 1, 1000, 1);
     wire_tcp6(&stage->wire, 1002);
     wire_tcp(&stage->wire, NLM_F_MULTI, 1, 1001, 2);
@@ -279,7 +255,7 @@ static void *write_slowly(void *arg)
     const struct stage *stage = arg;
     static char overlong[200001 + 3];
     const struct nlmsghdr header = {.nlmsg_len = 200001, .nlmsg_type = SOCK_DIAG_BY_FAMILY};
-    const int fd = open(stage->path, O_WRONLY | O_CLOEXEC);
+    const int fd = open(stage->query.diag_file, O_WRONLY | O_CLOEXEC);
 
     memcpy(overlong, &header, sizeof header);
     if (write(fd, overlong, 17) < 0 || write(fd, overlong + 17, sizeof overlong - 17) < 0)
@@ -298,7 +274,7 @@ static void a_pipe_gives_as_much_as_it_has(void **state)
     struct stage *stage = *state;
     pthread_t writer;
 
-    assert_int_equal(mkfifo(stage->path, 0600), 0);
+    assert_int_equal(mkfifo(stage->query.diag_file, 0600), 0);
     for (uint16_t i = 0; i < 50; i++)
         wire_tcp(&stage->wire, 0, 1, (uint16_t)(1000 + i), i + 1u);
     wire_done(&stage->wire, 0, 1, 0);
@@ -323,17 +299,16 @@ static int write_row(const struct record *record, void *arg)
 /* Dumps the kernel's answer (a peer's) to the file. */
 static void save(struct stage *stage, const struct table *table, uint64_t needs)
 {
-    struct peer peer;
     struct writer writer;
     struct sink *sink;
-    struct query query = {
-        .table = table, .needs = needs, .proc_root = "/nonexistent", .report = &stage->report};
+    struct query query = stage->query;
 
-    peer_init(&peer);
-    peer_add_wire(&peer, &stage->wire);
-    query.netlink = netlink_create(&peer.netlink);
-    assert_int_equal(
-        writer_init(&writer, open(stage->path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600)), 0);
+    query.table = table;
+    query.needs = needs;
+    peer_add_wire(&stage->peer, &stage->wire);
+    assert_int_equal(writer_init(&writer, open(stage->query.diag_file,
+                                               O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600)),
+                     0);
     sink = sink_create(&sink_diag, NULL, &writer, NULL);
     assert_non_null(sink);
     sink_begin(sink);
@@ -343,8 +318,7 @@ static void save(struct stage *stage, const struct table *table, uint64_t needs)
     sink_destroy(sink);
     close(writer.fd);
     writer_finish(&writer);
-    netlink_destroy(query.netlink);
-    peer_finish(&peer);
+    stage_anew(stage);
 }
 
 static void saved_messages_are_the_kernels_and_one_end_follows_them(void **state)
@@ -361,7 +335,7 @@ static void saved_messages_are_the_kernels_and_one_end_follows_them(void **state
     rows = wire->length;
     wire_done(&stage->wire, NLM_F_MULTI, 1, 0);
     save(stage, &table_tcp, SOCKET_MESSAGE);
-    data = read_whole(stage->path, &size);
+    data = read_whole(stage->query.diag_file, &size);
     assert_int_equal(size, rows + NLMSG_LENGTH(sizeof(int)));
     assert_memory_equal(data, wire->data, rows);
     memcpy(&last, data + rows, sizeof last);
@@ -406,30 +380,16 @@ static void messages_are_brought_only_where_they_are_needed(void **state)
 
 static int begin(void **state)
 {
-    struct stage *stage = calloc(1, sizeof *stage);
+    static char path[96];
+    struct stage *stage = stage_make_in(state, sizeof *stage);
 
-    assert_non_null(stage);
-    tree_make(&stage->tree);
-    snprintf(stage->path, sizeof stage->path, "%s/net/saved", stage->tree.root);
-    stage->query = (struct query){.needs = UINT64_MAX,
-                                  .proc_root = "/proc",
-                                  .diag_file = stage->path,
-                                  .report = &stage->report};
-    *state = stage;
+    snprintf(path, sizeof path, "%s/net/saved", stage->tree.root);
+    stage->query.proc_root = "/proc";
+    stage->query.diag_file = path;
     return 0;
 }
 
-static int end(void **state)
-{
-    struct stage *stage = *state;
-
-    kept_finish(&stage->kept);
-    tree_remove(&stage->tree);
-    free(stage);
-    return 0;
-}
-
-#define TEST(function) cmocka_unit_test_setup_teardown(function, begin, end)
+#define TEST(function) cmocka_unit_test_setup_teardown(function, begin, stage_remove)
 
 int main(void)
 {

@@ -3,13 +3,6 @@
  * The doctor's rules over readings that are made: what the kernels of test machines refuse to do,
  * and the arithmetic of limits, losses and crowds.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <arpa/inet.h>
 #include <linux/sock_diag.h>
 #include <netinet/in.h>
@@ -23,6 +16,7 @@
 #include "fastnet/clock.h"
 #include "fastnet/kernel_info.h"
 #include "fastnet/report.h"
+#include "kit.h"
 
 enum { KEPT = 32, SUMMARY = 512 };
 

@@ -1,25 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /* Counters of lost packets, as drops. The engine, which reads them, is played here. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <errno.h>
 #include <linux/sock_diag.h>
 #include <netinet/in.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "addresses.h"
 #include "doctor/drop_counters.h"
 #include "fastnet/array.h"
 #include "fastnet/drop_watch.h"
 #include "fastnet/engine.h"
 #include "fastnet/lookup.h"
 #include "fastnet/record.h"
+#include "kit.h"
 
 /* --- The engine ------------------------------------------------------------------------------- */
 

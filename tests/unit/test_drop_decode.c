@@ -1,12 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Rows of what the program counted: whose packets, from where and to where. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <arpa/inet.h>
 #include <linux/if_ether.h>
 #include <netinet/in.h>
@@ -15,6 +8,7 @@
 #include "backend/drop/drop_decode.h"
 #include "doctor/rules.h"
 #include "fastnet/array.h"
+#include "kit.h"
 
 /* 10.9.0.1 port 4660 to 10.9.0.2 port 80, TCP. */
 static struct drop_seen v4(bool received)

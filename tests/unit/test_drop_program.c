@@ -1,12 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* The program that counts drops: made from types of a kernel, and run here. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <arpa/inet.h>
 #include <errno.h>
 #include <linux/if_ether.h>
@@ -16,6 +9,7 @@
 #include "../helpers/made_drops.h"
 #include "backend/drop/drop_program.h"
 #include "fastnet/array.h"
+#include "kit.h"
 #include "processor.h"
 
 static char bytes[MADE_BTF_MAX];

@@ -1,16 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* What is known of the reasons for which packets are dropped. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <string.h>
 
 #include "fastnet/array.h"
 #include "fastnet/drop_reasons.h"
+#include "kit.h"
 
 static const struct drop_reason *find(const char *reason, const char *function)
 {

@@ -1,12 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* A listing carried out: which backend is asked, which rows come, what is told. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <errno.h>
 #include <linux/netlink_diag.h>
 #include <linux/sock_diag.h>
@@ -20,8 +13,7 @@
 
 #include "fastnet/engine.h"
 #include "fastnet/predicate.h"
-#include "peer.h"
-#include "scene.h"
+#include "kit.h"
 
 enum { SECTIONS_MAX = 8 };
 

@@ -1,17 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Text that others chose: harmless, and readable back. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <stdbool.h>
 #include <string.h>
 
 #include "fastnet/text.h"
 #include "format/text/escape.h"
+#include "kit.h"
 #include "unescape.h"
 
 enum { ROUNDS = 200000, SIZE_MAX_TRIED = 24 };

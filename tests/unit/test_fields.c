@@ -1,21 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* The constructors of fields: what each is, what it reads of a record, and what it makes of it. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <netdb.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
 
-#include "addresses.h"
-#include "cells.h"
 #include "fastnet/lookup.h"
 #include "format/fields/fields.h"
+#include "kit.h"
 
 /* Stands in for name servers: every address is called "named". */
 int getnameinfo(const struct sockaddr *address, socklen_t length, char *host, socklen_t host_size,

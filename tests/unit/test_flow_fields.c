@@ -1,12 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* The fields of flows, expectations, and their counters. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <linux/netfilter/nf_conntrack_common.h>
 #include <linux/netfilter/nfnetlink_conntrack.h>
 #include <netinet/in.h>
@@ -16,9 +9,9 @@
 #include <sys/socket.h>
 #include <time.h>
 
-#include "cells.h"
 #include "fastnet/lookup.h"
 #include "flow_rows.h"
+#include "kit.h"
 
 /* The names of the manual: once released they stay. */
 static void the_promised_names_are_there_in_order(void **state)

@@ -1,12 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* The counters of connection tracking and how full its table is, out of files below /proc. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/netfilter/nfnetlink_conntrack.h>
@@ -23,7 +16,8 @@
 #include "backend/proc/stat_file.h"
 #include "fastnet/kernel_abi.h"
 #include "fastnet/rights.h"
-#include "flow_scene.h"
+#include "flow_rows.h"
+#include "kit.h"
 
 /* As Linux 4.4 has it. */
 static const char statistics_then[] =
@@ -145,15 +139,21 @@ static void an_overlong_line_is_refused(void **state)
 
 /* --- Whole trees ------------------------------------------------------------------------------ */
 
+static int list(struct stage *stage, const struct table *table)
+{
+    return stage_list(stage, &backend_proc_conntrack, table, stage_keep);
+}
+
 static void each_processor_has_a_row_of_counters(void **state)
 {
-    struct flow_scene *scene = *state;
-    const struct flow_statistics_record *row = &scene->rows[0].statistics;
+    struct stage *stage = *state;
+    const struct flow_statistics_record *row;
 
-    flow_scene_put(scene, "net/stat/nf_conntrack", flow_statistics_text);
-    assert_int_equal(flow_scene_list(scene, &table_flow_statistics), 0);
-    assert_int_equal(scene->count, 2);
-    assert_int_equal(scene->rows[0].kind, &kind_flow_statistics);
+    tree_put_file(&stage->tree, "net/stat/nf_conntrack", flow_statistics_text);
+    assert_int_equal(list(stage, &table_flow_statistics), 0);
+    row = &stage->kept.records[0].statistics;
+    assert_int_equal(stage->kept.count, 2);
+    assert_int_equal(stage->kept.records[0].kind, &kind_flow_statistics);
     assert_int_equal(row->cpu, 0);
     assert_false(row->expectations);
     assert_int_equal(row->counters[CTA_STATS_CLASH_RESOLVE], 1);
@@ -166,13 +166,15 @@ static void each_processor_has_a_row_of_counters(void **state)
     assert_int_equal(row->counters[CTA_STATS_EARLY_DROP], 8);
     assert_int_equal(row->counters[CTA_STATS_ERROR], 9);
     assert_int_equal(row->counters[CTA_STATS_SEARCH_RESTART], UINT32_MAX);
-    assert_int_equal(scene->rows[1].statistics.cpu, 1);
-    assert_int_equal(scene->rows[1].statistics.counters[CTA_STATS_ERROR], 2);
-    assert_int_equal(flow_scene_list(scene, &table_expectation_statistics), 0);
-    assert_int_equal(scene->count, 2);
+    assert_int_equal(stage->kept.records[1].statistics.cpu, 1);
+    assert_int_equal(stage->kept.records[1].statistics.counters[CTA_STATS_ERROR], 2);
+    assert_int_equal(list(stage, &table_expectation_statistics), 0);
+    row = &stage->kept.records[0].statistics;
+    assert_int_equal(stage->kept.count, 2);
     assert_true(row->expectations);
-    assert_int_equal(scene->rows[0].has, 1 << CTA_STATS_EXP_NEW | 1 << CTA_STATS_EXP_CREATE |
-                                             1 << CTA_STATS_EXP_DELETE);
+    assert_int_equal(stage->kept.records[0].has, 1 << CTA_STATS_EXP_NEW |
+                                                     1 << CTA_STATS_EXP_CREATE |
+                                                     1 << CTA_STATS_EXP_DELETE);
     assert_int_equal(row->counters[CTA_STATS_EXP_NEW], 10);
     assert_int_equal(row->counters[CTA_STATS_EXP_CREATE], 11);
     assert_int_equal(row->counters[CTA_STATS_EXP_DELETE], 12);
@@ -184,77 +186,78 @@ static void counters_that_are_no_longer_used_are_absent(void **state)
     static const uint64_t unused = 1 << CTA_STATS_SEARCHED | 1 << CTA_STATS_NEW |
                                    1 << CTA_STATS_IGNORE | 1 << CTA_STATS_DELETE |
                                    1 << CTA_STATS_DELETE_LIST;
-    struct flow_scene *scene = *state;
+    struct stage *stage = *state;
 
-    flow_scene_put(scene, "net/stat/nf_conntrack", flow_statistics_text);
-    assert_int_equal(flow_scene_list(scene, &table_flow_statistics), 0);
-    assert_int_equal(scene->rows[0].has, (2u << CTA_STATS_MAX) - 2 - unused);
-    flow_scene_put(scene, "net/stat/nf_conntrack", statistics_then);
-    assert_int_equal(flow_scene_list(scene, &table_flow_statistics), 0);
-    assert_int_equal(scene->count, 1);
-    assert_int_equal(scene->rows[0].has & unused, unused);
-    assert_int_equal(scene->rows[0].statistics.counters[CTA_STATS_SEARCHED], 1);
-    assert_int_equal(scene->rows[0].statistics.counters[CTA_STATS_DELETE_LIST], 7);
-    assert_false(scene->rows[0].has & (1 << CTA_STATS_CLASH_RESOLVE));
+    tree_put_file(&stage->tree, "net/stat/nf_conntrack", flow_statistics_text);
+    assert_int_equal(list(stage, &table_flow_statistics), 0);
+    assert_int_equal(stage->kept.records[0].has, (2u << CTA_STATS_MAX) - 2 - unused);
+    tree_put_file(&stage->tree, "net/stat/nf_conntrack", statistics_then);
+    assert_int_equal(list(stage, &table_flow_statistics), 0);
+    assert_int_equal(stage->kept.count, 1);
+    assert_int_equal(stage->kept.records[0].has & unused, unused);
+    assert_int_equal(stage->kept.records[0].statistics.counters[CTA_STATS_SEARCHED], 1);
+    assert_int_equal(stage->kept.records[0].statistics.counters[CTA_STATS_DELETE_LIST], 7);
+    assert_false(stage->kept.records[0].has & (1 << CTA_STATS_CLASH_RESOLVE));
 }
 
 static void malformed_counters_are_skipped_and_told(void **state)
 {
-    struct flow_scene *scene = *state;
+    struct stage *stage = *state;
 
-    flow_scene_put(scene, "net/stat/nf_conntrack", "found drop\n1 2\n1\n5 6\n");
-    assert_int_equal(flow_scene_list(scene, &table_flow_statistics), 0);
-    assert_int_equal(scene->count, 2);
-    assert_int_equal(scene->rows[1].statistics.cpu, 2);
-    assert_true(scene->report.partial);
-    assert_true(report_says(&scene->report, "net/stat/nf_conntrack: skipped 1 malformed line, the "
+    tree_put_file(&stage->tree, "net/stat/nf_conntrack", "found drop\n1 2\n1\n5 6\n");
+    assert_int_equal(list(stage, &table_flow_statistics), 0);
+    assert_int_equal(stage->kept.count, 2);
+    assert_int_equal(stage->kept.records[1].statistics.cpu, 2);
+    assert_true(stage->report.partial);
+    assert_true(report_says(&stage->report, "net/stat/nf_conntrack: skipped 1 malformed line, the "
                                             "first is line 3"));
-    flow_scene_put(scene, "net/stat/nf_conntrack", "");
-    assert_int_equal(flow_scene_list(scene, &table_flow_statistics), -EBADMSG);
-    flow_scene_put(scene, "net/stat/nf_conntrack", "1 2 3\n");
-    assert_int_equal(flow_scene_list(scene, &table_flow_statistics), -EBADMSG);
+    tree_put_file(&stage->tree, "net/stat/nf_conntrack", "");
+    assert_int_equal(list(stage, &table_flow_statistics), -EBADMSG);
+    tree_put_file(&stage->tree, "net/stat/nf_conntrack", "1 2 3\n");
+    assert_int_equal(list(stage, &table_flow_statistics), -EBADMSG);
 }
 
 static void counters_that_are_cut_are_a_loss(void **state)
 {
-    struct flow_scene *scene = *state;
+    struct stage *stage = *state;
 
-    flow_scene_put(scene, "net/stat/nf_conntrack", "found drop\n1 2\n3 4");
-    assert_int_equal(flow_scene_list(scene, &table_flow_statistics), 0);
-    assert_int_equal(scene->count, 1);
-    assert_true(scene->report.partial);
-    assert_int_equal(scene->report.count, 1);
-    assert_true(report_says(&scene->report, "is truncated: its last line has no newline"));
+    tree_put_file(&stage->tree, "net/stat/nf_conntrack", "found drop\n1 2\n3 4");
+    assert_int_equal(list(stage, &table_flow_statistics), 0);
+    assert_int_equal(stage->kept.count, 1);
+    assert_true(stage->report.partial);
+    assert_int_equal(stage->report.count, 1);
+    assert_true(report_says(&stage->report, "is truncated: its last line has no newline"));
 }
 
 static void counters_that_are_cut_in_their_heading_are_a_loss(void **state)
 {
-    struct flow_scene *scene = *state;
+    struct stage *stage = *state;
 
-    flow_scene_put(scene, "net/stat/nf_conntrack", "entries  clashres found");
-    assert_int_equal(flow_scene_list(scene, &table_flow_statistics), 0);
-    assert_int_equal(scene->count, 0);
-    assert_true(scene->report.partial);
-    assert_true(report_says(&scene->report, "is truncated: its last line has no newline"));
+    tree_put_file(&stage->tree, "net/stat/nf_conntrack", "entries  clashres found");
+    assert_int_equal(list(stage, &table_flow_statistics), 0);
+    assert_int_equal(stage->kept.count, 0);
+    assert_true(stage->report.partial);
+    assert_true(report_says(&stage->report, "is truncated: its last line has no newline"));
 }
 
 static void usage_is_put_together_from_several_files(void **state)
 {
-    struct flow_scene *scene = *state;
-    const struct record *row = &scene->rows[0];
+    struct stage *stage = *state;
+    const struct record *row;
 
-    flow_scene_put(scene, "net/stat/nf_conntrack", flow_statistics_text);
-    flow_scene_put(scene, "sys/net/netfilter/nf_conntrack_count", "17\n");
-    flow_scene_put(scene, "sys/net/netfilter/nf_conntrack_max", "262144\n");
-    flow_scene_put(scene, "sys/net/netfilter/nf_conntrack_buckets", "65536\n");
-    flow_scene_put(
-        scene, "slabinfo",
+    tree_put_file(&stage->tree, "net/stat/nf_conntrack", flow_statistics_text);
+    tree_put_file(&stage->tree, "sys/net/netfilter/nf_conntrack_count", "17\n");
+    tree_put_file(&stage->tree, "sys/net/netfilter/nf_conntrack_max", "262144\n");
+    tree_put_file(&stage->tree, "sys/net/netfilter/nf_conntrack_buckets", "65536\n");
+    tree_put_file(
+        &stage->tree, "slabinfo",
         "slabinfo - version: 2.1\n"
         "# name            <active_objs> <num_objs> <objsize> <objperslab> <pagesperslab>\n"
         "nf_conntrack_expect      0      0    208   19    1 : tunables    0    0    0\n"
         "nf_conntrack           0      0    256   16    1 : tunables    0    0    0\n");
-    assert_int_equal(flow_scene_list(scene, &table_flow_usage), 0);
-    assert_int_equal(scene->count, 1);
+    assert_int_equal(list(stage, &table_flow_usage), 0);
+    row = &stage->kept.records[0];
+    assert_int_equal(stage->kept.count, 1);
     assert_int_equal(row->kind, &kind_flow_usage);
     assert_int_equal(row->has, backend_fields(&backend_proc_conntrack, &table_flow_usage));
     assert_int_equal(row->usage.entries, 17);
@@ -263,55 +266,53 @@ static void usage_is_put_together_from_several_files(void **state)
     assert_int_equal(row->usage.entry_size, 256);
     assert_int_equal(row->usage.drop, 0x107);
     assert_int_equal(row->usage.early_drop, 0x208);
-    assert_int_equal(flow_scene_list(scene, &table_flow_count), 0);
+    assert_int_equal(list(stage, &table_flow_count), 0);
     assert_int_equal(row->has, USAGE_ENTRIES);
     assert_int_equal(row->usage.entries, 17);
 }
 
 static void usage_lacks_what_cannot_be_read(void **state)
 {
-    struct flow_scene *scene = *state;
-    const struct record *row = &scene->rows[0];
+    struct stage *stage = *state;
+    const struct record *row;
 
-    flow_scene_put(scene, "sys/net/netfilter/nf_conntrack_count", "17\n");
-    flow_scene_put(scene, "sys/net/netfilter/nf_conntrack_buckets", "many\n");
-    flow_scene_put(scene, "sys/net/nf_conntrack_max", "1000\n");
-    assert_int_equal(flow_scene_list(scene, &table_flow_usage), 0);
+    tree_put_file(&stage->tree, "sys/net/netfilter/nf_conntrack_count", "17\n");
+    tree_put_file(&stage->tree, "sys/net/netfilter/nf_conntrack_buckets", "many\n");
+    tree_put_file(&stage->tree, "sys/net/nf_conntrack_max", "1000\n");
+    assert_int_equal(list(stage, &table_flow_usage), 0);
+    row = &stage->kept.records[0];
     assert_int_equal(row->has, USAGE_ENTRIES | USAGE_MAXIMUM);
     assert_int_equal(row->usage.maximum, 1000);
-    assert_false(scene->report.partial);
-    assert_true(report_says(&scene->report, "net/netfilter/nf_conntrack_buckets: malformed"));
-    assert_true(report_says(&scene->report, "slabinfo: No such file or directory"));
-    assert_true(report_says(&scene->report, "net/stat/nf_conntrack: No such file or directory"));
+    assert_false(stage->report.partial);
+    assert_true(report_says(&stage->report, "net/netfilter/nf_conntrack_buckets: malformed"));
+    assert_true(report_says(&stage->report, "slabinfo: No such file or directory"));
+    assert_true(report_says(&stage->report, "net/stat/nf_conntrack: No such file or directory"));
 }
 
 static void the_number_of_flows_may_come_from_the_counters(void **state)
 {
-    struct flow_scene *scene = *state;
+    struct stage *stage = *state;
 
-    flow_scene_put(scene, "net/stat/nf_conntrack", flow_statistics_text);
-    assert_int_equal(flow_scene_list(scene, &table_flow_count), 0);
-    assert_int_equal(scene->count, 1);
-    assert_int_equal(scene->rows[0].has, USAGE_ENTRIES);
-    assert_int_equal(scene->rows[0].usage.entries, 16);
-    assert_int_equal(flow_scene_list(scene, &table_flow_usage), 0);
-    assert_int_equal(scene->rows[0].has, USAGE_ENTRIES | USAGE_DROPS);
-    assert_int_equal(scene->rows[0].usage.entries, 16);
+    tree_put_file(&stage->tree, "net/stat/nf_conntrack", flow_statistics_text);
+    assert_int_equal(list(stage, &table_flow_count), 0);
+    assert_int_equal(stage->kept.count, 1);
+    assert_int_equal(stage->kept.records[0].has, USAGE_ENTRIES);
+    assert_int_equal(stage->kept.records[0].usage.entries, 16);
+    assert_int_equal(list(stage, &table_flow_usage), 0);
+    assert_int_equal(stage->kept.records[0].has, USAGE_ENTRIES | USAGE_DROPS);
+    assert_int_equal(stage->kept.records[0].usage.entries, 16);
 }
 
 static void what_usage_has_already_stays(void **state)
 {
-    struct flow_scene *scene = *state;
+    struct stage *stage = *state;
     struct record record = {.kind = &kind_flow_usage, .has = USAGE_MAXIMUM};
 
     record.usage.maximum = 5;
-    flow_scene_put(scene, "sys/net/netfilter/nf_conntrack_max", "262144\n");
-    flow_scene_put(scene, "sys/net/netfilter/nf_conntrack_buckets", "65536\n");
-    flow_usage_complete(&(struct query){.table = &table_flow_usage,
-                                        .needs = UINT64_MAX,
-                                        .proc_root = scene->tree.root,
-                                        .report = &scene->report},
-                        &record);
+    tree_put_file(&stage->tree, "sys/net/netfilter/nf_conntrack_max", "262144\n");
+    tree_put_file(&stage->tree, "sys/net/netfilter/nf_conntrack_buckets", "65536\n");
+    stage->query.table = &table_flow_usage;
+    flow_usage_complete(&stage->query, &record);
     assert_int_equal(record.has, USAGE_MAXIMUM | USAGE_BUCKETS);
     assert_int_equal(record.usage.maximum, 5);
     assert_int_equal(record.usage.buckets, 65536);
@@ -348,15 +349,15 @@ static bool become_nobody(void)
 }
 
 /* 77: cannot be tried here; 0: as it must be; else where it failed. */
-static int open_as_nobody(const struct flow_scene *scene)
+static int open_as_nobody(const struct stage *stage)
 {
     char path[96];
     struct lines lines;
 
-    flow_scene_put(scene, "slabinfo", "x\n");
-    snprintf(path, sizeof path, "%s/slabinfo", scene->tree.root);
+    tree_put_file(&stage->tree, "slabinfo", "x\n");
+    snprintf(path, sizeof path, "%s/slabinfo", stage->tree.root);
     chmod(path, 0);
-    chmod(scene->tree.root, 0755);
+    chmod(stage->tree.root, 0755);
     if (geteuid() != 0 || access("/proc/slabinfo", R_OK) != 0 || !become_nobody() ||
         rights_init() < 0)
         return 77;
@@ -367,7 +368,7 @@ static int open_as_nobody(const struct flow_scene *scene)
     lines_close(&lines);
     if (is_effective())
         return 2;
-    return netfilter_open(&lines, scene->tree.root, "slabinfo") == -EACCES ? 0 : 3;
+    return netfilter_open(&lines, stage->tree.root, "slabinfo") == -EACCES ? 0 : 3;
 }
 
 static void the_right_is_lent_for_the_kernels_own_files_alone(void **state)
@@ -385,8 +386,6 @@ static void the_right_is_lent_for_the_kernels_own_files_alone(void **state)
     assert_int_equal(WEXITSTATUS(status), 0);
 }
 
-#define TEST(function) cmocka_unit_test_setup_teardown(function, flow_scene_make, flow_scene_remove)
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -394,16 +393,16 @@ int main(void)
         cmocka_unit_test(counters_that_are_none_of_the_kernels_are_refused),
         cmocka_unit_test(the_slab_of_flows_says_the_size_of_one),
         cmocka_unit_test(an_overlong_line_is_refused),
-        TEST(each_processor_has_a_row_of_counters),
-        TEST(counters_that_are_no_longer_used_are_absent),
-        TEST(malformed_counters_are_skipped_and_told),
-        TEST(counters_that_are_cut_are_a_loss),
-        TEST(counters_that_are_cut_in_their_heading_are_a_loss),
-        TEST(usage_is_put_together_from_several_files),
-        TEST(usage_lacks_what_cannot_be_read),
-        TEST(the_number_of_flows_may_come_from_the_counters),
-        TEST(what_usage_has_already_stays),
-        TEST(the_right_is_lent_for_the_kernels_own_files_alone),
+        ON_STAGE(each_processor_has_a_row_of_counters),
+        ON_STAGE(counters_that_are_no_longer_used_are_absent),
+        ON_STAGE(malformed_counters_are_skipped_and_told),
+        ON_STAGE(counters_that_are_cut_are_a_loss),
+        ON_STAGE(counters_that_are_cut_in_their_heading_are_a_loss),
+        ON_STAGE(usage_is_put_together_from_several_files),
+        ON_STAGE(usage_lacks_what_cannot_be_read),
+        ON_STAGE(the_number_of_flows_may_come_from_the_counters),
+        ON_STAGE(what_usage_has_already_stays),
+        ON_STAGE(the_right_is_lent_for_the_kernels_own_files_alone),
     };
 
     return cmocka_run_group_tests_name("flow_usage", tests, NULL, NULL);

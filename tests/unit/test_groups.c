@@ -1,19 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Groups of --count-by: how many rows each has. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <netinet/tcp.h>
 
 #include "engine/groups.h"
 #include "fastnet/lookup.h"
 #include "kept_rows.h"
-
-static const struct context no_names;
+#include "kit.h"
 
 static struct record in_state(uint8_t state, uint64_t rows)
 {

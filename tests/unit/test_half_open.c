@@ -1,12 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Half-open connections: what netlink does not know of them comes from /proc. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <arpa/inet.h>
 #include <errno.h>
 #include <linux/sock_diag.h>
@@ -16,18 +9,12 @@
 #include <string.h>
 #include <sys/socket.h>
 
-#include "peer.h"
-#include "scene.h"
+#include "kit.h"
 
 #define NUMBERS (SOCKET_UID | SOCKET_RETRANSMITS | SOCKET_PROBES)
 
 struct scene {
-    struct tree tree;
-    struct peer peer;
-    struct netlink *netlink;
-    struct wire wire;
-    struct kept kept;
-    struct report report;
+    struct stage stage;
     char file[8192];
 };
 
@@ -40,8 +27,8 @@ static void tell(struct scene *scene, uint16_t remote_port)
     diag.idiag_uid = 0;
     diag.idiag_inode = 0;
     diag.id.idiag_dport = htons(remote_port);
-    wire_message(&scene->wire, SOCK_DIAG_BY_FAMILY, NLM_F_MULTI, 1);
-    wire_put(&scene->wire, &diag, sizeof diag);
+    wire_message(&scene->stage.wire, SOCK_DIAG_BY_FAMILY, NLM_F_MULTI, 1);
+    wire_put(&scene->stage.wire, &diag, sizeof diag);
 }
 
 /* The same as the file has it, in any state. */
@@ -59,18 +46,12 @@ static void show(struct scene *scene, unsigned state, uint16_t remote_port, unsi
 static int list_table(struct scene *scene, const struct table *table, uint64_t needs,
                       bool exclusive)
 {
-    struct query query = {.table = table,
-                          .needs = needs,
-                          .proc_root = scene->tree.root,
-                          .netlink = scene->netlink,
-                          .report = &scene->report,
-                          .exclusive = exclusive};
-
-    wire_done(&scene->wire, NLM_F_MULTI, 1, 0);
-    peer_add_wire(&scene->peer, &scene->wire);
+    scene->stage.query.needs = needs;
+    scene->stage.query.exclusive = exclusive;
+    stage_send_done(&scene->stage, 1, 0);
     if (*scene->file)
-        tree_puts(&scene->tree, "tcp", scene->file);
-    return backend_sock_diag.dump(&query, keep_record, &scene->kept);
+        tree_puts(&scene->stage.tree, "tcp", scene->file);
+    return stage_list(&scene->stage, &backend_sock_diag, table, stage_keep);
 }
 
 static int list(struct scene *scene, uint64_t needs, bool exclusive)
@@ -87,15 +68,15 @@ static void their_numbers_come_from_proc_by_the_two_ends(void **state)
         show(scene, TCP_SYN_RECV, (uint16_t)(1000 + (i * 7) % 40), 500u + (i * 7u) % 40);
     }
     assert_int_equal(list(scene, NUMBERS, false), 0);
-    assert_int_equal(scene->kept.count, 40);
+    assert_int_equal(scene->stage.kept.count, 40);
     for (unsigned i = 0; i < 40; i++) {
-        const struct record *record = &scene->kept.records[i];
+        const struct record *record = &scene->stage.kept.records[i];
         assert_true((record->has & NUMBERS) == NUMBERS);
         assert_int_equal(record->socket.uid, 500 + i);
         assert_int_equal(record->socket.retransmits, (500 + i) % 7);
         assert_int_equal(record->socket.probes, (500 + i) % 5);
     }
-    assert_int_equal(scene->report.count, 0);
+    assert_int_equal(scene->stage.report.count, 0);
 }
 
 static void one_that_proc_does_not_have_any_more_stays_without(void **state)
@@ -107,8 +88,8 @@ static void one_that_proc_does_not_have_any_more_stays_without(void **state)
     show(scene, TCP_SYN_RECV, 1001, 501);
     show(scene, TCP_ESTABLISHED, 1000, 7); /* it is whole by now: another row's numbers */
     assert_int_equal(list(scene, NUMBERS, false), 0);
-    assert_int_equal(scene->kept.records[0].has & NUMBERS, 0);
-    assert_int_equal(scene->kept.records[1].socket.uid, 501);
+    assert_int_equal(scene->stage.kept.records[0].has & NUMBERS, 0);
+    assert_int_equal(scene->stage.kept.records[1].socket.uid, 501);
 }
 
 static void without_proc_they_stay_without_and_no_row_is_lost(void **state)
@@ -117,15 +98,15 @@ static void without_proc_they_stay_without_and_no_row_is_lost(void **state)
     int result;
 
     tell(scene, 1000);
-    tree_remove(&scene->tree);
+    tree_remove(&scene->stage.tree);
     result = list(scene, NUMBERS, false);
-    tree_make(&scene->tree);
+    tree_make(&scene->stage.tree);
     assert_int_equal(result, 0);
-    assert_int_equal(scene->kept.count, 1);
-    assert_int_equal(scene->kept.records[0].has & NUMBERS, 0);
-    assert_false(scene->report.partial);
-    assert_int_equal(scene->report.count, 1);
-    assert_non_null(strstr(scene->report.lines[0], "net/tcp: No such file or directory"));
+    assert_int_equal(scene->stage.kept.count, 1);
+    assert_int_equal(scene->stage.kept.records[0].has & NUMBERS, 0);
+    assert_false(scene->stage.report.partial);
+    assert_int_equal(scene->stage.report.count, 1);
+    assert_non_null(strstr(scene->stage.report.lines[0], "net/tcp: No such file or directory"));
 }
 
 static void without_one_of_the_two_files_only_its_connections_stay_without(void **state)
@@ -135,8 +116,8 @@ static void without_one_of_the_two_files_only_its_connections_stay_without(void 
     tell(scene, 1000);
     show(scene, TCP_SYN_RECV, 1000, 500);
     assert_int_equal(list_table(scene, &table_tcp_both, NUMBERS, false), 0);
-    assert_int_equal(scene->kept.records[0].socket.uid, 500);
-    assert_int_equal(scene->report.count, 0);
+    assert_int_equal(scene->stage.kept.records[0].socket.uid, 500);
+    assert_int_equal(scene->stage.report.count, 0);
 }
 
 static void a_malformed_line_in_proc_is_no_loss_of_rows(void **state)
@@ -147,10 +128,10 @@ static void a_malformed_line_in_proc_is_no_loss_of_rows(void **state)
     show(scene, TCP_SYN_RECV, 1000, 500);
     memcpy(scene->file + strlen(scene->file), "rubbish\n", 9);
     assert_int_equal(list(scene, NUMBERS, false), 0);
-    assert_int_equal(scene->kept.records[0].socket.uid, 500);
-    assert_false(scene->report.partial);
-    assert_int_equal(scene->report.count, 1);
-    assert_non_null(strstr(scene->report.lines[0], "malformed"));
+    assert_int_equal(scene->stage.kept.records[0].socket.uid, 500);
+    assert_false(scene->stage.report.partial);
+    assert_int_equal(scene->stage.report.count, 1);
+    assert_non_null(strstr(scene->stage.report.lines[0], "malformed"));
 }
 
 static void netlink_alone_means_netlink_alone(void **state)
@@ -160,7 +141,7 @@ static void netlink_alone_means_netlink_alone(void **state)
     tell(scene, 1000);
     show(scene, TCP_SYN_RECV, 1000, 500);
     assert_int_equal(list(scene, NUMBERS, true), 0);
-    assert_int_equal(scene->kept.records[0].has & NUMBERS, 0);
+    assert_int_equal(scene->stage.kept.records[0].has & NUMBERS, 0);
 }
 
 static void what_is_not_needed_is_not_read(void **state)
@@ -170,35 +151,16 @@ static void what_is_not_needed_is_not_read(void **state)
     tell(scene, 1000);
     show(scene, TCP_SYN_RECV, 1000, 500);
     assert_int_equal(list(scene, SOCKET_ADDRESSES, false), 0);
-    assert_int_equal(scene->kept.records[0].has & NUMBERS, 0);
+    assert_int_equal(scene->stage.kept.records[0].has & NUMBERS, 0);
 }
 
 static int begin(void **state)
 {
-    struct scene *scene = calloc(1, sizeof *scene);
-
-    assert_non_null(scene);
-    tree_make(&scene->tree);
-    peer_init(&scene->peer);
-    scene->netlink = netlink_create(&scene->peer.netlink);
-    assert_non_null(scene->netlink);
-    *state = scene;
+    stage_make_in(state, sizeof(struct scene));
     return 0;
 }
 
-static int end(void **state)
-{
-    struct scene *scene = *state;
-
-    netlink_destroy(scene->netlink);
-    peer_finish(&scene->peer);
-    kept_finish(&scene->kept);
-    tree_remove(&scene->tree);
-    free(scene);
-    return 0;
-}
-
-#define TEST(function) cmocka_unit_test_setup_teardown(function, begin, end)
+#define TEST(function) cmocka_unit_test_setup_teardown(function, begin, stage_remove)
 
 int main(void)
 {

@@ -1,14 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Hashes of what others choose. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "fastnet/hash.h"
+#include "kit.h"
 
 static void the_secret_is_two_words_that_stay_the_same(void **state)
 {

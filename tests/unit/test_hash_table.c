@@ -1,15 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Elements are found by hash and key, whatever their hashes are, and stay in order. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "fastnet/hash.h"
 #include "fastnet/hash_table.h"
+#include "kit.h"
 
 enum { MANY = 10000 };
 

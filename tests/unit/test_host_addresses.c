@@ -1,20 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* All addresses of a host name, with a resolver that the test plays. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <errno.h>
 #include <netdb.h>
 #include <netinet/in.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "addresses.h"
 #include "fastnet/lookup.h"
+#include "kit.h"
 
 static struct sockaddr_in in;
 static struct sockaddr_in6 in6;

@@ -1,13 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Numbers as --human shows them. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "fastnet/field.h"
+#include "kit.h"
 
 static void assert_human(enum value_type type, uint64_t number, enum unit unit,
                          const char *expected)

@@ -1,12 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* What inet_diag says of one socket besides its ends, in messages made by hand. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <errno.h>
 #include <linux/sock_diag.h>
 #include <netinet/in.h>
@@ -18,8 +11,7 @@
 #include "backend/socket/decode.h"
 #include "fastnet/array.h"
 #include "fastnet/predicate.h"
-#include "peer.h"
-#include "scene.h"
+#include "kit.h"
 
 #define ALWAYS                                                                                     \
     (SOCKET_ADDRESSES | SOCKET_STATE | SOCKET_QUEUES | SOCKET_UID | SOCKET_INODE | SOCKET_TIMER |  \
@@ -328,30 +320,22 @@ static void associations_of_one_endpoint_are_rows_of_their_own(void **state)
 
 /* --- Requests --------------------------------------------------------------------------------- */
 
-/* Asks a peer whose answer is only an error; returns what dump() returns. */
-static int ask(struct peer *peer, const struct table *table, uint64_t needs,
+static int list(struct stage *stage, const struct table *table, uint64_t needs,
+                const struct predicate *where)
+{
+    stage->query.needs = needs;
+    stage->query.where = where;
+    return stage_list(stage, &backend_sock_diag, table, stage_keep);
+}
+
+/* The peer's answer is only an error; returns what dump() returns. */
+static int ask(struct stage *stage, const struct table *table, uint64_t needs,
                const struct predicate *where, int error)
 {
-    static struct wire wire;
-    struct report report = {0};
-    struct kept kept = {.count = 0};
-
-    peer_init(peer);
-    peer->replays = true;
-    wire.length = 0;
-    wire_done(&wire, NLM_F_MULTI, 1, error);
-    peer_add_wire(peer, &wire);
-    struct netlink *netlink = netlink_create(&peer->netlink);
-    const struct query query = {.table = table,
-                                .needs = needs,
-                                .where = where,
-                                .proc_root = "/nonexistent",
-                                .netlink = netlink,
-                                .report = &report};
-    const int result = backend_sock_diag.dump(&query, keep_record, &kept);
-    netlink_destroy(netlink);
-    kept_finish(&kept);
-    return result;
+    stage_anew(stage);
+    stage->peer.replays = true;
+    stage_send_done(stage, 1, error);
+    return list(stage, table, needs, where);
 }
 
 static struct inet_diag_req_v2 header_of(const struct peer *peer, size_t request)
@@ -379,6 +363,7 @@ static const struct nlattr *find_attribute(const struct peer *peer, size_t reque
 
 static void each_extension_is_asked_for_when_it_is_needed(void **state)
 {
+    struct stage *stage = *state;
     static const struct {
         const struct table *table;
         uint64_t needs;
@@ -404,126 +389,88 @@ static void each_extension_is_asked_for_when_it_is_needed(void **state)
         {&table_mptcp, 0, INET_DIAG_INFO}, /* always, see below */
     };
 
-    (void)state;
     for (size_t i = 0; i < COUNT(cases); i++) {
-        struct peer peer;
-        assert_int_equal(ask(&peer, cases[i].table, cases[i].needs, NULL, 0), 0);
-        assert_int_equal(header_of(&peer, 0).idiag_ext,
+        assert_int_equal(ask(stage, cases[i].table, cases[i].needs, NULL, 0), 0);
+        assert_int_equal(header_of(&stage->peer, 0).idiag_ext,
                          cases[i].attribute ? 1 << (cases[i].attribute - 1) : 0);
-        peer_finish(&peer);
     }
 }
 
 static void mptcp_has_its_number_in_an_attribute(void **state)
 {
+    struct stage *stage = *state;
     const uint32_t number = 262;
-    struct peer peer;
 
-    (void)state;
-    assert_int_equal(ask(&peer, &table_mptcp6, 0, NULL, 0), 0);
-    assert_int_equal(header_of(&peer, 0).sdiag_protocol, IPPROTO_TCP);
-    assert_int_equal(header_of(&peer, 0).sdiag_family, AF_INET6);
-    const struct nlattr *attribute = find_attribute(&peer, 0, INET_DIAG_REQ_PROTOCOL);
+    assert_int_equal(ask(stage, &table_mptcp6, 0, NULL, 0), 0);
+    assert_int_equal(header_of(&stage->peer, 0).sdiag_protocol, IPPROTO_TCP);
+    assert_int_equal(header_of(&stage->peer, 0).sdiag_family, AF_INET6);
+    const struct nlattr *attribute = find_attribute(&stage->peer, 0, INET_DIAG_REQ_PROTOCOL);
     assert_true(attribute && attribute->nla_len == sizeof *attribute + sizeof number &&
                 memcmp(attribute + 1, &number, sizeof number) == 0);
-    peer_finish(&peer);
-    assert_int_equal(ask(&peer, &table_tcp, 0, NULL, 0), 0);
-    assert_null(find_attribute(&peer, 0, INET_DIAG_REQ_PROTOCOL));
-    peer_finish(&peer);
+    assert_int_equal(ask(stage, &table_tcp, 0, NULL, 0), 0);
+    assert_null(find_attribute(&stage->peer, 0, INET_DIAG_REQ_PROTOCOL));
 }
 
 static void an_answer_about_tcp_is_none_about_mptcp(void **state)
 {
-    static struct wire wire;
+    struct stage *stage = *state;
     static const char info[232];
-    struct report report = {0};
-    struct kept kept = {.count = 0};
-    struct peer peer;
 
-    (void)state;
-    peer_init(&peer);
-    begin(&wire, TCP_ESTABLISHED);
-    wire_attribute(&wire, INET_DIAG_INFO, info, sizeof info);
-    wire_done(&wire, NLM_F_MULTI, 1, 0);
-    peer_add_wire(&peer, &wire);
-    struct netlink *netlink = netlink_create(&peer.netlink);
-    const struct query query = {
-        .table = &table_mptcp, .proc_root = "/x", .netlink = netlink, .report = &report};
-    assert_int_equal(backend_sock_diag.dump(&query, keep_record, &kept), -ENOENT);
-    assert_int_equal(kept.count, 0);
-    netlink_destroy(netlink);
-    peer_finish(&peer);
+    begin(&stage->wire, TCP_ESTABLISHED);
+    wire_attribute(&stage->wire, INET_DIAG_INFO, info, sizeof info);
+    stage_send_done(stage, 1, 0);
+    assert_int_equal(list(stage, &table_mptcp, 0, NULL), -ENOENT);
+    assert_int_equal(stage->kept.count, 0);
 }
 
 /* Associations of SCTP have other states than those that the request could name. */
 static void all_states_of_sctp_are_asked_for(void **state)
 {
+    struct stage *stage = *state;
     const struct field *of_state = field_named(&kind_socket, "state");
     const struct predicate where = predicate_one_of(of_state, 1u << TCP_ESTABLISHED);
-    struct peer peer;
 
-    (void)state;
-    assert_int_equal(ask(&peer, &table_sctp, 0, &where, 0), 0);
-    assert_int_equal(header_of(&peer, 0).idiag_states, UINT32_MAX);
-    peer_finish(&peer);
-    assert_int_equal(ask(&peer, &table_tcp, 0, &where, 0), 0);
-    assert_int_equal(header_of(&peer, 0).idiag_states, 1u << TCP_ESTABLISHED);
-    peer_finish(&peer);
+    assert_int_equal(ask(stage, &table_sctp, 0, &where, 0), 0);
+    assert_int_equal(header_of(&stage->peer, 0).idiag_states, UINT32_MAX);
+    assert_int_equal(ask(stage, &table_tcp, 0, &where, 0), 0);
+    assert_int_equal(header_of(&stage->peer, 0).idiag_states, 1u << TCP_ESTABLISHED);
 }
 
 static void what_the_kernel_refuses_is_not_asked_again(void **state)
 {
+    struct stage *stage = *state;
     static const int refusals[] = {-EPERM, -EINVAL};
     const struct field *port = field_named(&kind_socket, "local_port");
     const struct predicate where = {.field = port,
                                     .operation = PREDICATE_EQUAL,
                                     .constant = {.type = VALUE_NUMBER, .number = 22}};
-    struct peer peer;
 
-    (void)state;
     for (size_t i = 0; i < COUNT(refusals); i++) {
-        assert_int_equal(ask(&peer, &table_tcp, SOCKET_STORAGES, &where, refusals[i]), refusals[i]);
-        assert_int_equal(peer.request_count, 3);
-        assert_non_null(find_attribute(&peer, 0, INET_DIAG_REQ_BYTECODE));
-        assert_non_null(find_attribute(&peer, 0, INET_DIAG_REQ_SK_BPF_STORAGES));
-        assert_null(find_attribute(&peer, 1, INET_DIAG_REQ_BYTECODE));
-        assert_non_null(find_attribute(&peer, 1, INET_DIAG_REQ_SK_BPF_STORAGES));
-        assert_null(find_attribute(&peer, 2, INET_DIAG_REQ_SK_BPF_STORAGES));
-        peer_finish(&peer);
-        assert_int_equal(ask(&peer, &table_tcp, 0, NULL, refusals[i]), refusals[i]);
-        assert_int_equal(peer.request_count, 1);
-        peer_finish(&peer);
+        assert_int_equal(ask(stage, &table_tcp, SOCKET_STORAGES, &where, refusals[i]), refusals[i]);
+        assert_int_equal(stage->peer.request_count, 3);
+        assert_non_null(find_attribute(&stage->peer, 0, INET_DIAG_REQ_BYTECODE));
+        assert_non_null(find_attribute(&stage->peer, 0, INET_DIAG_REQ_SK_BPF_STORAGES));
+        assert_null(find_attribute(&stage->peer, 1, INET_DIAG_REQ_BYTECODE));
+        assert_non_null(find_attribute(&stage->peer, 1, INET_DIAG_REQ_SK_BPF_STORAGES));
+        assert_null(find_attribute(&stage->peer, 2, INET_DIAG_REQ_SK_BPF_STORAGES));
+        assert_int_equal(ask(stage, &table_tcp, 0, NULL, refusals[i]), refusals[i]);
+        assert_int_equal(stage->peer.request_count, 1);
     }
 }
 
 static void a_refusal_after_rows_is_no_reason_to_ask_again(void **state)
 {
-    static struct wire wire;
+    struct stage *stage = *state;
     const struct predicate where = {.field = field_named(&kind_socket, "local_port"),
                                     .operation = PREDICATE_EQUAL,
                                     .constant = {.type = VALUE_NUMBER, .number = 22}};
-    struct report report = {0};
-    struct kept kept = {.count = 0};
-    struct peer peer;
 
-    (void)state;
-    peer_init(&peer);
-    peer.replays = true;
-    wire_tcp(&wire, NLM_F_MULTI, 1, 22, 0);
-    wire_done(&wire, NLM_F_MULTI, 1, -EINVAL);
-    peer_add_wire(&peer, &wire);
-    struct netlink *netlink = netlink_create(&peer.netlink);
-    const struct query query = {.table = &table_tcp,
-                                .where = &where,
-                                .proc_root = "/x",
-                                .netlink = netlink,
-                                .report = &report};
-    assert_int_equal(backend_sock_diag.dump(&query, keep_record, &kept), -EINVAL);
-    assert_int_equal(kept.count, 1);
-    assert_int_equal(peer.request_count, 1);
-    kept_finish(&kept);
-    netlink_destroy(netlink);
-    peer_finish(&peer);
+    stage->peer.replays = true;
+    wire_tcp(&stage->wire, NLM_F_MULTI, 1, 22, 0);
+    stage_send_done(stage, 1, -EINVAL);
+    assert_int_equal(list(stage, &table_tcp, 0, &where), -EINVAL);
+    assert_int_equal(stage->kept.count, 1);
+    assert_int_equal(stage->peer.request_count, 1);
 }
 
 static void a_missing_module_has_a_name(void **state)
@@ -552,12 +499,12 @@ int main(void)
         cmocka_unit_test(a_protocol_has_no_field_that_it_cannot_have),
         cmocka_unit_test(what_waits_out_its_time_has_no_user_and_no_inode),
         cmocka_unit_test(associations_of_one_endpoint_are_rows_of_their_own),
-        cmocka_unit_test(each_extension_is_asked_for_when_it_is_needed),
-        cmocka_unit_test(mptcp_has_its_number_in_an_attribute),
-        cmocka_unit_test(an_answer_about_tcp_is_none_about_mptcp),
-        cmocka_unit_test(all_states_of_sctp_are_asked_for),
-        cmocka_unit_test(what_the_kernel_refuses_is_not_asked_again),
-        cmocka_unit_test(a_refusal_after_rows_is_no_reason_to_ask_again),
+        ON_STAGE(each_extension_is_asked_for_when_it_is_needed),
+        ON_STAGE(mptcp_has_its_number_in_an_attribute),
+        ON_STAGE(an_answer_about_tcp_is_none_about_mptcp),
+        ON_STAGE(all_states_of_sctp_are_asked_for),
+        ON_STAGE(what_the_kernel_refuses_is_not_asked_again),
+        ON_STAGE(a_refusal_after_rows_is_no_reason_to_ask_again),
         cmocka_unit_test(a_missing_module_has_a_name),
     };
 

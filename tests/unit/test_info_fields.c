@@ -1,16 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Fields of a struct of the kernel's that grows: an offset and a width in bytes that are borrowed.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "engine/rows.h"
 #include "format/fields/fields.h"
 #include "kept_rows.h"
+#include "kit.h"
 
 /* As the kernel has it today; older ones end before its last members. */
 struct info {
@@ -39,7 +33,7 @@ static const struct info info = {.narrow = 0xfe,
                                  .wide = 0xfedcba9876543210,
                                  .counts = {1, 2, 3}};
 
-static struct value value_of(const struct record *record, size_t which)
+static struct value value_at(const struct record *record, size_t which)
 {
     static const struct context none = {0};
 
@@ -48,7 +42,7 @@ static struct value value_of(const struct record *record, size_t which)
 
 static void assert_number(const struct record *record, size_t which, uint64_t number)
 {
-    const struct value value = value_of(record, which);
+    const struct value value = value_at(record, which);
 
     assert_int_equal(value.type, VALUE_NUMBER);
     assert_true(value.number == number);
@@ -100,7 +94,7 @@ static void what_an_older_kernel_does_not_send_is_unknown(void **state)
             [NARROW] = 1, [SHORTER] = 4, [PLAIN_32] = 8, [WIDE] = 16, [LAST] = END};
         const struct record record = socket_with(&info, length);
         for (size_t i = 0; i < COUNT(ends); i++)
-            assert_int_equal(value_of(&record, i).type,
+            assert_int_equal(value_at(&record, i).type,
                              length >= ends[i] ? VALUE_NUMBER : VALUE_UNKNOWN);
     }
 }
@@ -110,11 +104,11 @@ static void bytes_that_were_not_asked_for_are_unknown(void **state)
     struct record record = socket_with(&info, sizeof info);
 
     (void)state;
-    assert_int_equal(value_of(&record, OF_MEMORY).type, VALUE_UNKNOWN);
+    assert_int_equal(value_at(&record, OF_MEMORY).type, VALUE_UNKNOWN);
     record.socket.memory = record.socket.info;
     record.has = SOCKET_MEMORY;
     assert_number(&record, OF_MEMORY, 0xfedcba98);
-    assert_int_equal(value_of(&record, PLAIN_32).type, VALUE_UNKNOWN);
+    assert_int_equal(value_at(&record, PLAIN_32).type, VALUE_UNKNOWN);
 }
 
 static void a_row_that_is_kept_has_its_own_bytes(void **state)

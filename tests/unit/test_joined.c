@@ -1,12 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Two tables of TCP that are read in one dump: what is asked, in which order rows come. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <errno.h>
 #include <linux/sock_diag.h>
 #include <netinet/in.h>
@@ -19,8 +12,7 @@
 
 #include "fastnet/engine.h"
 #include "fastnet/layouts.h"
-#include "peer.h"
-#include "scene.h"
+#include "kit.h"
 
 struct joined {
     struct peer peer;

@@ -1,12 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Lookups of what the kernel shows as files: control groups, and the ports that it chooses from. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
@@ -16,11 +9,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "cells.h"
 #include "fastnet/array.h"
 #include "fastnet/lookup.h"
 #include "fastnet/sysctl.h"
-#include "scene.h"
+#include "kit.h"
 #include "ss_rows.h"
 
 /* --- Control groups --------------------------------------------------------------------------- */

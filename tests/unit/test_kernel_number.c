@@ -1,18 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* The rows of numbers that the kernel counts, and how they are found and read. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <errno.h>
 #include <string.h>
 
 #include "fastnet/kernel_number.h"
 #include "fastnet/record.h"
-#include "flow_scene.h"
+#include "kit.h"
 
 static enum kernel_number number_of(const char *protocol, const char *name)
 {
@@ -59,29 +52,27 @@ static void a_limit_is_in_a_file_and_has_a_name_for_people(void **state)
 
 static void a_number_of_several_is_read_by_its_place(void **state)
 {
-    const struct flow_scene *scene = *state;
+    const struct tree *tree = *state;
     uint64_t value = 4711;
 
-    assert_int_equal(kernel_number_read(scene->tree.root, TCP_PAGES_MAX, &value), -ENOENT);
-    flow_scene_put(scene, "sys/net/ipv4/tcp_mem", "10\t20\n");
-    assert_int_equal(kernel_number_read(scene->tree.root, TCP_PAGES_MAX, &value), -EBADMSG);
+    assert_int_equal(kernel_number_read(tree->root, TCP_PAGES_MAX, &value), -ENOENT);
+    tree_put_file(tree, "sys/net/ipv4/tcp_mem", "10\t20\n");
+    assert_int_equal(kernel_number_read(tree->root, TCP_PAGES_MAX, &value), -EBADMSG);
     assert_int_equal(value, 4711);
-    flow_scene_put(scene, "sys/net/ipv4/tcp_mem", "10\t20\t30\n");
-    assert_int_equal(kernel_number_read(scene->tree.root, TCP_PAGES_PRESSURE, &value), 0);
+    tree_put_file(tree, "sys/net/ipv4/tcp_mem", "10\t20\t30\n");
+    assert_int_equal(kernel_number_read(tree->root, TCP_PAGES_PRESSURE, &value), 0);
     assert_int_equal(value, 20);
-    assert_int_equal(kernel_number_read(scene->tree.root, TCP_PAGES_MAX, &value), 0);
+    assert_int_equal(kernel_number_read(tree->root, TCP_PAGES_MAX, &value), 0);
     assert_int_equal(value, 30);
 }
-
-#define TEST(function) cmocka_unit_test_setup_teardown(function, flow_scene_make, flow_scene_remove)
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(each_counter_is_found_by_its_protocol_and_name),
-        TEST(other_counters_have_no_number),
-        TEST(a_limit_is_in_a_file_and_has_a_name_for_people),
-        TEST(a_number_of_several_is_read_by_its_place),
+        IN_TREE(each_counter_is_found_by_its_protocol_and_name),
+        IN_TREE(other_counters_have_no_number),
+        IN_TREE(a_limit_is_in_a_file_and_has_a_name_for_people),
+        IN_TREE(a_number_of_several_is_read_by_its_place),
     };
 
     return cmocka_run_group_tests_name("kernel_number", tests, NULL, NULL);

@@ -1,18 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Kinds of records: what engine and sinks are promised of each of them. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <string.h>
 
-#include "cells.h"
 #include "engine/rows.h"
 #include "format/fields/fields.h"
 #include "kept_rows.h"
+#include "kit.h"
 
 /* Of groups of --count-by the fields depend on the listing: the kind has none. */
 static const struct {

@@ -1,12 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Names of connection labels, out of files made for the purpose. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,6 +8,7 @@
 
 #include "fastnet/field.h"
 #include "fastnet/lookup.h"
+#include "kit.h"
 
 static int create(struct labels **labels, const void *text, size_t size)
 {

@@ -1,12 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* The lines of net-tools' arp, and where they differ on purpose. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <linux/if_arp.h>
 #include <linux/neighbour.h>
 #include <netdb.h>
@@ -14,15 +7,13 @@
 #include <string.h>
 #include <sys/socket.h>
 
-#include "addresses.h"
 #include "fastnet/lookup.h"
 #include "fastnet/namespace.h"
-#include "output.h"
+#include "kit.h"
 
 static const struct arp_totals nothing = {.skipped = 0};
 static const struct arp_layout linux_style = {.numeric = true, .totals = &nothing};
 static const struct arp_layout bsd_style = {.numeric = true, .bsd = true, .totals = &nothing};
-static const struct context no_names;
 
 static const char *host_name; /* of every address */
 

@@ -1,12 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* The lines of conntrack 1.4.7, byte for byte: the strings are its own, of such flows. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <arpa/inet.h>
 #include <errno.h>
 #include <linux/netfilter/nf_conntrack_common.h>
@@ -24,6 +17,7 @@
 #include "fastnet/lookup.h"
 #include "flow_rows.h"
 #include "format/flow/layout_conntrack.h"
+#include "kit.h"
 
 /* --- Lines ------------------------------------------------------------------------------------ */
 

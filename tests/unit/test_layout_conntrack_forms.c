@@ -1,12 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* conntrack 1.4.7 with -o xml and -o save, and its expectations, statistics and counts. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <linux/netfilter/nf_conntrack_common.h>
 #include <linux/netfilter/nfnetlink_conntrack.h>
 #include <netinet/in.h>
@@ -18,9 +11,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "addresses.h"
 #include "fastnet/kernel_abi.h"
 #include "flow_rows.h"
+#include "kit.h"
 
 /* --- XML -------------------------------------------------------------------------------------- */
 

@@ -1,25 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* What fastnet doctor says to people, and the line for monitoring plugins. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <string.h>
 
 #include "fastnet/array.h"
-#include "output.h"
+#include "kit.h"
 
-static const struct context no_names;
 static const uint64_t rules = 24, milliseconds = 5004, one = 1;
 static const bool yes = true, no = false;
-
-static struct text text_of(const char *string)
-{
-    return (struct text){string, strlen(string)};
-}
 
 static struct record finding(enum severity severity, const char *summary)
 {
@@ -27,8 +14,8 @@ static struct record finding(enum severity severity, const char *summary)
 
     record_begin(&record, &kind_finding, sizeof record.finding);
     record.finding.severity = (uint8_t)severity;
-    record.finding.rule = text_of("accept-queue");
-    record.finding.summary = text_of(summary);
+    record.finding.rule = as_text("accept-queue");
+    record.finding.summary = as_text(summary);
     return record;
 }
 
@@ -52,9 +39,9 @@ static void a_finding_is_a_sentence_and_its_parts(void **state)
     struct record record = finding(SEVERITY_FAULT, "nginx (pid 812) does not accept");
 
     (void)state;
-    record.finding.evidence = text_of("Recv-Q 129");
-    record.finding.advice = text_of("find out why");
-    record.finding.command = text_of("fastnet sockets -lt");
+    record.finding.evidence = as_text("Recv-Q 129");
+    record.finding.advice = as_text("find out why");
+    record.finding.command = as_text("fastnet sockets -lt");
     assert_string_equal(written(&sink_findings, &layout, &record, 1),
                         "fault: nginx (pid 812) does not accept\n"
                         "    to do:    find out why\n"
@@ -188,7 +175,7 @@ static void all_parts_at_their_longest_fit(void **state)
     record.finding.summary = (struct text){words, 511};
     record.finding.evidence = (struct text){words, 767};
     record.finding.command = (struct text){command, sizeof command};
-    record.finding.advice = record.finding.source = text_of("a b c d e f g h i j k l m n");
+    record.finding.advice = record.finding.source = as_text("a b c d e f g h i j k l m n");
     assert_non_null(written(&sink_findings, &layout, &record, 1));
 }
 

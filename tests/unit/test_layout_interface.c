@@ -1,21 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* The lines of netstat -i and -ie, byte for byte, trailing blanks aside. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <net/if.h>
 #include <net/if_arp.h>
 #include <string.h>
 #include <sys/socket.h>
 
-#include "addresses.h"
-#include "output.h"
-
-static const struct context no_names;
+#include "kit.h"
 
 static const char *written(const struct interface_layout *layout, const struct record *record,
                            unsigned times)

@@ -1,22 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* The lines of netstat -M, byte for byte. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <linux/netfilter/nf_conntrack_common.h>
 #include <netinet/in.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 
-#include "addresses.h"
-#include "output.h"
-
-static const struct context no_names;
+#include "kit.h"
 
 static struct record flow_record(uint8_t protocol)
 {

@@ -1,12 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* The lines of netstat -W, byte for byte. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -15,12 +8,9 @@
 #include <string.h>
 #include <sys/socket.h>
 
-#include "addresses.h"
 #include "fastnet/lookup.h"
-#include "output.h"
-#include "scene.h"
+#include "kit.h"
 
-static const struct context no_names;
 static const struct netstat_layout numeric = {
     .numeric_hosts = true, .numeric_ports = true, .numeric_users = true, .header = true};
 

@@ -1,24 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* The lines of netstat -r, byte for byte, trailing blanks aside. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <linux/route.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
 
-#include "addresses.h"
 #include "fastnet/lookup.h"
 #include "fastnet/namespace.h"
-#include "output.h"
-#include "scene.h"
-
-static const struct context no_names;
+#include "kit.h"
 
 static const char *written(const struct route_layout *layout, const struct context *context,
                            int section, const struct record *record)

@@ -1,18 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* The columns of ss, byte for byte. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <string.h>
 #include <sys/socket.h>
 
-#include "output.h"
+#include "kit.h"
 #include "ss_rows.h"
 
 static const struct ss_layout plain = {.state = true, .queues = true, .numeric = true};
@@ -126,7 +119,6 @@ static void vsock_and_xdp_have_numbers_and_stars(void **state)
 
 static void an_association_stands_below_its_endpoint(void **state)
 {
-    static const struct context no_names;
     const struct ss_layout named = {.netid = true, .state = true, .numeric = true};
     struct record rows[2] = {tcp_row("192.0.2.1", 1, "192.0.2.2", 2),
                              tcp_row("192.0.2.1", 1, "192.0.2.2", 2)};
@@ -146,7 +138,6 @@ static void an_association_stands_below_its_endpoint(void **state)
 
 static void columns_are_as_wide_as_their_longest_cells(void **state)
 {
-    static const struct context no_names;
     const struct record rows[] = {tcp_row("192.0.2.1", 22, "192.0.2.22", 50000),
                                   tcp_row("192.0.2.122", 22000, "192.0.2.2", 1)};
 
@@ -158,7 +149,6 @@ static void columns_are_as_wide_as_their_longest_cells(void **state)
 
 static void a_clones_rows_are_as_wide_as_those_of_its_origin(void **state)
 {
-    static const struct context no_names;
     const struct record first = tcp_row("192.0.2.1", 22, "192.0.2.22", 50000);
     const struct record second = tcp_row("2001:db8::1", 22000, "::1", 1);
     struct output output, outputs;
@@ -181,7 +171,6 @@ static void a_clones_rows_are_as_wide_as_those_of_its_origin(void **state)
 static void later_rows_have_the_widths_of_the_first_ones(void **state)
 {
     enum { ROWS = 5000 };
-    static const struct context no_names;
     const struct record usual = tcp_row("192.0.2.1", 22, "192.0.2.2", 80);
     const struct record longer = tcp_row("192.0.2.100", 22, "192.0.2.2", 80);
     struct output output, outputs;
@@ -210,7 +199,6 @@ static void later_rows_have_the_widths_of_the_first_ones(void **state)
 
 static void columns_fill_the_terminal(void **state)
 {
-    static const struct context no_names;
     const struct ss_layout layout = {
         .state = true, .queues = true, .numeric = true, .header = true, .width = 60};
     const struct record rows[] = {tcp_row("192.0.2.1", 22, "192.0.2.22", 50000),

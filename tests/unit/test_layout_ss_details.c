@@ -1,12 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* What options of ss show behind the columns, and on lines of their own. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <linux/filter.h>
 #include <linux/packet_diag.h>
 #include <netinet/in.h>
@@ -17,6 +10,7 @@
 #include <sys/socket.h>
 
 #include "fastnet/array.h"
+#include "kit.h"
 #include "ss_rows.h"
 
 enum { FAMILY_XDP = 44 }; /* AF_XDP of linux/socket.h */

@@ -1,21 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* What ss -i shows, token for token. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <linux/inet_diag.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "addresses.h"
 #include "fastnet/array.h"
 #include "fastnet/kernel_info.h"
+#include "kit.h"
 #include "ss_rows.h"
 
 static const struct ss_layout brief = {.one_line = true, .info = true};

@@ -1,17 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* What BPF programs keep for a socket, as ss shows it by its type. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <stdio.h>
 #include <string.h>
 
 #include "../helpers/made_btf.h"
 #include "fastnet/array.h"
+#include "kit.h"
 #include "ss_rows.h"
 
 enum { MAP = 7 };

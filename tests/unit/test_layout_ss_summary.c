@@ -1,16 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* The summary of ss -s, byte for byte. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <stdio.h>
 #include <string.h>
 
-#include "output.h"
+#include "kit.h"
 
 struct counter {
     const char *protocol, *name;

@@ -1,18 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* The counters of netstat -s, byte for byte. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "format/counter/statistics_texts.h"
-#include "output.h"
+#include "kit.h"
 
 enum sign { POSITIVE, NEGATIVE, NO_VALUE };
 

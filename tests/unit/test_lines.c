@@ -1,12 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Lines out of files, wherever the reads cut them. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -17,7 +10,7 @@
 #include <unistd.h>
 
 #include "backend/proc/lines.h"
-#include "scene.h"
+#include "kit.h"
 
 static struct lines open_text(const struct tree *tree, const void *data, size_t size)
 {
@@ -331,41 +324,24 @@ static void a_failing_read_ahead_is_an_error(void **state)
     lines_close(&lines);
 }
 
-static int make_tree(void **state)
-{
-    static struct tree tree;
-
-    tree_make(&tree);
-    *state = &tree;
-    return 0;
-}
-
-static int remove_tree(void **state)
-{
-    tree_remove(*state);
-    return 0;
-}
-
-#define TEST(function) cmocka_unit_test_setup_teardown(function, make_tree, remove_tree)
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(lines_come_without_their_newline_and_are_numbered),
-        TEST(a_last_line_needs_no_newline_but_is_marked),
-        TEST(an_empty_file_has_no_line),
-        TEST(bytes_of_any_kind_stay_as_they_are),
-        TEST(a_missing_file_is_an_error_and_leaves_nothing_to_close),
-        TEST(a_root_longer_than_any_path_is_an_error),
-        TEST(a_failing_read_is_an_error_not_the_end),
-        TEST(an_overlong_line_is_one_cut_line_and_the_next_is_whole),
-        TEST(an_overlong_last_line_without_newline_ends_the_file),
-        TEST(lines_across_the_buffers_end_are_whole),
-        TEST(lines_may_be_cut_anywhere_between_two_reads),
-        TEST(a_file_that_is_none_is_not_waited_for),
-        TEST(an_overlong_line_may_come_in_pieces),
-        TEST(what_was_read_ahead_comes_as_lines_and_is_read_no_more),
-        TEST(a_failing_read_ahead_is_an_error),
+        IN_TREE(lines_come_without_their_newline_and_are_numbered),
+        IN_TREE(a_last_line_needs_no_newline_but_is_marked),
+        IN_TREE(an_empty_file_has_no_line),
+        IN_TREE(bytes_of_any_kind_stay_as_they_are),
+        IN_TREE(a_missing_file_is_an_error_and_leaves_nothing_to_close),
+        IN_TREE(a_root_longer_than_any_path_is_an_error),
+        IN_TREE(a_failing_read_is_an_error_not_the_end),
+        IN_TREE(an_overlong_line_is_one_cut_line_and_the_next_is_whole),
+        IN_TREE(an_overlong_last_line_without_newline_ends_the_file),
+        IN_TREE(lines_across_the_buffers_end_are_whole),
+        IN_TREE(lines_may_be_cut_anywhere_between_two_reads),
+        IN_TREE(a_file_that_is_none_is_not_waited_for),
+        IN_TREE(an_overlong_line_may_come_in_pieces),
+        IN_TREE(what_was_read_ahead_comes_as_lines_and_is_read_no_more),
+        IN_TREE(a_failing_read_ahead_is_an_error),
     };
 
     return cmocka_run_group_tests_name("lines", tests, NULL, NULL);

@@ -1,12 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Interfaces: from netlink messages with their addresses, and from /proc/net/dev. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <arpa/inet.h>
 #include <errno.h>
 #include <linux/gen_stats.h>
@@ -19,13 +12,10 @@
 #include <string.h>
 #include <sys/socket.h>
 
-#include "addresses.h"
 #include "backend/interface/decode.h"
 #include "backend/proc/lines.h"
-#include "cells.h"
 #include "fastnet/field.h"
-#include "peer.h"
-#include "scene.h"
+#include "kit.h"
 
 enum { ROWS_MAX = 8, TEXT_MAX = 256 };
 
@@ -35,11 +25,7 @@ struct row {
 };
 
 struct scene {
-    struct tree tree;
-    struct peer peer;
-    struct netlink *netlink;
-    struct wire wire;
-    struct report report;
+    struct stage stage;
     struct row rows[ROWS_MAX];
     size_t count;
     struct record record; /* of a message or a line decoded by itself */
@@ -47,23 +33,7 @@ struct scene {
 
 static int set_up(void **state)
 {
-    static struct scene scene;
-
-    memset(&scene, 0, sizeof scene);
-    tree_make(&scene.tree);
-    peer_init(&scene.peer);
-    scene.netlink = netlink_create(&scene.peer.netlink);
-    *state = &scene;
-    return 0;
-}
-
-static int tear_down(void **state)
-{
-    struct scene *scene = *state;
-
-    netlink_destroy(scene->netlink);
-    peer_finish(&scene->peer);
-    tree_remove(&scene->tree);
+    stage_make_in(state, sizeof(struct scene));
     return 0;
 }
 
@@ -94,26 +64,21 @@ static int keep(const struct record *record, void *arg)
 
 static int list(struct scene *scene, const struct backend *backend, uint64_t needs)
 {
-    const struct query query = {.table = &table_interfaces,
-                                .needs = needs,
-                                .proc_root = scene->tree.root,
-                                .netlink = scene->netlink,
-                                .report = &scene->report};
-
+    scene->stage.query.needs = needs;
     scene->count = 0;
-    return backend->dump(&query, keep, scene);
+    return stage_list(&scene->stage, backend, &table_interfaces, keep);
 }
 
 /* --- Messages --------------------------------------------------------------------------------- */
 
 static void put_string(struct scene *scene, uint16_t type, const char *string)
 {
-    wire_attribute(&scene->wire, type, string, strlen(string) + 1);
+    wire_attribute(&scene->stage.wire, type, string, strlen(string) + 1);
 }
 
 static void put_u32(struct scene *scene, uint16_t type, uint32_t number)
 {
-    wire_attribute(&scene->wire, type, &number, sizeof number);
+    wire_attribute(&scene->stage.wire, type, &number, sizeof number);
 }
 
 static void begin_link(struct scene *scene, uint32_t sequence, int index, const char *name)
@@ -121,8 +86,8 @@ static void begin_link(struct scene *scene, uint32_t sequence, int index, const 
     const struct ifinfomsg body = {
         .ifi_type = 1, .ifi_index = index, .ifi_flags = IFF_UP | IFF_RUNNING | 0x10000};
 
-    wire_message(&scene->wire, RTM_NEWLINK, NLM_F_MULTI, sequence);
-    wire_put(&scene->wire, &body, sizeof body);
+    wire_message(&scene->stage.wire, RTM_NEWLINK, NLM_F_MULTI, sequence);
+    wire_put(&scene->stage.wire, &body, sizeof body);
     put_string(scene, IFLA_IFNAME, name);
 }
 
@@ -133,26 +98,24 @@ static void put_address(struct scene *scene, unsigned index, uint8_t prefix, con
     const struct ifaddrmsg body = {
         .ifa_family = address.family, .ifa_prefixlen = prefix, .ifa_index = index};
 
-    wire_message(&scene->wire, RTM_NEWADDR, NLM_F_MULTI, 1);
-    wire_put(&scene->wire, &body, sizeof body);
+    wire_message(&scene->stage.wire, RTM_NEWADDR, NLM_F_MULTI, 1);
+    wire_put(&scene->stage.wire, &body, sizeof body);
     if (address.family == AF_INET)
-        wire_attribute(&scene->wire, IFA_LOCAL, address.bytes, 4);
-    wire_attribute(&scene->wire, IFA_ADDRESS, address.bytes, address_size(&address));
+        wire_attribute(&scene->stage.wire, IFA_LOCAL, address.bytes, 4);
+    wire_attribute(&scene->stage.wire, IFA_ADDRESS, address.bytes, address_size(&address));
     if (label)
         put_string(scene, IFA_LABEL, label);
 }
 
 static void answer(struct scene *scene, uint32_t sequence)
 {
-    wire_done(&scene->wire, NLM_F_MULTI, sequence, 0);
-    peer_add_wire(&scene->peer, &scene->wire);
-    scene->wire.length = 0;
+    stage_send_done(&scene->stage, sequence, 0);
 }
 
 static int decode(struct scene *scene)
 {
     memset(&scene->record, 0xa5, sizeof scene->record);
-    return link_decode(wire_last(&scene->wire), &scene->record);
+    return link_decode(wire_last(&scene->stage.wire), &scene->record);
 }
 
 static void an_interface_has_what_its_message_says(void **state)
@@ -168,9 +131,9 @@ static void an_interface_has_what_its_message_says(void **state)
     put_u32(scene, IFLA_MTU, 1500);
     put_u32(scene, IFLA_TXQLEN, 1000);
     put_u32(scene, IFLA_MASTER, 9);
-    wire_attribute(&scene->wire, IFLA_OPERSTATE, &operstate, 1);
-    wire_attribute(&scene->wire, IFLA_ADDRESS, lladdr, sizeof lladdr);
-    wire_attribute(&scene->wire, IFLA_MAP, &map, sizeof map);
+    wire_attribute(&scene->stage.wire, IFLA_OPERSTATE, &operstate, 1);
+    wire_attribute(&scene->stage.wire, IFLA_ADDRESS, lladdr, sizeof lladdr);
+    wire_attribute(&scene->stage.wire, IFLA_MAP, &map, sizeof map);
     put_string(scene, IFLA_IFALIAS, "up");
     assert_int_equal(decode(scene), 0);
     assert_int_equal(scene->record.has, INTERFACE_INDEX | INTERFACE_FLAGS | INTERFACE_TYPE |
@@ -205,7 +168,7 @@ static void counters_are_added_up_as_in_the_file(void **state)
     for (size_t i = 0; i < sizeof stats / 8; i++, number *= 2)
         memcpy((char *)&stats + 8 * i, &number, 8);
     begin_link(scene, 1, 7, "eth0");
-    wire_attribute(&scene->wire, IFLA_STATS64, &stats, sizeof stats);
+    wire_attribute(&scene->stage.wire, IFLA_STATS64, &stats, sizeof stats);
     assert_int_equal(decode(scene), 0);
     assert_true(scene->record.has & INTERFACE_COUNTERS);
     assert_int_equal(counters[RX_BYTES], stats.rx_bytes);
@@ -228,13 +191,13 @@ static void counters_are_added_up_as_in_the_file(void **state)
     assert_int_equal(details[TX_WINDOW_ERRORS], stats.tx_window_errors);
     /* what an older kernel has less is enough, what is shorter still is not */
     begin_link(scene, 1, 7, "eth0");
-    wire_attribute(&scene->wire, IFLA_STATS64, &stats, 184); /* 23 counters */
+    wire_attribute(&scene->stage.wire, IFLA_STATS64, &stats, 184); /* 23 counters */
     assert_int_equal(decode(scene), 0);
     assert_true(scene->record.has & INTERFACE_COUNTERS && scene->record.has & INTERFACE_DETAILS);
     assert_false(scene->record.has & INTERFACE_NOHANDLER);
     assert_int_equal(details[RX_NOHANDLER], 0);
     begin_link(scene, 1, 7, "eth0");
-    wire_attribute(&scene->wire, IFLA_STATS64, &stats, 176);
+    wire_attribute(&scene->stage.wire, IFLA_STATS64, &stats, 176);
     assert_int_equal(decode(scene), 0);
     assert_false(scene->record.has & (INTERFACE_COUNTERS | INTERFACE_DETAILS));
 }
@@ -248,7 +211,7 @@ static void an_interface_without_a_name_is_none(void **state)
     assert_int_equal(decode(scene), -EBADMSG);
     assert_int_equal(scene->record.has, 0);
     begin_link(scene, 1, 7, "eth0");
-    message = wire_last(&scene->wire);
+    message = wire_last(&scene->stage.wire);
     message->nlmsg_len -= 3; /* the padding of the name, which need not be there */
     assert_int_equal(decode(scene), 0);
     while (--message->nlmsg_len > sizeof *message)
@@ -263,7 +226,7 @@ static void a_lladdr_longer_than_the_longest_is_none(void **state)
     memset(lladdr, 0xff, sizeof lladdr);
     for (size_t length = 0; length <= sizeof lladdr; length++) {
         begin_link(scene, 1, 7, "ib0");
-        wire_attribute(&scene->wire, IFLA_ADDRESS, lladdr, length);
+        wire_attribute(&scene->stage.wire, IFLA_ADDRESS, lladdr, length);
         assert_int_equal(decode(scene), 0);
         assert_int_equal(!(scene->record.has & INTERFACE_LLADDR), length > LLADDR_MAX);
         assert_int_equal(scene->record.interface.lladdr_length, length > LLADDR_MAX ? 0 : length);
@@ -278,13 +241,13 @@ static void an_address_has_what_its_message_says(void **state)
     struct interface_address address;
     struct scene *scene = *state;
 
-    wire_message(&scene->wire, RTM_NEWADDR, 0, 1);
-    wire_put(&scene->wire, &body, sizeof body);
-    wire_attribute(&scene->wire, IFA_ADDRESS, peer, 4);
-    wire_attribute(&scene->wire, IFA_LOCAL, local, 4);
-    wire_attribute(&scene->wire, IFA_BROADCAST, broadcast, 4);
+    wire_message(&scene->stage.wire, RTM_NEWADDR, 0, 1);
+    wire_put(&scene->stage.wire, &body, sizeof body);
+    wire_attribute(&scene->stage.wire, IFA_ADDRESS, peer, 4);
+    wire_attribute(&scene->stage.wire, IFA_LOCAL, local, 4);
+    wire_attribute(&scene->stage.wire, IFA_BROADCAST, broadcast, 4);
     put_string(scene, IFA_LABEL, "a-label-longer-than-any-is");
-    assert_int_equal(address_decode(wire_last(&scene->wire), &address), 0);
+    assert_int_equal(address_decode(wire_last(&scene->stage.wire), &address), 0);
     assert_int_equal(address.interface, 3);
     assert_ip(&address.local.address, "10.0.0.1");
     assert_ip(&address.peer, "10.0.0.2");
@@ -292,12 +255,12 @@ static void an_address_has_what_its_message_says(void **state)
     assert_string_equal(address.label, "a-label-longer-");
     assert_int_equal(address.flags, IFA_F_PERMANENT);
     put_u32(scene, IFA_FLAGS, IFA_F_PERMANENT | IFA_F_NOPREFIXROUTE); /* what does not fit there */
-    assert_int_equal(address_decode(wire_last(&scene->wire), &address), 0);
+    assert_int_equal(address_decode(wire_last(&scene->stage.wire), &address), 0);
     assert_int_equal(address.flags, IFA_F_PERMANENT | IFA_F_NOPREFIXROUTE);
-    ((struct ifaddrmsg *)NLMSG_DATA(wire_last(&scene->wire)))->ifa_prefixlen = 33;
-    assert_int_equal(address_decode(wire_last(&scene->wire), &address), -EBADMSG);
-    ((struct ifaddrmsg *)NLMSG_DATA(wire_last(&scene->wire)))->ifa_family = 129;
-    assert_int_equal(address_decode(wire_last(&scene->wire), &address), -EAFNOSUPPORT);
+    ((struct ifaddrmsg *)NLMSG_DATA(wire_last(&scene->stage.wire)))->ifa_prefixlen = 33;
+    assert_int_equal(address_decode(wire_last(&scene->stage.wire), &address), -EBADMSG);
+    ((struct ifaddrmsg *)NLMSG_DATA(wire_last(&scene->stage.wire)))->ifa_family = 129;
+    assert_int_equal(address_decode(wire_last(&scene->stage.wire), &address), -EAFNOSUPPORT);
 }
 
 /* --- The two dumps ---------------------------------------------------------------------------- */
@@ -324,7 +287,7 @@ static void addresses_find_their_interface(void **state)
 
     put_two(scene);
     assert_int_equal(list(scene, &backend_link, INTERFACE_ADDRESSES), 0);
-    assert_int_equal(scene->report.count, 0);
+    assert_int_equal(scene->stage.report.count, 0);
     assert_int_equal(scene->count, 4);
     assert_string_equal(scene->rows[0].name, "eth0");
     assert_string_equal(scene->rows[0].addresses,
@@ -384,12 +347,12 @@ static void a_label_is_a_row_of_its_own_once(void **state)
 static void addresses_are_not_asked_for_when_nobody_shows_them(void **state)
 {
     struct scene *scene = *state;
-    const struct nlmsghdr *request = (const void *)scene->peer.requests[0];
+    const struct nlmsghdr *request = (const void *)scene->stage.peer.requests[0];
 
     begin_link(scene, 1, 7, "eth0");
     answer(scene, 1);
     assert_int_equal(list(scene, &backend_link, INTERFACE_MTU), 0);
-    assert_int_equal(scene->peer.request_count, 1);
+    assert_int_equal(scene->stage.peer.request_count, 1);
     assert_int_equal(request->nlmsg_type, RTM_GETLINK);
     assert_int_equal(scene->count, 1);
     assert_false(scene->rows[0].record.has & INTERFACE_ADDRESSES);
@@ -404,9 +367,9 @@ static void put_queue(struct scene *scene, int index, uint32_t parent, uint32_t 
         struct gnet_stats_queue stats;
     } nested = {{sizeof nested, TCA_STATS_QUEUE}, {.qlen = 1, .drops = drops, .overlimits = 9}};
 
-    wire_message(&scene->wire, RTM_NEWQDISC, NLM_F_MULTI, 1);
-    wire_put(&scene->wire, &body, sizeof body);
-    wire_attribute(&scene->wire, TCA_STATS2, &nested, sizeof nested);
+    wire_message(&scene->stage.wire, RTM_NEWQDISC, NLM_F_MULTI, 1);
+    wire_put(&scene->stage.wire, &body, sizeof body);
+    wire_attribute(&scene->stage.wire, TCA_STATS2, &nested, sizeof nested);
 }
 
 static void drops_are_those_of_the_root_of_the_interface(void **state)
@@ -423,7 +386,7 @@ static void drops_are_those_of_the_root_of_the_interface(void **state)
     begin_link(scene, 2, 9, "eth1");
     answer(scene, 2);
     assert_int_equal(list(scene, &backend_link, INTERFACE_QUEUE_DROPS), 0);
-    assert_int_equal(scene->report.count, 0);
+    assert_int_equal(scene->stage.report.count, 0);
     assert_field("tx_queue_drops", &scene->rows[0].record, "17");
     assert_field("tx_queue_drops", &scene->rows[1].record, "-");
     assert_field("tx_queue_drops", &scene->rows[2].record, "3");
@@ -433,9 +396,9 @@ static void a_kernel_without_disciplines_has_interfaces_all_the_same(void **stat
 {
     struct scene *scene = *state;
 
-    wire_done(&scene->wire, NLM_F_MULTI, 1, -EOPNOTSUPP);
-    peer_add_wire(&scene->peer, &scene->wire);
-    scene->wire.length = 0;
+    wire_done(&scene->stage.wire, NLM_F_MULTI, 1, -EOPNOTSUPP);
+    peer_add_wire(&scene->stage.peer, &scene->stage.wire);
+    scene->stage.wire.length = 0;
     begin_link(scene, 2, 7, "eth0");
     answer(scene, 2);
     assert_int_equal(list(scene, &backend_link, INTERFACE_QUEUE_DROPS), 0);
@@ -452,7 +415,7 @@ static void a_malformed_message_is_told_and_the_others_come(void **state)
     answer(scene, 1);
     assert_int_equal(list(scene, &backend_link, INTERFACE_MTU), 0);
     assert_int_equal(scene->count, 1);
-    assert_true(report_says(&scene->report, "dev: a netlink message is malformed"));
+    assert_true(report_says(&scene->stage.report, "dev: a netlink message is malformed"));
 }
 
 /* --- The file --------------------------------------------------------------------------------- */
@@ -469,9 +432,9 @@ static void names_and_counters_come_from_the_file(void **state)
     snprintf(text, sizeof text, "%s%s%s", heading,
              "    lo: 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16\n",
              "enp0:18446744073709551615 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0\n");
-    tree_puts(&scene->tree, "dev", text);
+    tree_puts(&scene->stage.tree, "dev", text);
     assert_int_equal(list(scene, &backend_proc_dev, 0), 0);
-    assert_int_equal(scene->report.count, 0);
+    assert_int_equal(scene->stage.report.count, 0);
     assert_int_equal(scene->count, 2);
     assert_string_equal(scene->rows[0].name, "lo");
     assert_int_equal(scene->rows[0].record.has, INTERFACE_COUNTERS);
@@ -488,21 +451,22 @@ static void malformed_lines_are_skipped_counted_and_told(void **state)
 
     snprintf(text, sizeof text, "%s%s", heading,
              "lo: 1 2 3\n: 1\n\neth0: 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16");
-    tree_puts(&scene->tree, "dev", text);
+    tree_puts(&scene->stage.tree, "dev", text);
     assert_int_equal(list(scene, &backend_proc_dev, 0), 0);
     assert_int_equal(scene->count, 1);
-    assert_true(report_says(&scene->report, "/net/dev: skipped 2 malformed lines"));
-    assert_true(report_says(&scene->report, "/net/dev is truncated: its last line has no newline"));
-    assert_true(scene->report.partial);
+    assert_true(report_says(&scene->stage.report, "/net/dev: skipped 2 malformed lines"));
+    assert_true(
+        report_says(&scene->stage.report, "/net/dev is truncated: its last line has no newline"));
+    assert_true(scene->stage.report.partial);
 }
 
 static void an_empty_file_is_a_loss(void **state)
 {
     struct scene *scene = *state;
 
-    tree_puts(&scene->tree, "dev", "");
+    tree_puts(&scene->stage.tree, "dev", "");
     assert_int_equal(list(scene, &backend_proc_dev, 0), 0);
-    assert_true(report_says(&scene->report, "/net/dev is empty"));
+    assert_true(report_says(&scene->stage.report, "/net/dev is empty"));
 }
 
 static void a_file_that_is_not_there_is_a_loss(void **state)
@@ -510,33 +474,34 @@ static void a_file_that_is_not_there_is_a_loss(void **state)
     struct scene *scene = *state;
 
     assert_int_equal(list(scene, &backend_proc_dev, 0), 0);
-    assert_true(report_says(&scene->report, "cannot open"));
-    assert_true(scene->report.partial);
+    assert_true(report_says(&scene->stage.report, "cannot open"));
+    assert_true(scene->stage.report.partial);
 }
 
 static void a_first_line_that_is_no_heading_is_malformed(void **state)
 {
     struct scene *scene = *state;
 
-    tree_puts(&scene->tree, "dev", "what is this\nlo: 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16\n");
+    tree_puts(&scene->stage.tree, "dev",
+              "what is this\nlo: 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16\n");
     assert_int_equal(list(scene, &backend_proc_dev, 0), 0);
     assert_int_equal(scene->count, 1);
-    assert_true(report_says(&scene->report, "skipped 1 malformed line"));
+    assert_true(report_says(&scene->stage.report, "skipped 1 malformed line"));
 }
 
 static void what_the_file_lacks_is_told_when_it_was_asked_for(void **state)
 {
     struct scene *scene = *state;
 
-    tree_puts(&scene->tree, "dev", "lo: 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16\n");
+    tree_puts(&scene->stage.tree, "dev", "lo: 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16\n");
     assert_int_equal(list(scene, &backend_proc_dev, INTERFACE_COUNTERS), 0);
-    assert_false(scene->report.partial);
+    assert_false(scene->stage.report.partial);
     assert_int_equal(list(scene, &backend_proc_dev, INTERFACE_MTU), 0);
-    assert_true(report_says(&scene->report, "has only names and counters"));
-    assert_true(scene->report.partial);
+    assert_true(report_says(&scene->stage.report, "has only names and counters"));
+    assert_true(scene->stage.report.partial);
 }
 
-#define TEST(function) cmocka_unit_test_setup_teardown(function, set_up, tear_down)
+#define TEST(function) cmocka_unit_test_setup_teardown(function, set_up, stage_remove)
 
 int main(void)
 {

@@ -1,12 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Interfaces out of rtnetlink messages. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <errno.h>
 #include <linux/if_arp.h>
 #include <linux/if_link.h>
@@ -17,7 +10,7 @@
 #include "fastnet/lookup.h"
 #include "fastnet/query.h"
 #include "fastnet/report.h"
-#include "peer.h"
+#include "kit.h"
 
 enum { LINKS_MAX = 8 };
 

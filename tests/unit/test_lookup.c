@@ -1,12 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Names of users, services, hosts and interfaces, from databases made for the purpose. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <arpa/inet.h>
 #include <errno.h>
 #include <net/if.h>
@@ -26,8 +19,8 @@
 #include <unistd.h>
 
 #include "../helpers/libc.h"
-#include "addresses.h"
 #include "fastnet/lookup.h"
+#include "kit.h"
 
 /* What follows stands in for the C library's own, and counts. */
 

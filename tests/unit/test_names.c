@@ -1,12 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Names of states and bits: by number and back, and the words that completions propose for them. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <linux/neighbour.h>
 #include <netinet/in.h>
 #include <string.h>
@@ -17,6 +10,7 @@
 #include "fastnet/array.h"
 #include "fastnet/flow_names.h"
 #include "fastnet/record.h"
+#include "kit.h"
 
 static void states_of_flows_are_found_by_number_and_by_name(void **state)
 {

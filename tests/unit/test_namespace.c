@@ -1,14 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Names of network namespaces, from lines of /proc/PID/mountinfo as kernels write them. */
-#include "fastnet/namespace.h"
-
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <setjmp.h>
-
-#include <cmocka.h>
+#include "fastnet/namespace.h"
+#include "kit.h"
 
 static void expect_none(const char *line)
 {

@@ -1,12 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Neighbours out of rtnetlink messages: made by hand, recorded, cut and twisted. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <arpa/inet.h>
 #include <errno.h>
 #include <linux/rtnetlink.h>
@@ -14,12 +7,10 @@
 #include <string.h>
 #include <sys/socket.h>
 
-#include "addresses.h"
 #include "backend/neighbour/neighbour.h"
 #include "fastnet/kernel_abi.h"
-#include "peer.h"
+#include "kit.h"
 #include "predicates.h"
-#include "scene.h"
 
 #define RECORDED "tests/fixtures/neighbours/netlink/"
 
@@ -275,27 +266,10 @@ static void what_is_another_neighbour_has_another_identity(void **state)
 
 /* --- Whole dumps ------------------------------------------------------------------------------ */
 
-struct listing {
-    struct kept kept;
-    struct report report;
-    int result;
-};
-
-static struct listing list(struct peer *peer, const struct table *table,
-                           const struct predicate *where)
+static int list(struct stage *stage, const struct table *table, const struct predicate *where)
 {
-    struct netlink *netlink = netlink_create(&peer->netlink);
-    struct listing listing = {.result = 0};
-    struct query query = {.table = table,
-                          .proc_root = "/nonexistent",
-                          .netlink = netlink,
-                          .report = &listing.report,
-                          .where = where};
-
-    assert_non_null(netlink);
-    listing.result = backend_neighbour.dump(&query, keep_record, &listing.kept);
-    netlink_destroy(netlink);
-    return listing;
+    stage->query.where = where;
+    return stage_list(stage, &backend_neighbour, table, stage_keep);
 }
 
 static struct predicate of_flag(bool proxy)
@@ -308,24 +282,25 @@ static struct predicate of_number(const char *field, uint64_t number)
     return predicate_number(field_of(&kind_neighbour, field), number);
 }
 
-static struct listing list_entries(struct peer *peer)
+static void list_entries(struct stage *stage)
 {
     const struct predicate entries = of_flag(false);
 
-    return list(peer, &table_neighbours, &entries);
+    list(stage, &table_neighbours, &entries);
 }
 
-static struct listing list_recorded(bool proxies, size_t most)
+/* Returns how many bytes were recorded. */
+static size_t list_recorded(struct stage *stage, const struct table *table, bool proxies,
+                            size_t most)
 {
     const struct predicate where = of_flag(proxies);
-    struct peer peer;
-    struct listing listing;
+    size_t total;
 
-    peer_init(&peer);
-    peer_add_recorded(&peer, proxies ? RECORDED "proxies" : RECORDED "neighbours", most);
-    listing = list(&peer, &table_neighbours, &where);
-    peer_finish(&peer);
-    return listing;
+    stage_anew(stage);
+    total =
+        peer_add_recorded(&stage->peer, proxies ? RECORDED "proxies" : RECORDED "neighbours", most);
+    list(stage, table, &where);
+    return total;
 }
 
 static size_t count_states(const struct kept *kept, uint16_t state)
@@ -342,92 +317,74 @@ static void recorded_dumps_give_all_their_rows(void **state)
     static const uint16_t states[] = {NUD_NONE,   NUD_INCOMPLETE, NUD_REACHABLE,
                                       NUD_STALE,  NUD_DELAY,      NUD_PROBE,
                                       NUD_FAILED, NUD_NOARP,      NUD_PERMANENT};
-    struct listing listing = list_recorded(false, SIZE_MAX);
+    struct stage *stage = *state;
 
-    (void)state;
-    assert_int_equal(listing.result, 0);
-    assert_int_equal(listing.report.count, 0);
-    assert_int_equal(listing.kept.count, ENTRIES);
+    list_recorded(stage, &table_neighbours, false, SIZE_MAX);
+    assert_int_equal(stage->result, 0);
+    assert_int_equal(stage->report.count, 0);
+    assert_int_equal(stage->kept.count, ENTRIES);
     for (size_t i = 0; i < sizeof states / sizeof *states; i++)
-        assert_int_not_equal(count_states(&listing.kept, states[i]), 0);
-    kept_finish(&listing.kept);
-    listing = list_recorded(true, SIZE_MAX);
-    assert_int_equal(listing.result, 0);
-    assert_int_equal(listing.kept.count, 3);
-    for (size_t i = 0; i < listing.kept.count; i++)
-        assert_true(listing.kept.records[i].neighbour.flags & NTF_PROXY);
-    kept_finish(&listing.kept);
+        assert_int_not_equal(count_states(&stage->kept, states[i]), 0);
+    list_recorded(stage, &table_neighbours, true, SIZE_MAX);
+    assert_int_equal(stage->result, 0);
+    assert_int_equal(stage->kept.count, 3);
+    for (size_t i = 0; i < stage->kept.count; i++)
+        assert_true(stage->kept.records[i].neighbour.flags & NTF_PROXY);
 }
 
 static void the_arp_table_has_the_rows_of_its_file(void **state)
 {
-    struct peer peer;
-    struct listing listing;
+    struct stage *stage = *state;
 
-    (void)state;
     for (int proxies = 0; proxies < 2; proxies++) {
-        const struct predicate where = of_flag(proxies);
-        peer_init(&peer);
-        peer_add_recorded(&peer, proxies ? RECORDED "proxies" : RECORDED "neighbours", SIZE_MAX);
-        listing = list(&peer, &table_arp, &where);
-        assert_int_equal(listing.result, 0);
-        assert_int_not_equal(listing.kept.count, 0);
-        for (size_t i = 0; i < listing.kept.count; i++)
-            assert_int_equal(listing.kept.records[i].neighbour.address.family, AF_INET);
+        list_recorded(stage, &table_arp, proxies, SIZE_MAX);
+        assert_int_equal(stage->result, 0);
+        assert_int_not_equal(stage->kept.count, 0);
+        for (size_t i = 0; i < stage->kept.count; i++)
+            assert_int_equal(stage->kept.records[i].neighbour.address.family, AF_INET);
         if (!proxies) {
-            assert_int_not_equal(count_states(&listing.kept, NUD_STALE), 0);
-            assert_int_equal(count_states(&listing.kept, NUD_NOARP), 0);
-            assert_int_equal(count_states(&listing.kept, NUD_NONE), 0);
+            assert_int_not_equal(count_states(&stage->kept, NUD_STALE), 0);
+            assert_int_equal(count_states(&stage->kept, NUD_NOARP), 0);
+            assert_int_equal(count_states(&stage->kept, NUD_NONE), 0);
         }
-        kept_finish(&listing.kept);
-        peer_finish(&peer);
     }
 }
 
 /* Whatever the connection breaks off at, it is seen; and the rows before that are right. */
 static void a_dump_cut_at_any_byte_is_never_a_success(void **state)
 {
-    struct listing whole = list_recorded(false, SIZE_MAX);
-    struct peer peer;
-    size_t total;
+    struct stage *stage = *state;
+    const size_t total = list_recorded(stage, &table_neighbours, false, SIZE_MAX);
+    struct kept whole = stage->kept;
 
-    (void)state;
-    peer_init(&peer);
-    total = peer_add_recorded(&peer, RECORDED "neighbours", SIZE_MAX);
-    peer_finish(&peer);
+    stage->kept = (struct kept){.count = 0};
     for (size_t cut = 0; cut < total; cut++) {
-        struct listing listing = list_recorded(false, cut);
-        assert_true(listing.result < 0 || listing.report.partial);
-        assert_true(listing.kept.count <= whole.kept.count);
-        for (size_t row = 0; row < listing.kept.count; row++) {
-            assert_true(listing.kept.records[row].identity == whole.kept.records[row].identity);
-            assert_int_equal(listing.kept.records[row].has, whole.kept.records[row].has);
+        list_recorded(stage, &table_neighbours, false, cut);
+        assert_true(stage->result < 0 || stage->report.partial);
+        assert_true(stage->kept.count <= whole.count);
+        for (size_t row = 0; row < stage->kept.count; row++) {
+            assert_true(stage->kept.records[row].identity == whole.records[row].identity);
+            assert_int_equal(stage->kept.records[row].has, whole.records[row].has);
         }
-        kept_finish(&listing.kept);
     }
-    kept_finish(&whole.kept);
+    kept_finish(&whole);
 }
 
 /* A dump of one entry. */
-static void answer_once(struct peer *peer, uint16_t flags)
+static void answer_once(struct stage *stage, uint16_t flags)
 {
-    struct wire wire;
-
-    peer_init(peer);
-    begin(&wire, &ipv4_header, "\xc0\0\2\1");
-    wire_last(&wire)->nlmsg_flags = flags | NLM_F_MULTI;
-    wire_done(&wire, flags | NLM_F_MULTI, 1, 0);
-    peer_add_wire(peer, &wire);
+    stage_anew(stage);
+    begin(&stage->wire, &ipv4_header, "\xc0\0\2\1");
+    wire_last(&stage->wire)->nlmsg_flags = flags | NLM_F_MULTI;
+    wire_done(&stage->wire, flags | NLM_F_MULTI, 1, 0);
+    stage_send(stage);
 }
 
 /* That, and one that ends at once. */
-static void answer_twice(struct peer *peer, uint16_t flags)
+static void answer_twice(struct stage *stage, uint16_t flags)
 {
-    struct wire wire = {.length = 0};
-
-    answer_once(peer, flags);
-    wire_done(&wire, NLM_F_MULTI, 2, 0);
-    peer_add_wire(peer, &wire);
+    answer_once(stage, flags);
+    stage_send_done(stage, 2, 0);
 }
 
 static struct ndmsg requested(const struct peer *peer, size_t i, struct nlmsghdr *header)
@@ -441,93 +398,77 @@ static struct ndmsg requested(const struct peer *peer, size_t i, struct nlmsghdr
 
 static void what_is_resolved_is_asked_for_before_what_is_answered_for(void **state)
 {
-    struct peer peer;
-    struct listing listing;
+    struct stage *stage = *state;
     struct nlmsghdr header;
     struct ndmsg body;
 
-    (void)state;
-    answer_twice(&peer, 0);
-    listing = list(&peer, &table_arp, NULL);
-    assert_int_equal(listing.result, 0);
-    assert_int_equal(listing.kept.count, 1);
-    assert_int_equal(peer.request_count, 2);
-    body = requested(&peer, 0, &header);
+    answer_twice(stage, 0);
+    list(stage, &table_arp, NULL);
+    assert_int_equal(stage->result, 0);
+    assert_int_equal(stage->kept.count, 1);
+    assert_int_equal(stage->peer.request_count, 2);
+    body = requested(&stage->peer, 0, &header);
     assert_int_equal(header.nlmsg_type, RTM_GETNEIGH);
     assert_int_equal(header.nlmsg_len, sizeof header + sizeof body);
     assert_int_equal(body.ndm_family, AF_INET);
     assert_int_equal(body.ndm_flags, 0);
-    body = requested(&peer, 1, &header);
+    body = requested(&stage->peer, 1, &header);
     assert_int_equal(body.ndm_flags, NTF_PROXY);
-    kept_finish(&listing.kept);
-    peer_finish(&peer);
 }
 
 static void only_what_is_wanted_is_asked_for(void **state)
 {
+    struct stage *stage = *state;
     struct predicate parts[] = {of_flag(false), of_number("interface_index", 3),
                                 of_number("master", 8)};
     const struct predicate where = WHOLE_OF(PREDICATE_AND, parts);
-    struct peer peer;
-    struct listing listing;
     struct nlmsghdr header;
 
-    (void)state;
-    answer_twice(&peer, NLM_F_DUMP_FILTERED);
-    listing = list(&peer, &table_neighbours6, &where);
-    assert_int_equal(listing.result, 0);
-    assert_int_equal(peer.request_count, 1);
-    assert_int_equal(requested(&peer, 0, &header).ndm_family, AF_INET6);
+    answer_twice(stage, NLM_F_DUMP_FILTERED);
+    list(stage, &table_neighbours6, &where);
+    assert_int_equal(stage->result, 0);
+    assert_int_equal(stage->peer.request_count, 1);
+    assert_int_equal(requested(&stage->peer, 0, &header).ndm_family, AF_INET6);
     assert_int_equal(header.nlmsg_len, sizeof header + sizeof(struct ndmsg) + 16);
-    assert_memory_equal(peer.requests[0] + sizeof header + sizeof(struct ndmsg),
+    assert_memory_equal(stage->peer.requests[0] + sizeof header + sizeof(struct ndmsg),
                         (&(const uint16_t[]){8, NDA_IFINDEX}), 4);
-    assert_int_equal(listing.kept.count, 0); /* an IPv4 entry is none of this table */
-    kept_finish(&listing.kept);
-    peer_finish(&peer);
+    assert_int_equal(stage->kept.count, 0); /* an IPv4 entry is none of this table */
 }
 
 /* A kernel that does not know these attributes hands on everything. */
 static void a_kernel_that_filters_nothing_is_noticed(void **state)
 {
+    struct stage *stage = *state;
     struct predicate parts[] = {of_flag(false), of_number("interface_index", 4)};
     struct predicate where = WHOLE_OF(PREDICATE_AND, parts);
-    struct peer peer;
-    struct listing listing;
 
-    (void)state;
-    answer_twice(&peer, 0);
-    listing = list(&peer, &table_neighbours, &where);
-    assert_int_equal(listing.result, 0);
-    assert_int_equal(listing.kept.count, 0);
-    peer_finish(&peer);
-    answer_twice(&peer, 0);
+    answer_twice(stage, 0);
+    list(stage, &table_neighbours, &where);
+    assert_int_equal(stage->result, 0);
+    assert_int_equal(stage->kept.count, 0);
+    answer_twice(stage, 0);
     parts[1] = of_number("master", 4);
     where = WHOLE_OF(PREDICATE_AND, parts);
-    listing = list(&peer, &table_neighbours, &where);
-    assert_int_equal(listing.result, -EOPNOTSUPP);
-    assert_int_equal(listing.kept.count, 0);
-    peer_finish(&peer);
+    list(stage, &table_neighbours, &where);
+    assert_int_equal(stage->result, -EOPNOTSUPP);
+    assert_int_equal(stage->kept.count, 0);
 }
 
 /* How many requests are made, and the flags of the first. */
-static size_t requests_for(const struct table *table, const struct predicate *where, uint8_t *flags)
+static size_t requests_for(struct stage *stage, const struct table *table,
+                           const struct predicate *where, uint8_t *flags)
 {
-    struct peer peer;
     struct nlmsghdr header;
-    struct listing listing;
-    size_t count;
 
-    answer_twice(&peer, 0);
-    listing = list(&peer, table, where);
-    count = peer.request_count;
-    *flags = requested(&peer, 0, &header).ndm_flags;
-    kept_finish(&listing.kept);
-    peer_finish(&peer);
-    return count;
+    answer_twice(stage, 0);
+    list(stage, table, where);
+    *flags = requested(&stage->peer, 0, &header).ndm_flags;
+    return stage->peer.request_count;
 }
 
 static void proxies_are_not_asked_for_by_those_who_want_a_state(void **state)
 {
+    struct stage *stage = *state;
     const struct predicate stale = predicate_text(field_of(&kind_neighbour, "state"), "STALE");
     struct predicate states[] = {stale, of_number("state", NUD_NOARP)};
     const struct predicate both = WHOLE_OF(PREDICATE_OR, states);
@@ -535,17 +476,17 @@ static void proxies_are_not_asked_for_by_those_who_want_a_state(void **state)
     const struct predicate either = WHOLE_OF(PREDICATE_OR, mixed);
     uint8_t flags;
 
-    (void)state;
-    assert_int_equal(requests_for(&table_neighbours, &stale, &flags), 1);
+    assert_int_equal(requests_for(stage, &table_neighbours, &stale, &flags), 1);
     assert_int_equal(flags, 0);
-    assert_int_equal(requests_for(&table_neighbours, &both, &flags), 1);
+    assert_int_equal(requests_for(stage, &table_neighbours, &both, &flags), 1);
     assert_int_equal(flags, 0);
-    assert_int_equal(requests_for(&table_neighbours, &either, &flags), 2);
+    assert_int_equal(requests_for(stage, &table_neighbours, &either, &flags), 2);
 }
 
 /* Nothing is known of them before they are there: not even their address. */
 static void a_condition_on_the_address_asks_for_both(void **state)
 {
+    struct stage *stage = *state;
     const struct address one = ip("192.0.2.1"), none = ip("0.0.0.0");
     struct predicate conditions[] = {
         predicate_address(field_of(&kind_neighbour, "address"), &one),
@@ -558,13 +499,13 @@ static void a_condition_on_the_address_asks_for_both(void **state)
     };
     uint8_t flags;
 
-    (void)state;
     for (size_t i = 0; i < sizeof conditions / sizeof *conditions; i++)
-        assert_int_equal(requests_for(&table_arp, &conditions[i], &flags), 2);
+        assert_int_equal(requests_for(stage, &table_arp, &conditions[i], &flags), 2);
 }
 
 static void the_flag_of_proxies_says_which_of_both_is_asked_for(void **state)
 {
+    struct stage *stage = *state;
     const struct predicate entries = of_flag(false), proxies = of_flag(true);
     const struct predicate number = of_number("flags", NTF_PROXY);
     struct predicate masked = proxies; /* the same with a number for a constant */
@@ -572,69 +513,53 @@ static void the_flag_of_proxies_says_which_of_both_is_asked_for(void **state)
         predicate_masked(field_of(&kind_neighbour, "flags"), NTF_ROUTER, NTF_ROUTER);
     uint8_t flags;
 
-    (void)state;
-    assert_int_equal(requests_for(&table_arp, &entries, &flags), 1);
+    assert_int_equal(requests_for(stage, &table_arp, &entries, &flags), 1);
     assert_int_equal(flags, 0);
-    assert_int_equal(requests_for(&table_arp, &proxies, &flags), 1);
+    assert_int_equal(requests_for(stage, &table_arp, &proxies, &flags), 1);
     assert_int_equal(flags, NTF_PROXY);
     masked.constant = (struct value){.type = VALUE_NUMBER, .number = NTF_PROXY};
-    assert_int_equal(requests_for(&table_arp, &masked, &flags), 1);
+    assert_int_equal(requests_for(stage, &table_arp, &masked, &flags), 1);
     assert_int_equal(flags, NTF_PROXY);
-    assert_int_equal(requests_for(&table_arp, &router, &flags), 2);
-    assert_int_equal(requests_for(&table_arp, &number, &flags), 2);
+    assert_int_equal(requests_for(stage, &table_arp, &router, &flags), 2);
+    assert_int_equal(requests_for(stage, &table_arp, &number, &flags), 2);
 }
 
 static void a_malformed_message_is_told_and_the_rest_listed(void **state)
 {
-    struct wire wire = {.length = 0};
-    struct peer peer;
-    struct listing listing;
+    struct stage *stage = *state;
 
-    (void)state;
-    peer_init(&peer);
-    begin(&wire, &ipv4_header, NULL);
-    wire_message(&wire, RTM_NEWNEIGH, NLM_F_MULTI, 1);
-    wire_put(&wire, &ipv4_header, sizeof ipv4_header);
-    wire_attribute(&wire, NDA_DST, "\xc0\0\2\1", 4);
-    wire_message(&wire, RTM_NEWLINK, NLM_F_MULTI, 1); /* of no matter */
-    wire_done(&wire, NLM_F_MULTI, 1, 0);
-    peer_add_wire(&peer, &wire);
-    listing = list_entries(&peer);
-    assert_int_equal(listing.result, 0);
-    assert_int_equal(listing.kept.count, 1);
-    assert_true(listing.report.partial);
-    assert_true(report_says(&listing.report, "malformed"));
-    kept_finish(&listing.kept);
-    peer_finish(&peer);
+    begin(&stage->wire, &ipv4_header, NULL);
+    wire_message(&stage->wire, RTM_NEWNEIGH, NLM_F_MULTI, 1);
+    wire_put(&stage->wire, &ipv4_header, sizeof ipv4_header);
+    wire_attribute(&stage->wire, NDA_DST, "\xc0\0\2\1", 4);
+    wire_message(&stage->wire, RTM_NEWLINK, NLM_F_MULTI, 1); /* of no matter */
+    stage_send_done(stage, 1, 0);
+    list_entries(stage);
+    assert_int_equal(stage->result, 0);
+    assert_int_equal(stage->kept.count, 1);
+    assert_true(stage->report.partial);
+    assert_true(report_says(&stage->report, "malformed"));
 }
 
 static void a_table_that_changes_meanwhile_is_read_again_or_told(void **state)
 {
-    struct wire wire;
-    struct peer peer;
-    struct listing listing;
+    struct stage *stage = *state;
 
-    (void)state;
-    answer_once(&peer, NLM_F_DUMP_INTR);
-    begin(&wire, &ipv4_header, "\xc0\0\2\2"); /* the answer to the second try */
-    wire_last(&wire)->nlmsg_seq = 2;
-    wire_done(&wire, NLM_F_MULTI, 2, 0);
-    peer_add_wire(&peer, &wire);
-    listing = list_entries(&peer);
-    assert_int_equal(listing.result, 0);
-    assert_false(listing.report.partial);
-    assert_int_equal(listing.kept.count, 1);
-    assert_int_equal(listing.kept.records[0].neighbour.address.bytes[3], 2);
-    kept_finish(&listing.kept);
-    peer_finish(&peer);
+    answer_once(stage, NLM_F_DUMP_INTR);
+    begin(&stage->wire, &ipv4_header, "\xc0\0\2\2"); /* the answer to the second try */
+    wire_last(&stage->wire)->nlmsg_seq = 2;
+    stage_send_done(stage, 2, 0);
+    list_entries(stage);
+    assert_int_equal(stage->result, 0);
+    assert_false(stage->report.partial);
+    assert_int_equal(stage->kept.count, 1);
+    assert_int_equal(stage->kept.records[0].neighbour.address.bytes[3], 2);
 
-    answer_once(&peer, NLM_F_DUMP_INTR);
-    peer.replays = true;
-    listing = list_entries(&peer);
-    assert_int_equal(listing.kept.count, 1);
-    assert_true(listing.report.partial);
-    kept_finish(&listing.kept);
-    peer_finish(&peer);
+    answer_once(stage, NLM_F_DUMP_INTR);
+    stage->peer.replays = true;
+    list_entries(stage);
+    assert_int_equal(stage->kept.count, 1);
+    assert_true(stage->report.partial);
 }
 
 static void sockets_are_not_its_tables(void **state)
@@ -658,17 +583,17 @@ int main(void)
         cmocka_unit_test(a_message_cut_anywhere_is_malformed),
         cmocka_unit_test(other_families_are_none_of_ours),
         cmocka_unit_test(what_is_another_neighbour_has_another_identity),
-        cmocka_unit_test(recorded_dumps_give_all_their_rows),
-        cmocka_unit_test(the_arp_table_has_the_rows_of_its_file),
-        cmocka_unit_test(a_dump_cut_at_any_byte_is_never_a_success),
-        cmocka_unit_test(what_is_resolved_is_asked_for_before_what_is_answered_for),
-        cmocka_unit_test(only_what_is_wanted_is_asked_for),
-        cmocka_unit_test(a_kernel_that_filters_nothing_is_noticed),
-        cmocka_unit_test(proxies_are_not_asked_for_by_those_who_want_a_state),
-        cmocka_unit_test(a_condition_on_the_address_asks_for_both),
-        cmocka_unit_test(the_flag_of_proxies_says_which_of_both_is_asked_for),
-        cmocka_unit_test(a_malformed_message_is_told_and_the_rest_listed),
-        cmocka_unit_test(a_table_that_changes_meanwhile_is_read_again_or_told),
+        ON_STAGE(recorded_dumps_give_all_their_rows),
+        ON_STAGE(the_arp_table_has_the_rows_of_its_file),
+        ON_STAGE(a_dump_cut_at_any_byte_is_never_a_success),
+        ON_STAGE(what_is_resolved_is_asked_for_before_what_is_answered_for),
+        ON_STAGE(only_what_is_wanted_is_asked_for),
+        ON_STAGE(a_kernel_that_filters_nothing_is_noticed),
+        ON_STAGE(proxies_are_not_asked_for_by_those_who_want_a_state),
+        ON_STAGE(a_condition_on_the_address_asks_for_both),
+        ON_STAGE(the_flag_of_proxies_says_which_of_both_is_asked_for),
+        ON_STAGE(a_malformed_message_is_told_and_the_rest_listed),
+        ON_STAGE(a_table_that_changes_meanwhile_is_read_again_or_told),
         cmocka_unit_test(sockets_are_not_its_tables),
     };
 

@@ -1,12 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* The fields of a neighbour, and how link-layer addresses are written, sorted and counted. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <errno.h>
 #include <linux/if.h>
 #include <linux/if_arp.h>
@@ -19,14 +12,12 @@
 #include <sys/socket.h>
 
 #include "../helpers/libc.h"
-#include "addresses.h"
-#include "cells.h"
 #include "engine/groups.h"
 #include "engine/rows.h"
 #include "fastnet/hardware.h"
 #include "fastnet/lookup.h"
 #include "kept_rows.h"
-#include "output.h"
+#include "kit.h"
 
 /* Stands in for a machine whose interfaces have their hardware type for index: "if778" is a tunnel.
  */
@@ -87,17 +78,15 @@ static const char *name_of(const char *field, const struct record *record)
     return text_of(field, record, &names);
 }
 
-static const char *written(struct sink *(*create)(const struct sink_options *), const char *name,
-                           const struct record *record)
+static const char *written(sink_create_fn create, const char *name, const struct record *record)
 {
     const struct field *column = field_find(&kind_neighbour, name, strlen(name));
     struct output output;
-    struct sink *sink = create(&(struct sink_options){
-        .writer = output_begin(&output), .context = &names, .columns = &column, .count = 1});
-    sink_begin(sink);
-    sink->ops->row(sink, record);
-    sink_end(sink);
-    return output_end(&output, sink);
+
+    output_columns(&output, create,
+                   (struct sink_options){.context = &names, .columns = &column, .count = 1});
+    output_row(&output, record);
+    return output_text(&output);
 }
 
 static void promised_columns_are_there(void **state)

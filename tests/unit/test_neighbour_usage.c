@@ -1,12 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* How full the tables of neighbours are: out of rtnetlink messages, and out of files. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <errno.h>
 #include <linux/neighbour.h>
 #include <linux/rtnetlink.h>
@@ -17,10 +10,8 @@
 #include "backend/neighbour/neighbour_usage.h"
 #include "backend/proc/lines.h"
 #include "backend/proc/stat_file.h"
-#include "cells.h"
 #include "fastnet/array.h"
-#include "flow_scene.h"
-#include "peer.h"
+#include "kit.h"
 
 #define THRESHOLDS (NEIGHBOUR_THRESHOLD(0) | NEIGHBOUR_THRESHOLD(1) | NEIGHBOUR_THRESHOLD(2))
 #define DISCARDS   NEIGHBOUR_COUNTER(NEIGHBOUR_UNRESOLVED_DISCARDS)
@@ -143,28 +134,9 @@ static void what_is_no_table_is_no_row(void **state)
 
 /* --- Listings --------------------------------------------------------------------------------- */
 
-static int keep(const struct record *record, void *arg)
+static int list_files(struct stage *stage)
 {
-    struct flow_scene *scene = arg;
-
-    assert_true(scene->count < COUNT(scene->rows));
-    scene->rows[scene->count++] = *record;
-    return scene->refuse;
-}
-
-static int list(struct flow_scene *scene, const struct backend *backend, struct query query)
-{
-    query.table = &table_neighbour_usage;
-    query.proc_root = scene->tree.root;
-    query.report = &scene->report;
-    scene->count = 0;
-    scene->report = (struct report){.partial = false};
-    return backend->dump(&query, keep, scene);
-}
-
-static int list_files(struct flow_scene *scene)
-{
-    return list(scene, &backend_proc_neighbour_usage, (struct query){.needs = UINT64_MAX});
+    return stage_list(stage, &backend_proc_neighbour_usage, &table_neighbour_usage, stage_keep);
 }
 
 static const char counted[] =
@@ -175,24 +147,25 @@ static const char counted[] =
     "00000002 00000010 00000000 00000000   100000000000000f 00000001 00000000   00000000         "
     "00000000         00000000         00000000       000000ff            00000007\n";
 
-static void put_files(const struct flow_scene *scene)
+static void put_files(const struct stage *stage)
 {
-    flow_scene_put(scene, "net/stat/arp_cache", counted);
-    flow_scene_put(scene, "sys/net/ipv4/neigh/default/gc_thresh1", "128\n");
-    flow_scene_put(scene, "sys/net/ipv4/neigh/default/gc_thresh2", "512\n");
-    flow_scene_put(scene, "sys/net/ipv4/neigh/default/gc_thresh3", "1024\n");
+    tree_put_file(&stage->tree, "net/stat/arp_cache", counted);
+    tree_put_file(&stage->tree, "sys/net/ipv4/neigh/default/gc_thresh1", "128\n");
+    tree_put_file(&stage->tree, "sys/net/ipv4/neigh/default/gc_thresh2", "512\n");
+    tree_put_file(&stage->tree, "sys/net/ipv4/neigh/default/gc_thresh3", "1024\n");
 }
 
 static void counters_are_added_up_and_entries_are_not(void **state)
 {
-    struct flow_scene *scene = *state;
-    const struct neighbour_usage_record *usage = &scene->rows[0].neighbour_usage;
+    struct stage *stage = *state;
+    const struct neighbour_usage_record *usage;
 
-    put_files(scene);
-    assert_int_equal(list_files(scene), 0);
-    assert_int_equal(scene->count, 1);
-    assert_int_equal(scene->report.count, 0);
-    assert_int_equal(scene->rows[0].has, NEIGHBOUR_ENTRIES | THRESHOLDS | COUNTERS);
+    put_files(stage);
+    assert_int_equal(list_files(stage), 0);
+    usage = &stage->kept.records[0].neighbour_usage;
+    assert_int_equal(stage->kept.count, 1);
+    assert_int_equal(stage->report.count, 0);
+    assert_int_equal(stage->kept.records[0].has, NEIGHBOUR_ENTRIES | THRESHOLDS | COUNTERS);
     assert_int_equal(usage->family, AF_INET);
     assert_int_equal(usage->entries, 2);
     assert_int_equal(usage->thresholds[0], 128);
@@ -205,96 +178,96 @@ static void counters_are_added_up_and_entries_are_not(void **state)
 
 static void each_family_has_files_of_its_own(void **state)
 {
-    struct flow_scene *scene = *state;
+    struct stage *stage = *state;
 
-    put_files(scene);
-    flow_scene_put(scene, "net/stat/ndisc_cache", "entries what table_fulls\n5 6 7\n");
-    flow_scene_put(scene, "sys/net/ipv6/neigh/default/gc_thresh3", "99\n");
-    assert_int_equal(list_files(scene), 0);
-    assert_int_equal(scene->count, 2);
-    assert_int_equal(scene->rows[1].neighbour_usage.family, AF_INET6);
-    assert_int_equal(scene->rows[1].has, NEIGHBOUR_ENTRIES | NEIGHBOUR_THRESHOLD(2) |
-                                             NEIGHBOUR_COUNTER(NEIGHBOUR_TABLE_FULLS));
-    assert_int_equal(scene->rows[1].neighbour_usage.thresholds[2], 99);
-    assert_true(report_says(&scene->report, "sys/net/ipv6/neigh: No such file or directory"));
-    assert_false(scene->report.partial);
+    put_files(stage);
+    tree_put_file(&stage->tree, "net/stat/ndisc_cache", "entries what table_fulls\n5 6 7\n");
+    tree_put_file(&stage->tree, "sys/net/ipv6/neigh/default/gc_thresh3", "99\n");
+    assert_int_equal(list_files(stage), 0);
+    assert_int_equal(stage->kept.count, 2);
+    assert_int_equal(stage->kept.records[1].neighbour_usage.family, AF_INET6);
+    assert_int_equal(stage->kept.records[1].has, NEIGHBOUR_ENTRIES | NEIGHBOUR_THRESHOLD(2) |
+                                                     NEIGHBOUR_COUNTER(NEIGHBOUR_TABLE_FULLS));
+    assert_int_equal(stage->kept.records[1].neighbour_usage.thresholds[2], 99);
+    assert_true(report_says(&stage->report, "sys/net/ipv6/neigh: No such file or directory"));
+    assert_false(stage->report.partial);
 }
 
 static void without_any_file_there_is_no_table(void **state)
 {
-    struct flow_scene *scene = *state;
+    struct stage *stage = *state;
 
-    assert_int_equal(list_files(scene), -ENOENT);
-    flow_scene_put(scene, "net/stat/arp_cache", "some heading\n1 2\n");
-    assert_int_equal(list_files(scene), -EBADMSG);
-    put_files(scene);
-    scene->refuse = STOPPED;
-    assert_int_equal(list_files(scene), STOPPED);
-    assert_int_equal(scene->count, 1);
+    assert_int_equal(list_files(stage), -ENOENT);
+    tree_put_file(&stage->tree, "net/stat/arp_cache", "some heading\n1 2\n");
+    assert_int_equal(list_files(stage), -EBADMSG);
+    put_files(stage);
+    stage->kept.answer = STOPPED;
+    assert_int_equal(list_files(stage), STOPPED);
+    assert_int_equal(stage->kept.count, 1);
 }
 
 static void a_file_that_was_cut_is_a_loss(void **state)
 {
-    struct flow_scene *scene = *state;
+    struct stage *stage = *state;
 
-    put_files(scene);
-    flow_scene_put(scene, "net/stat/arp_cache", "entries lookups\n1 2\n1 3");
-    assert_int_equal(list_files(scene), 0);
-    assert_int_equal(scene->rows[0].neighbour_usage.counters[NEIGHBOUR_LOOKUPS], 2);
-    assert_true(scene->report.partial);
+    put_files(stage);
+    tree_put_file(&stage->tree, "net/stat/arp_cache", "entries lookups\n1 2\n1 3");
+    assert_int_equal(list_files(stage), 0);
+    assert_int_equal(stage->kept.records[0].neighbour_usage.counters[NEIGHBOUR_LOOKUPS], 2);
+    assert_true(stage->report.partial);
 }
 
 /* The kernel's answer: both tables, and what it says of interfaces. */
-static int list_messages(struct flow_scene *scene, bool exclusive, uint64_t needs)
+static int list_messages(struct stage *stage, bool exclusive, uint64_t needs)
 {
-    struct wire wire = {.length = 0};
-    struct peer peer;
-    struct query query = {.exclusive = exclusive, .needs = needs};
     int result;
 
-    peer_init(&peer);
-    put_table(&wire, AF_INET, 2);
-    put_interface(&wire, AF_INET);
-    put_table(&wire, AF_INET6, 4);
-    put_interface(&wire, AF_INET6);
-    put_table(&wire, AF_INET6, 5); /* where the kernel resumes */
-    wire_done(&wire, NLM_F_MULTI, 1, 0);
-    peer_add_wire(&peer, &wire);
-    query.netlink = netlink_create(&peer.netlink);
-    result = list(scene, &backend_neighbour_usage, query);
-    assert_int_equal(peer.request_count, 1);
-    assert_int_equal(((const struct nlmsghdr *)peer.requests[0])->nlmsg_type, RTM_GETNEIGHTBL);
-    netlink_destroy(query.netlink);
-    peer_finish(&peer);
+    stage->query.exclusive = exclusive;
+    stage->query.needs = needs;
+    stage->peer.replays = true;
+    if (stage->peer.count == 0) {
+        put_table(&stage->wire, AF_INET, 2);
+        put_interface(&stage->wire, AF_INET);
+        put_table(&stage->wire, AF_INET6, 4);
+        put_interface(&stage->wire, AF_INET6);
+        put_table(&stage->wire, AF_INET6, 5); /* where the kernel resumes */
+        stage_send_done(stage, 1, 0);
+    }
+    stage->peer.request_count = 0;
+    result = stage_list(stage, &backend_neighbour_usage, &table_neighbour_usage, stage_keep);
+    assert_int_equal(stage->peer.request_count, 1);
+    assert_int_equal(((const struct nlmsghdr *)stage->peer.requests[0])->nlmsg_type,
+                     RTM_GETNEIGHTBL);
     return result;
 }
 
 static void netlink_has_a_row_for_each_table(void **state)
 {
-    struct flow_scene *scene = *state;
+    struct stage *stage = *state;
 
-    assert_int_equal(list_messages(scene, false, UINT64_MAX), 0);
-    assert_int_equal(scene->count, 2);
-    assert_int_equal(scene->rows[0].neighbour_usage.family, AF_INET);
-    assert_int_equal(scene->rows[1].neighbour_usage.entries, 4);
-    assert_false(scene->rows[0].has & DISCARDS);
-    assert_int_equal(scene->report.count, 0);
+    assert_int_equal(list_messages(stage, false, UINT64_MAX), 0);
+    assert_int_equal(stage->kept.count, 2);
+    assert_int_equal(stage->kept.records[0].neighbour_usage.family, AF_INET);
+    assert_int_equal(stage->kept.records[1].neighbour_usage.entries, 4);
+    assert_false(stage->kept.records[0].has & DISCARDS);
+    assert_int_equal(stage->report.count, 0);
 }
 
 static void what_netlink_lacks_comes_from_the_file_if_it_is_needed(void **state)
 {
-    struct flow_scene *scene = *state;
+    struct stage *stage = *state;
 
-    put_files(scene);
-    assert_int_equal(list_messages(scene, false, UINT64_MAX), 0);
-    assert_true(scene->rows[0].has & DISCARDS);
-    assert_int_equal(scene->rows[0].neighbour_usage.counters[NEIGHBOUR_UNRESOLVED_DISCARDS], 0x100);
-    assert_false(scene->rows[0].has & NEIGHBOUR_COUNTER(NEIGHBOUR_ALLOCS));
-    assert_false(scene->rows[1].has & DISCARDS);
-    assert_int_equal(list_messages(scene, true, UINT64_MAX), 0);
-    assert_false(scene->rows[0].has & DISCARDS);
-    assert_int_equal(list_messages(scene, false, ~DISCARDS), 0);
-    assert_false(scene->rows[0].has & DISCARDS);
+    put_files(stage);
+    assert_int_equal(list_messages(stage, false, UINT64_MAX), 0);
+    assert_true(stage->kept.records[0].has & DISCARDS);
+    assert_int_equal(stage->kept.records[0].neighbour_usage.counters[NEIGHBOUR_UNRESOLVED_DISCARDS],
+                     0x100);
+    assert_false(stage->kept.records[0].has & NEIGHBOUR_COUNTER(NEIGHBOUR_ALLOCS));
+    assert_false(stage->kept.records[1].has & DISCARDS);
+    assert_int_equal(list_messages(stage, true, UINT64_MAX), 0);
+    assert_false(stage->kept.records[0].has & DISCARDS);
+    assert_int_equal(list_messages(stage, false, ~DISCARDS), 0);
+    assert_false(stage->kept.records[0].has & DISCARDS);
 }
 
 /* --- Fields ----------------------------------------------------------------------------------- */
@@ -345,7 +318,7 @@ static void fields_show_what_the_record_has(void **state)
     assert_string_equal(text_of("percent_full", &record, &no_names), "-");
 }
 
-#define TEST(function) cmocka_unit_test_setup_teardown(function, flow_scene_make, flow_scene_remove)
+#define TEST(function) cmocka_unit_test_setup_teardown(function, stage_make, stage_remove)
 
 int main(void)
 {

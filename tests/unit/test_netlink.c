@@ -1,12 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Dumps over netlink: which messages count, how a dump ends, what is told. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <arpa/inet.h>
 #include <errno.h>
 #include <limits.h>
@@ -17,17 +10,13 @@
 
 #include "backend/netlink/netlink.h"
 #include "fastnet/report.h"
-#include "peer.h"
-#include "scene.h"
+#include "kit.h"
 
 enum { TRIES_MAX = 5 };
 
 /* A conversation, and what came of it. */
 struct talk {
-    struct peer peer;
-    struct netlink *netlink;
-    struct report report;
-    struct wire wire;
+    struct stage stage;
     size_t messages; /* that were handed on */
     uint16_t ports[64];
     int answer; /* of the callback */
@@ -56,31 +45,24 @@ static int dump(struct talk *talk)
                             .nlmsg_type = SOCK_DIAG_BY_FAMILY,
                             .nlmsg_flags = NLM_F_REQUEST | NLM_F_DUMP}};
 
-    return netlink_dump(talk->netlink, NETLINK_SOCK_DIAG, &request.header, count_message, talk,
-                        &talk->report);
-}
-
-static void send_wire(struct talk *talk)
-{
-    peer_add_wire(&talk->peer, &talk->wire);
-    talk->wire.length = 0;
+    return netlink_dump(talk->stage.netlink, NETLINK_SOCK_DIAG, &request.header, count_message,
+                        talk, &talk->stage.report);
 }
 
 static void a_dump_is_complete_with_done(void **state)
 {
     struct talk *talk = *state;
 
-    wire_tcp(&talk->wire, NLM_F_MULTI, 1, 80, 1);
-    wire_tcp(&talk->wire, NLM_F_MULTI, 1, 81, 2);
-    send_wire(talk);
-    wire_tcp(&talk->wire, NLM_F_MULTI, 1, 82, 3);
-    wire_done(&talk->wire, NLM_F_MULTI, 1, 0);
-    send_wire(talk);
+    wire_tcp(&talk->stage.wire, NLM_F_MULTI, 1, 80, 1);
+    wire_tcp(&talk->stage.wire, NLM_F_MULTI, 1, 81, 2);
+    stage_send(&talk->stage);
+    wire_tcp(&talk->stage.wire, NLM_F_MULTI, 1, 82, 3);
+    stage_send_done(&talk->stage, 1, 0);
     assert_int_equal(dump(talk), 0);
     assert_int_equal(talk->messages, 3);
     assert_int_equal(talk->ports[2], 82);
-    assert_int_equal(talk->report.count, 0);
-    assert_false(talk->report.partial);
+    assert_int_equal(talk->stage.report.count, 0);
+    assert_false(talk->stage.report.partial);
 }
 
 static void each_request_has_a_sequence_number_of_its_own(void **state)
@@ -88,12 +70,12 @@ static void each_request_has_a_sequence_number_of_its_own(void **state)
     struct talk *talk = *state;
     struct nlmsghdr request;
 
-    talk->peer.replays = true;
-    wire_done(&talk->wire, 0, 1, 0);
-    send_wire(talk);
+    talk->stage.peer.replays = true;
+    wire_done(&talk->stage.wire, 0, 1, 0);
+    stage_send(&talk->stage);
     for (uint32_t i = 1; i <= 3; i++) {
         assert_int_equal(dump(talk), 0);
-        memcpy(&request, talk->peer.requests[i - 1], sizeof request);
+        memcpy(&request, talk->stage.peer.requests[i - 1], sizeof request);
         assert_int_equal(request.nlmsg_seq, i);
         assert_int_equal(request.nlmsg_pid, 1);
         assert_int_equal(request.nlmsg_flags, NLM_F_REQUEST | NLM_F_DUMP);
@@ -104,8 +86,8 @@ static void without_done_it_is_an_error(void **state)
 {
     struct talk *talk = *state;
 
-    wire_tcp(&talk->wire, NLM_F_MULTI, 1, 80, 1);
-    send_wire(talk);
+    wire_tcp(&talk->stage.wire, NLM_F_MULTI, 1, 80, 1);
+    stage_send(&talk->stage);
     assert_int_equal(dump(talk), -EPIPE);
     assert_int_equal(talk->messages, 1);
 }
@@ -114,7 +96,7 @@ static void a_request_that_cannot_be_sent_is_an_error(void **state)
 {
     struct talk *talk = *state;
 
-    talk->peer.refusal = -EPERM;
+    talk->stage.peer.refusal = -EPERM;
     assert_int_equal(dump(talk), -EPERM);
     assert_int_equal(talk->messages, 0);
 }
@@ -123,9 +105,9 @@ static void a_failing_receive_is_an_error(void **state)
 {
     struct talk *talk = *state;
 
-    wire_tcp(&talk->wire, NLM_F_MULTI, 1, 80, 1);
-    send_wire(talk);
-    talk->peer.last_error = -ENOBUFS;
+    wire_tcp(&talk->stage.wire, NLM_F_MULTI, 1, 80, 1);
+    stage_send(&talk->stage);
+    talk->stage.peer.last_error = -ENOBUFS;
     assert_int_equal(dump(talk), -ENOBUFS);
 }
 
@@ -134,37 +116,35 @@ static void a_message_from_another_sender_is_refused_and_told_once(void **state)
     struct talk *talk = *state;
 
     for (int i = 0; i < 3; i++) {
-        talk->wire.length = 0;
-        wire_tcp(&talk->wire, NLM_F_MULTI, 1, 6666, 66);
-        wire_done(&talk->wire, NLM_F_MULTI, 1, 0);
-        peer_add(&talk->peer, talk->wire.data, talk->wire.length, 4242);
+        talk->stage.wire.length = 0;
+        wire_tcp(&talk->stage.wire, NLM_F_MULTI, 1, 6666, 66);
+        wire_done(&talk->stage.wire, NLM_F_MULTI, 1, 0);
+        peer_add(&talk->stage.peer, talk->stage.wire.data, talk->stage.wire.length, 4242);
     }
-    peer_add(&talk->peer, "", 0, 4242); /* nor does an empty one end the dump */
-    talk->wire.length = 0;
-    wire_tcp(&talk->wire, NLM_F_MULTI, 1, 80, 1);
-    wire_done(&talk->wire, NLM_F_MULTI, 1, 0);
-    send_wire(talk);
+    peer_add(&talk->stage.peer, "", 0, 4242); /* nor does an empty one end the dump */
+    talk->stage.wire.length = 0;
+    wire_tcp(&talk->stage.wire, NLM_F_MULTI, 1, 80, 1);
+    stage_send_done(&talk->stage, 1, 0);
     assert_int_equal(dump(talk), 0);
     assert_int_equal(talk->messages, 1);
     assert_int_equal(talk->ports[0], 80);
-    assert_int_equal(talk->report.count, 1);
-    assert_true(report_says(&talk->report, "ignored a netlink message"));
-    assert_false(talk->report.partial);
+    assert_int_equal(talk->stage.report.count, 1);
+    assert_true(report_says(&talk->stage.report, "ignored a netlink message"));
+    assert_false(talk->stage.report.partial);
 }
 
 static void answers_to_another_question_are_ignored(void **state)
 {
     struct talk *talk = *state;
 
-    wire_tcp(&talk->wire, NLM_F_MULTI, 7, 7000, 7);
-    wire_done(&talk->wire, NLM_F_MULTI, 0, 0);
-    wire_tcp(&talk->wire, NLM_F_MULTI, 1, 7001, 8);
-    wire_last(&talk->wire)->nlmsg_pid = 2;
-    wire_done(&talk->wire, NLM_F_MULTI, 1, -EIO);
-    wire_last(&talk->wire)->nlmsg_pid = 99;
-    wire_tcp(&talk->wire, NLM_F_MULTI, 1, 80, 1);
-    wire_done(&talk->wire, NLM_F_MULTI, 1, 0);
-    send_wire(talk);
+    wire_tcp(&talk->stage.wire, NLM_F_MULTI, 7, 7000, 7);
+    wire_done(&talk->stage.wire, NLM_F_MULTI, 0, 0);
+    wire_tcp(&talk->stage.wire, NLM_F_MULTI, 1, 7001, 8);
+    wire_last(&talk->stage.wire)->nlmsg_pid = 2;
+    wire_done(&talk->stage.wire, NLM_F_MULTI, 1, -EIO);
+    wire_last(&talk->stage.wire)->nlmsg_pid = 99;
+    wire_tcp(&talk->stage.wire, NLM_F_MULTI, 1, 80, 1);
+    stage_send_done(&talk->stage, 1, 0);
     assert_int_equal(dump(talk), 0);
     assert_int_equal(talk->messages, 1);
     assert_int_equal(talk->ports[0], 80);
@@ -174,35 +154,34 @@ static void done_that_does_not_say_how_it_went_is_a_loss(void **state)
 {
     struct talk *talk = *state;
 
-    wire_tcp(&talk->wire, NLM_F_MULTI, 1, 80, 1);
-    wire_message(&talk->wire, NLMSG_DONE, NLM_F_MULTI, 1);
-    send_wire(talk);
+    wire_tcp(&talk->stage.wire, NLM_F_MULTI, 1, 80, 1);
+    wire_message(&talk->stage.wire, NLMSG_DONE, NLM_F_MULTI, 1);
+    stage_send(&talk->stage);
     assert_int_equal(dump(talk), 0);
     assert_int_equal(talk->messages, 1);
-    assert_true(talk->report.partial);
-    assert_true(report_says(&talk->report, "ended without a status"));
+    assert_true(talk->stage.report.partial);
+    assert_true(report_says(&talk->stage.report, "ended without a status"));
 }
 
 static void a_message_of_another_sequence_within_a_dump_is_a_loss(void **state)
 {
     struct talk *talk = *state;
 
-    wire_tcp(&talk->wire, NLM_F_MULTI, 1, 80, 1);
-    wire_tcp(&talk->wire, NLM_F_MULTI, 7, 81, 2);
-    wire_done(&talk->wire, NLM_F_MULTI, 1, 0);
-    send_wire(talk);
+    wire_tcp(&talk->stage.wire, NLM_F_MULTI, 1, 80, 1);
+    wire_tcp(&talk->stage.wire, NLM_F_MULTI, 7, 81, 2);
+    stage_send_done(&talk->stage, 1, 0);
     assert_int_equal(dump(talk), 0);
     assert_int_equal(talk->messages, 1);
-    assert_true(talk->report.partial);
-    assert_true(report_says(&talk->report, "answers another request"));
+    assert_true(talk->stage.report.partial);
+    assert_true(report_says(&talk->stage.report, "answers another request"));
 }
 
 static void done_can_be_an_error(void **state)
 {
     struct talk *talk = *state;
 
-    wire_done(&talk->wire, NLM_F_MULTI, 1, -ENOENT);
-    send_wire(talk);
+    wire_done(&talk->stage.wire, NLM_F_MULTI, 1, -ENOENT);
+    stage_send(&talk->stage);
     assert_int_equal(dump(talk), -ENOENT);
     assert_int_equal(talk->messages, 0);
 }
@@ -227,12 +206,12 @@ static void an_error_that_no_kernel_has_is_malformed(void **state)
     uint32_t sequence = 1;
 
     for (size_t i = 0; i < sizeof errors / sizeof *errors; i++) {
-        wire_done(&talk->wire, NLM_F_MULTI, sequence++, errors[i].said);
-        send_wire(talk);
+        wire_done(&talk->stage.wire, NLM_F_MULTI, sequence++, errors[i].said);
+        stage_send(&talk->stage);
         assert_int_equal(dump(talk), errors[i].is);
-        put_error(&talk->wire, 0, errors[i].said, "");
-        wire_last(&talk->wire)->nlmsg_seq = sequence++;
-        send_wire(talk);
+        put_error(&talk->stage.wire, 0, errors[i].said, "");
+        wire_last(&talk->stage.wire)->nlmsg_seq = sequence++;
+        stage_send(&talk->stage);
         assert_int_equal(dump(talk), errors[i].is);
     }
 }
@@ -242,12 +221,12 @@ static void a_refusal_is_an_error_in_the_kernels_words(void **state)
     static const char words[] = "Unsupported \033[31mfilter";
     struct talk *talk = *state;
 
-    put_error(&talk->wire, NLM_F_ACK_TLVS, -EINVAL, "12345678");
-    wire_attribute(&talk->wire, NLMSGERR_ATTR_OFFS, "\1\0\0\0", 4);
-    wire_attribute(&talk->wire, NLMSGERR_ATTR_MSG, words, sizeof words);
-    send_wire(talk);
+    put_error(&talk->stage.wire, NLM_F_ACK_TLVS, -EINVAL, "12345678");
+    wire_attribute(&talk->stage.wire, NLMSGERR_ATTR_OFFS, "\1\0\0\0", 4);
+    wire_attribute(&talk->stage.wire, NLMSGERR_ATTR_MSG, words, sizeof words);
+    stage_send(&talk->stage);
     assert_int_equal(dump(talk), -EINVAL);
-    assert_true(report_says(&talk->report, words));
+    assert_true(report_says(&talk->stage.report, words));
 }
 
 static void a_capped_refusal_has_its_words_right_behind_the_header(void **state)
@@ -255,23 +234,23 @@ static void a_capped_refusal_has_its_words_right_behind_the_header(void **state)
     struct talk *talk = *state;
     struct nlmsgerr body = {.error = -EPERM, .msg = {.nlmsg_len = 72}};
 
-    wire_message(&talk->wire, NLMSG_ERROR, NLM_F_ACK_TLVS | NLM_F_CAPPED, 1);
-    wire_put(&talk->wire, &body, sizeof body);
-    wire_attribute(&talk->wire, NLMSGERR_ATTR_MSG, "not for you", 12);
-    send_wire(talk);
+    wire_message(&talk->stage.wire, NLMSG_ERROR, NLM_F_ACK_TLVS | NLM_F_CAPPED, 1);
+    wire_put(&talk->stage.wire, &body, sizeof body);
+    wire_attribute(&talk->stage.wire, NLMSGERR_ATTR_MSG, "not for you", 12);
+    stage_send(&talk->stage);
     assert_int_equal(dump(talk), -EPERM);
-    assert_true(report_says(&talk->report, "not for you"));
+    assert_true(report_says(&talk->stage.report, "not for you"));
 }
 
 static void done_has_words_too(void **state)
 {
     struct talk *talk = *state;
 
-    wire_done(&talk->wire, NLM_F_MULTI | NLM_F_ACK_TLVS, 1, -EOPNOTSUPP);
-    wire_attribute(&talk->wire, NLMSGERR_ATTR_MSG, "no such dump", 13);
-    send_wire(talk);
+    wire_done(&talk->stage.wire, NLM_F_MULTI | NLM_F_ACK_TLVS, 1, -EOPNOTSUPP);
+    wire_attribute(&talk->stage.wire, NLMSGERR_ATTR_MSG, "no such dump", 13);
+    stage_send(&talk->stage);
     assert_int_equal(dump(talk), -EOPNOTSUPP);
-    assert_true(report_says(&talk->report, "no such dump"));
+    assert_true(report_says(&talk->stage.report, "no such dump"));
 }
 
 /* Lengths that lie: words of no length, past the end, behind a request past the end. */
@@ -281,29 +260,29 @@ static void words_that_are_not_there_are_not_read(void **state)
     const struct nlattr beyond = {400, NLMSGERR_ATTR_MSG};
     struct nlmsgerr body = {.error = -EINVAL, .msg = {.nlmsg_len = UINT32_MAX}};
 
-    put_error(&talk->wire, NLM_F_ACK_TLVS, -EINVAL, "");
-    wire_put(&talk->wire, &beyond, sizeof beyond);
-    send_wire(talk);
+    put_error(&talk->stage.wire, NLM_F_ACK_TLVS, -EINVAL, "");
+    wire_put(&talk->stage.wire, &beyond, sizeof beyond);
+    stage_send(&talk->stage);
     assert_int_equal(dump(talk), -EINVAL);
-    put_error(&talk->wire, NLM_F_ACK_TLVS, -EINVAL, "");
-    wire_attribute(&talk->wire, NLMSGERR_ATTR_MSG, "", 0);
-    wire_last(&talk->wire)->nlmsg_seq = 2;
-    send_wire(talk);
+    put_error(&talk->stage.wire, NLM_F_ACK_TLVS, -EINVAL, "");
+    wire_attribute(&talk->stage.wire, NLMSGERR_ATTR_MSG, "", 0);
+    wire_last(&talk->stage.wire)->nlmsg_seq = 2;
+    stage_send(&talk->stage);
     assert_int_equal(dump(talk), -EINVAL);
-    wire_message(&talk->wire, NLMSG_ERROR, NLM_F_ACK_TLVS, 3);
-    wire_put(&talk->wire, &body, sizeof body);
-    send_wire(talk);
+    wire_message(&talk->stage.wire, NLMSG_ERROR, NLM_F_ACK_TLVS, 3);
+    wire_put(&talk->stage.wire, &body, sizeof body);
+    stage_send(&talk->stage);
     assert_int_equal(dump(talk), -EINVAL);
-    assert_false(report_says(&talk->report, "says: a"));
+    assert_false(report_says(&talk->stage.report, "says: a"));
 }
 
 static void a_refusal_too_short_to_say_why_is_malformed(void **state)
 {
     struct talk *talk = *state;
 
-    wire_message(&talk->wire, NLMSG_ERROR, 0, 1);
-    wire_put(&talk->wire, "\0\0\0", 4);
-    send_wire(talk);
+    wire_message(&talk->stage.wire, NLMSG_ERROR, 0, 1);
+    wire_put(&talk->stage.wire, "\0\0\0", 4);
+    stage_send(&talk->stage);
     assert_int_equal(dump(talk), -EBADMSG);
 }
 
@@ -311,10 +290,9 @@ static void an_overrun_is_an_error(void **state)
 {
     struct talk *talk = *state;
 
-    wire_tcp(&talk->wire, NLM_F_MULTI, 1, 80, 1);
-    wire_message(&talk->wire, NLMSG_OVERRUN, NLM_F_MULTI, 1);
-    wire_done(&talk->wire, NLM_F_MULTI, 1, 0);
-    send_wire(talk);
+    wire_tcp(&talk->stage.wire, NLM_F_MULTI, 1, 80, 1);
+    wire_message(&talk->stage.wire, NLMSG_OVERRUN, NLM_F_MULTI, 1);
+    stage_send_done(&talk->stage, 1, 0);
     assert_int_equal(dump(talk), -ENOBUFS);
 }
 
@@ -322,9 +300,8 @@ static void a_message_for_nobody_is_passed_over(void **state)
 {
     struct talk *talk = *state;
 
-    wire_message(&talk->wire, NLMSG_NOOP, 0, 1);
-    wire_done(&talk->wire, NLM_F_MULTI, 1, 0);
-    send_wire(talk);
+    wire_message(&talk->stage.wire, NLMSG_NOOP, 0, 1);
+    stage_send_done(&talk->stage, 1, 0);
     assert_int_equal(dump(talk), 0);
     assert_int_equal(talk->messages, 0);
 }
@@ -334,10 +311,9 @@ static void what_the_callback_says_ends_the_dump(void **state)
     struct talk *talk = *state;
 
     talk->answer = -ECANCELED;
-    wire_tcp(&talk->wire, NLM_F_MULTI, 1, 80, 1);
-    wire_tcp(&talk->wire, NLM_F_MULTI, 1, 81, 2);
-    wire_done(&talk->wire, NLM_F_MULTI, 1, 0);
-    send_wire(talk);
+    wire_tcp(&talk->stage.wire, NLM_F_MULTI, 1, 80, 1);
+    wire_tcp(&talk->stage.wire, NLM_F_MULTI, 1, 81, 2);
+    stage_send_done(&talk->stage, 1, 0);
     assert_int_equal(dump(talk), -ECANCELED);
     assert_int_equal(talk->messages, 1);
 }
@@ -345,10 +321,10 @@ static void what_the_callback_says_ends_the_dump(void **state)
 /* One whole dump of two sockets, of which the second says that the table changed. */
 static void add_interrupted(struct talk *talk, uint32_t sequence, bool from_the_first)
 {
-    wire_tcp(&talk->wire, from_the_first ? NLM_F_DUMP_INTR : 0, sequence, 80, 1);
-    wire_tcp(&talk->wire, NLM_F_MULTI | NLM_F_DUMP_INTR, sequence, 81, 2);
-    wire_done(&talk->wire, NLM_F_MULTI | NLM_F_DUMP_INTR, sequence, 0);
-    send_wire(talk);
+    wire_tcp(&talk->stage.wire, from_the_first ? NLM_F_DUMP_INTR : 0, sequence, 80, 1);
+    wire_tcp(&talk->stage.wire, NLM_F_MULTI | NLM_F_DUMP_INTR, sequence, 81, 2);
+    wire_done(&talk->stage.wire, NLM_F_MULTI | NLM_F_DUMP_INTR, sequence, 0);
+    stage_send(&talk->stage);
 }
 
 static void an_interrupted_dump_is_asked_again_before_anything_is_handed_on(void **state)
@@ -357,15 +333,15 @@ static void an_interrupted_dump_is_asked_again_before_anything_is_handed_on(void
 
     add_interrupted(talk, 1, true);
     add_interrupted(talk, 2, true);
-    wire_tcp(&talk->wire, NLM_F_MULTI, 3, 90, 9);
-    wire_done(&talk->wire, NLM_F_MULTI, 3, 0);
-    send_wire(talk);
+    wire_tcp(&talk->stage.wire, NLM_F_MULTI, 3, 90, 9);
+    wire_done(&talk->stage.wire, NLM_F_MULTI, 3, 0);
+    stage_send(&talk->stage);
     assert_int_equal(dump(talk), 0);
-    assert_int_equal(talk->peer.request_count, 3);
+    assert_int_equal(talk->stage.peer.request_count, 3);
     assert_int_equal(talk->messages, 1);
     assert_int_equal(talk->ports[0], 90);
-    assert_int_equal(talk->report.count, 0);
-    assert_false(talk->report.partial);
+    assert_int_equal(talk->stage.report.count, 0);
+    assert_false(talk->stage.report.partial);
 }
 
 static void a_dump_interrupted_after_rows_is_partial(void **state)
@@ -374,10 +350,10 @@ static void a_dump_interrupted_after_rows_is_partial(void **state)
 
     add_interrupted(talk, 1, false);
     assert_int_equal(dump(talk), 0);
-    assert_int_equal(talk->peer.request_count, 1);
+    assert_int_equal(talk->stage.peer.request_count, 1);
     assert_int_equal(talk->messages, 2);
-    assert_true(talk->report.partial);
-    assert_true(report_says(&talk->report, "changed while it was read"));
+    assert_true(talk->stage.report.partial);
+    assert_true(report_says(&talk->stage.report, "changed while it was read"));
 }
 
 static void a_dump_interrupted_each_time_is_listed_in_the_end_and_partial(void **state)
@@ -387,23 +363,23 @@ static void a_dump_interrupted_each_time_is_listed_in_the_end_and_partial(void *
     for (uint32_t i = 1; i <= TRIES_MAX; i++)
         add_interrupted(talk, i, true);
     assert_int_equal(dump(talk), 0);
-    assert_int_equal(talk->peer.request_count, TRIES_MAX);
+    assert_int_equal(talk->stage.peer.request_count, TRIES_MAX);
     assert_int_equal(talk->messages, 2);
-    assert_true(talk->report.partial);
+    assert_true(talk->stage.report.partial);
 }
 
 static void an_empty_interrupted_dump_is_asked_again(void **state)
 {
     struct talk *talk = *state;
 
-    wire_done(&talk->wire, NLM_F_MULTI | NLM_F_DUMP_INTR, 1, 0);
-    send_wire(talk);
-    wire_tcp(&talk->wire, NLM_F_MULTI, 2, 80, 1);
-    wire_done(&talk->wire, NLM_F_MULTI, 2, 0);
-    send_wire(talk);
+    wire_done(&talk->stage.wire, NLM_F_MULTI | NLM_F_DUMP_INTR, 1, 0);
+    stage_send(&talk->stage);
+    wire_tcp(&talk->stage.wire, NLM_F_MULTI, 2, 80, 1);
+    wire_done(&talk->stage.wire, NLM_F_MULTI, 2, 0);
+    stage_send(&talk->stage);
     assert_int_equal(dump(talk), 0);
     assert_int_equal(talk->messages, 1);
-    assert_false(talk->report.partial);
+    assert_false(talk->stage.report.partial);
 }
 
 /* The last message's length is odd, and what is left after alignment less than nothing. */
@@ -411,12 +387,12 @@ static void a_length_that_alignment_takes_past_the_end_is_no_trouble(void **stat
 {
     for (uint32_t odd = 1; odd < 4; odd++) {
         struct talk *talk = *state;
-        wire_tcp(&talk->wire, NLM_F_MULTI, odd, 80, 1);
-        wire_put(&talk->wire, "\0\0\0", odd);
-        send_wire(talk);
-        wire_done(&talk->wire, NLM_F_MULTI, odd, 0);
-        wire_put(&talk->wire, "\0\0\0", odd);
-        send_wire(talk);
+        wire_tcp(&talk->stage.wire, NLM_F_MULTI, odd, 80, 1);
+        wire_put(&talk->stage.wire, "\0\0\0", odd);
+        stage_send(&talk->stage);
+        wire_done(&talk->stage.wire, NLM_F_MULTI, odd, 0);
+        wire_put(&talk->stage.wire, "\0\0\0", odd);
+        stage_send(&talk->stage);
         assert_int_equal(dump(talk), 0);
         assert_int_equal(talk->messages, odd);
     }
@@ -430,10 +406,10 @@ static void a_message_of_an_impossible_length_ends_the_dump(void **state)
     struct talk *talk = *state;
 
     for (uint32_t i = 0; i < sizeof lengths / sizeof *lengths; i++) {
-        wire_tcp(&talk->wire, NLM_F_MULTI, i + 1, 80, 1);
-        wire_tcp(&talk->wire, NLM_F_MULTI, i + 1, 81, 2);
-        wire_last(&talk->wire)->nlmsg_len = lengths[i];
-        send_wire(talk);
+        wire_tcp(&talk->stage.wire, NLM_F_MULTI, i + 1, 80, 1);
+        wire_tcp(&talk->stage.wire, NLM_F_MULTI, i + 1, 81, 2);
+        wire_last(&talk->stage.wire)->nlmsg_len = lengths[i];
+        stage_send(&talk->stage);
         talk->messages = 0;
         assert_int_equal(dump(talk), -EBADMSG);
         assert_int_equal(talk->messages, 1);
@@ -445,7 +421,7 @@ static void a_datagram_smaller_than_a_header_is_malformed(void **state)
     struct talk *talk = *state;
 
     for (size_t length = 1; length < sizeof(struct nlmsghdr); length++) {
-        peer_add(&talk->peer, "\377\0\0\0\3\0\0\0\1\0\0\0\1\0\0", length, 0);
+        peer_add(&talk->stage.peer, "\377\0\0\0\3\0\0\0\1\0\0\0\1\0\0", length, 0);
         assert_int_equal(dump(talk), -EBADMSG);
     }
 }
@@ -457,8 +433,8 @@ static int ask_for_one(struct talk *talk)
                                .nlmsg_type = SOCK_DIAG_BY_FAMILY,
                                .nlmsg_flags = NLM_F_REQUEST | NLM_F_ACK};
 
-    return netlink_dump(talk->netlink, NETLINK_SOCK_DIAG, &request, count_message, talk,
-                        &talk->report);
+    return netlink_dump(talk->stage.netlink, NETLINK_SOCK_DIAG, &request, count_message, talk,
+                        &talk->stage.report);
 }
 
 static void one_answer_is_complete_with_its_acknowledgement(void **state)
@@ -466,14 +442,14 @@ static void one_answer_is_complete_with_its_acknowledgement(void **state)
     struct talk *talk = *state;
     struct nlmsghdr request;
 
-    wire_tcp(&talk->wire, 0, 1, 80, 1);
-    send_wire(talk);
-    put_error(&talk->wire, NLM_F_CAPPED, 0, "");
-    send_wire(talk);
+    wire_tcp(&talk->stage.wire, 0, 1, 80, 1);
+    stage_send(&talk->stage);
+    put_error(&talk->stage.wire, NLM_F_CAPPED, 0, "");
+    stage_send(&talk->stage);
     assert_int_equal(ask_for_one(talk), 0);
     assert_int_equal(talk->messages, 1);
     assert_int_equal(talk->ports[0], 80);
-    memcpy(&request, talk->peer.requests[0], sizeof request);
+    memcpy(&request, talk->stage.peer.requests[0], sizeof request);
     assert_int_equal(request.nlmsg_flags, NLM_F_REQUEST | NLM_F_ACK);
 }
 
@@ -481,8 +457,8 @@ static void one_answer_without_an_acknowledgement_is_not_complete(void **state)
 {
     struct talk *talk = *state;
 
-    wire_tcp(&talk->wire, 0, 1, 80, 1);
-    send_wire(talk);
+    wire_tcp(&talk->stage.wire, 0, 1, 80, 1);
+    stage_send(&talk->stage);
     assert_int_equal(ask_for_one(talk), -EPIPE);
     assert_int_equal(talk->messages, 1);
 }
@@ -491,19 +467,19 @@ static void what_is_not_there_is_an_error_and_no_empty_answer(void **state)
 {
     struct talk *talk = *state;
 
-    put_error(&talk->wire, NLM_F_CAPPED, -ENOENT, "");
-    send_wire(talk);
+    put_error(&talk->stage.wire, NLM_F_CAPPED, -ENOENT, "");
+    stage_send(&talk->stage);
     assert_int_equal(ask_for_one(talk), -ENOENT);
     assert_int_equal(talk->messages, 0);
-    assert_int_equal(talk->report.count, 0);
+    assert_int_equal(talk->stage.report.count, 0);
 }
 
 static void an_error_above_zero_is_malformed(void **state)
 {
     struct talk *talk = *state;
 
-    put_error(&talk->wire, NLM_F_CAPPED, 1, "");
-    send_wire(talk);
+    put_error(&talk->stage.wire, NLM_F_CAPPED, 1, "");
+    stage_send(&talk->stage);
     assert_int_equal(ask_for_one(talk), -EBADMSG);
 }
 
@@ -513,16 +489,16 @@ static void what_is_left_of_an_earlier_answer_is_passed_over(void **state)
     struct talk *talk = *state;
 
     talk->answer = -ECANCELED;
-    wire_tcp(&talk->wire, 0, 1, 80, 1);
-    send_wire(talk);
+    wire_tcp(&talk->stage.wire, 0, 1, 80, 1);
+    stage_send(&talk->stage);
     assert_int_equal(ask_for_one(talk), -ECANCELED);
     talk->answer = 0;
-    put_error(&talk->wire, NLM_F_CAPPED, -EIO, "");
-    send_wire(talk);
-    wire_tcp(&talk->wire, 0, 2, 81, 2);
-    put_error(&talk->wire, NLM_F_CAPPED, 0, "");
-    wire_last(&talk->wire)->nlmsg_seq = 2;
-    send_wire(talk);
+    put_error(&talk->stage.wire, NLM_F_CAPPED, -EIO, "");
+    stage_send(&talk->stage);
+    wire_tcp(&talk->stage.wire, 0, 2, 81, 2);
+    put_error(&talk->stage.wire, NLM_F_CAPPED, 0, "");
+    wire_last(&talk->stage.wire)->nlmsg_seq = 2;
+    stage_send(&talk->stage);
     assert_int_equal(ask_for_one(talk), 0);
     assert_int_equal(talk->messages, 2);
     assert_int_equal(talk->ports[1], 81);
@@ -534,48 +510,33 @@ static void recorded_dumps_are_complete(void **state)
     struct talk *talk = *state;
     char path[64];
 
-    talk->peer.replays = true;
+    talk->stage.peer.replays = true;
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        peer_finish(&talk->peer);
+        peer_finish(&talk->stage.peer);
         snprintf(path, sizeof path, "tests/fixtures/zoo/netlink/%s", names[i]);
-        peer_add_recorded(&talk->peer, path, SIZE_MAX);
+        peer_add_recorded(&talk->stage.peer, path, SIZE_MAX);
         talk->messages = 0;
         if (i > 1)
             assert_int_equal(dump(talk), 0);
     }
-    assert_int_equal(talk->report.count, 0);
+    assert_int_equal(talk->stage.report.count, 0);
 }
 
 static void a_missing_protocol_is_an_error_and_no_empty_table(void **state)
 {
     struct talk *talk = *state;
 
-    peer_add_recorded(&talk->peer, "tests/fixtures/zoo/netlink/raw", SIZE_MAX);
+    peer_add_recorded(&talk->stage.peer, "tests/fixtures/zoo/netlink/raw", SIZE_MAX);
     assert_int_equal(dump(talk), -ENOENT);
 }
 
 static int begin(void **state)
 {
-    static struct talk talk;
-
-    memset(&talk, 0, sizeof talk);
-    peer_init(&talk.peer);
-    talk.netlink = netlink_create(&talk.peer.netlink);
-    assert_non_null(talk.netlink);
-    *state = &talk;
+    stage_make_in(state, sizeof(struct talk));
     return 0;
 }
 
-static int end(void **state)
-{
-    struct talk *talk = *state;
-
-    netlink_destroy(talk->netlink);
-    peer_finish(&talk->peer);
-    return 0;
-}
-
-#define TEST(function) cmocka_unit_test_setup_teardown(function, begin, end)
+#define TEST(function) cmocka_unit_test_setup_teardown(function, begin, stage_remove)
 
 int main(void)
 {

@@ -1,12 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Events over netlink: which messages count, what is told, when listening ends. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/rtnetlink.h>
@@ -16,17 +9,13 @@
 
 #include "backend/netlink/netlink.h"
 #include "fastnet/report.h"
-#include "peer.h"
-#include "scene.h"
+#include "kit.h"
 
 enum { EVENT = NLMSG_MIN_TYPE + 0x100, MESSAGES_MAX = 64 };
 
 /* What came of listening. */
 struct talk {
-    struct peer peer;
-    struct netlink *netlink;
-    struct wire wire;
-    struct report report;
+    struct stage stage;
     struct netlink_listening listening;
     uint16_t types[MESSAGES_MAX];
     size_t messages, idle;
@@ -61,18 +50,12 @@ static int have_nothing(void *arg)
 
 static int listen_to(struct talk *talk)
 {
-    return netlink_listen(talk->netlink, &talk->listening, &talk->report);
+    return netlink_listen(talk->stage.netlink, &talk->listening, &talk->stage.report);
 }
 
 static void put_event(struct talk *talk, uint16_t type)
 {
-    wire_message(&talk->wire, type, 0, 0);
-}
-
-static void send_wire(struct talk *talk)
-{
-    peer_add_wire(&talk->peer, &talk->wire);
-    talk->wire.length = 0;
+    wire_message(&talk->stage.wire, type, 0, 0);
 }
 
 /* They answer nothing: whoever's change they tell of, and whatever its number was. */
@@ -82,17 +65,17 @@ static void every_message_is_an_event(void **state)
 
     put_event(talk, EVENT);
     put_event(talk, EVENT + 1);
-    wire_last(&talk->wire)->nlmsg_seq = 77;
-    wire_last(&talk->wire)->nlmsg_pid = 4711;
-    send_wire(talk);
+    wire_last(&talk->stage.wire)->nlmsg_seq = 77;
+    wire_last(&talk->stage.wire)->nlmsg_pid = 4711;
+    stage_send(&talk->stage);
     put_event(talk, EVENT + 2);
-    send_wire(talk);
+    stage_send(&talk->stage);
     assert_int_equal(listen_to(talk), 0);
     assert_int_equal(talk->messages, 3);
     for (uint16_t i = 0; i < 3; i++)
         assert_int_equal(talk->types[i], EVENT + i);
-    assert_int_equal(talk->report.count, 0);
-    assert_int_equal(talk->peer.request_count, 0);
+    assert_int_equal(talk->stage.report.count, 0);
+    assert_int_equal(talk->stage.peer.request_count, 0);
 }
 
 static void messages_of_netlink_itself_are_no_events(void **state)
@@ -104,7 +87,7 @@ static void messages_of_netlink_itself_are_no_events(void **state)
     for (size_t i = 0; i < sizeof types / sizeof *types; i++)
         put_event(talk, types[i]);
     put_event(talk, EVENT);
-    send_wire(talk);
+    stage_send(&talk->stage);
     assert_int_equal(listen_to(talk), 0);
     assert_int_equal(talk->messages, 1);
     assert_int_equal(talk->types[0], EVENT);
@@ -115,16 +98,17 @@ static void lost_events_are_told_and_listening_goes_on(void **state)
     struct talk *talk = *state;
 
     for (int i = 0; i < 3; i++) {
-        peer_add_error(&talk->peer, -ENOBUFS);
+        peer_add_error(&talk->stage.peer, -ENOBUFS);
         put_event(talk, EVENT);
-        send_wire(talk);
+        stage_send(&talk->stage);
     }
     assert_int_equal(listen_to(talk), 0);
     assert_int_equal(talk->messages, 3);
-    assert_int_equal(talk->report.count, 1);
-    assert_true(report_says(&talk->report, "events were lost: they came faster than they were "
-                                           "read (wait)"));
-    assert_true(talk->report.partial);
+    assert_int_equal(talk->stage.report.count, 1);
+    assert_true(report_says(&talk->stage.report,
+                            "events were lost: they came faster than they were "
+                            "read (wait)"));
+    assert_true(talk->stage.report.partial);
 }
 
 static void an_event_from_another_sender_is_refused_and_told_once(void **state)
@@ -133,16 +117,16 @@ static void an_event_from_another_sender_is_refused_and_told_once(void **state)
 
     put_event(talk, EVENT + 6);
     for (uint32_t port = 1; port < 4; port++)
-        peer_add(&talk->peer, talk->wire.data, talk->wire.length, port);
-    talk->wire.length = 0;
+        peer_add(&talk->stage.peer, talk->stage.wire.data, talk->stage.wire.length, port);
+    talk->stage.wire.length = 0;
     put_event(talk, EVENT);
-    send_wire(talk);
+    stage_send(&talk->stage);
     assert_int_equal(listen_to(talk), 0);
     assert_int_equal(talk->messages, 1);
     assert_int_equal(talk->types[0], EVENT);
-    assert_int_equal(talk->report.count, 1);
-    assert_true(report_says(&talk->report, "the kernel did not send"));
-    assert_false(talk->report.partial);
+    assert_int_equal(talk->stage.report.count, 1);
+    assert_true(report_says(&talk->stage.report, "the kernel did not send"));
+    assert_false(talk->stage.report.partial);
 }
 
 /* What came before it counts, what is behind it cannot be found. */
@@ -154,15 +138,15 @@ static void a_message_of_an_impossible_length_is_told_and_listening_goes_on(void
     for (size_t i = 0; i < sizeof lengths / sizeof *lengths; i++) {
         put_event(talk, EVENT);
         put_event(talk, EVENT + 1);
-        wire_last(&talk->wire)->nlmsg_len = lengths[i];
-        send_wire(talk);
+        wire_last(&talk->stage.wire)->nlmsg_len = lengths[i];
+        stage_send(&talk->stage);
     }
     assert_int_equal(listen_to(talk), 0);
     assert_int_equal(talk->messages, 4);
     for (size_t i = 0; i < 4; i++)
         assert_int_equal(talk->types[i], EVENT);
-    assert_int_equal(talk->report.count, 1);
-    assert_true(talk->report.partial);
+    assert_int_equal(talk->stage.report.count, 1);
+    assert_true(talk->stage.report.partial);
 }
 
 static void a_pause_is_told_as_such(void **state)
@@ -170,13 +154,13 @@ static void a_pause_is_told_as_such(void **state)
     struct talk *talk = *state;
 
     put_event(talk, EVENT);
-    send_wire(talk);
-    peer_add_error(&talk->peer, -EAGAIN);
+    stage_send(&talk->stage);
+    peer_add_error(&talk->stage.peer, -EAGAIN);
     put_event(talk, EVENT);
-    send_wire(talk);
+    stage_send(&talk->stage);
     put_event(talk, EVENT);
-    send_wire(talk);
-    peer_add_error(&talk->peer, -EAGAIN);
+    stage_send(&talk->stage);
+    peer_add_error(&talk->stage.peer, -EAGAIN);
     assert_int_equal(listen_to(talk), 0);
     assert_int_equal(talk->messages, 3);
     assert_int_equal(talk->idle, 2);
@@ -187,9 +171,9 @@ static void what_is_said_to_a_pause_ends_it(void **state)
     struct talk *talk = *state;
 
     talk->answer_idle = -EPIPE;
-    peer_add_error(&talk->peer, -EAGAIN);
+    peer_add_error(&talk->stage.peer, -EAGAIN);
     put_event(talk, EVENT);
-    send_wire(talk);
+    stage_send(&talk->stage);
     assert_int_equal(listen_to(talk), -EPIPE);
     assert_int_equal(talk->messages, 0);
 }
@@ -199,10 +183,10 @@ static void another_error_ends_it(void **state)
     struct talk *talk = *state;
 
     put_event(talk, EVENT);
-    send_wire(talk);
-    peer_add_error(&talk->peer, -EIO);
+    stage_send(&talk->stage);
+    peer_add_error(&talk->stage.peer, -EIO);
     put_event(talk, EVENT);
-    send_wire(talk);
+    stage_send(&talk->stage);
     assert_int_equal(listen_to(talk), -EIO);
     assert_int_equal(talk->messages, 1);
 }
@@ -214,7 +198,7 @@ static void what_the_callback_returns_ends_it(void **state)
     talk->answer = -ECANCELED;
     put_event(talk, EVENT);
     put_event(talk, EVENT);
-    send_wire(talk);
+    stage_send(&talk->stage);
     assert_int_equal(listen_to(talk), -ECANCELED);
     assert_int_equal(talk->messages, 1);
 }
@@ -224,9 +208,9 @@ static void what_the_callback_returns_ends_it(void **state)
 /* The socket will get the lowest number that is free; stop can be read from the beginning. */
 static void use_kernel(struct talk *talk, int stop[2])
 {
-    netlink_destroy(talk->netlink);
-    talk->netlink = netlink_create(NULL);
-    assert_non_null(talk->netlink);
+    netlink_destroy(talk->stage.netlink);
+    talk->stage.netlink = netlink_create(NULL);
+    assert_non_null(talk->stage.netlink);
     assert_int_equal(pipe2(stop, O_CLOEXEC), 0);
     assert_int_equal(write(stop[1], "x", 1), 1);
     talk->fd = dup(stop[0]);
@@ -296,33 +280,19 @@ static void a_group_that_nobody_may_join_is_an_error(void **state)
 
 static int begin(void **state)
 {
-    static struct talk talk;
+    struct talk *talk = stage_make_in(state, sizeof *talk);
 
-    memset(&talk, 0, sizeof talk);
-    peer_init(&talk.peer);
-    talk.netlink = netlink_create(&talk.peer.netlink);
-    assert_non_null(talk.netlink);
-    talk.fd = -1;
-    talk.listening = (struct netlink_listening){.protocol = NETLINK_NETFILTER,
-                                                .remedy = " (wait)",
-                                                .stop = -1,
-                                                .fn = take,
-                                                .idle = have_nothing,
-                                                .arg = &talk};
-    *state = &talk;
+    talk->fd = -1;
+    talk->listening = (struct netlink_listening){.protocol = NETLINK_NETFILTER,
+                                                 .remedy = " (wait)",
+                                                 .stop = -1,
+                                                 .fn = take,
+                                                 .idle = have_nothing,
+                                                 .arg = talk};
     return 0;
 }
 
-static int end(void **state)
-{
-    struct talk *talk = *state;
-
-    netlink_destroy(talk->netlink);
-    peer_finish(&talk->peer);
-    return 0;
-}
-
-#define TEST(function) cmocka_unit_test_setup_teardown(function, begin, end)
+#define TEST(function) cmocka_unit_test_setup_teardown(function, begin, stage_remove)
 
 int main(void)
 {

@@ -1,12 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* netstat's command line: what is asked for, and what net-tools 2.10 would say to it. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,9 +7,8 @@
 
 #include "cli/netstat/netstat.h"
 #include "cli/personality.h"
+#include "kit.h"
 #include "reference.h"
-
-#define COUNT(array) (sizeof(array) / sizeof *(array))
 
 enum { WORDS_MAX = 16 };
 

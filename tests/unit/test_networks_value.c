@@ -1,16 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Addresses with their prefixes as one value: how sinks write it, and how rows compare by it. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <stdlib.h>
 #include <string.h>
 
-#include "addresses.h"
 #include "engine/groups.h"
 #include "engine/rows.h"
 #include "fastnet/array.h"
@@ -18,7 +10,7 @@
 #include "fastnet/sink.h"
 #include "format/text/value.h"
 #include "kept_rows.h"
-#include "output.h"
+#include "kit.h"
 
 /* As they lie in a record: each is a part of something larger. */
 static const struct interface_address several[] = {
@@ -32,30 +24,19 @@ static struct value networks(const struct interface_address *first, size_t count
                           .networks = {count ? &first->local : NULL, count, sizeof *first, NULL}};
 }
 
-static struct value given_value(const struct cell *cell)
-{
-    return *cell->record->count.values;
-}
-
 static const struct field field = {
     .name = "addresses", .help = "", .type = VALUE_NETWORKS, .value = given_value};
 
 /* One row after another, without their heading. */
 static const char *written(sink_create_fn create, const struct value *values, size_t count)
 {
-    static const struct context none = {0};
     const struct field *const columns[] = {&field, &field};
     struct output output;
-    const struct sink_options options = {
-        .writer = output_begin(&output), .context = &none, .columns = columns, .count = 2};
-    struct sink *sink = create(&options);
 
-    assert_non_null(sink);
-    sink_begin(sink);
+    output_columns(&output, create, (struct sink_options){.columns = columns, .count = 2});
     for (size_t i = 0; i < count; i++)
-        sink->ops->row(sink, &(struct record){.kind = &kind_count, .count = {&values[i], 1}});
-    sink_end(sink);
-    return output_end(&output, sink);
+        output_row(&output, &(struct record){.kind = &kind_count, .count = {&values[i], 1}});
+    return output_text(&output);
 }
 
 static void some_none_and_unknown_differ_in_each_form(void **state)

@@ -1,12 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* The option parser, which is to understand what getopt_long(3) does, and say what it says. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,9 +7,8 @@
 
 #include "cli/completion.h"
 #include "cli/options.h"
+#include "kit.h"
 #include "reference.h"
-
-#define COUNT(array) (sizeof(array) / sizeof *(array))
 
 enum { EXACT = 1000, NO_HEADER, SORT, JSON };
 
@@ -63,7 +55,7 @@ static const struct grammar grammar = {
 
 static const char letters[] = "iaeA:pnT4c";
 
-enum { TAKEN_MAX = 64, WORDS_MAX = 16, STOP_AT = 'T', STOPPED = 99 };
+enum { TAKEN_MAX = 64, WORDS_MAX = 16, STOP_AT = 'T' };
 
 struct parsed {
     int ids[TAKEN_MAX];

@@ -1,25 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /* How values compare, and rows that are kept, sorted and counted by them. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 
-#include "addresses.h"
 #include "engine/groups.h"
 #include "engine/rows.h"
 #include "fastnet/field.h"
 #include "fastnet/lookup.h"
 #include "kept_rows.h"
-
-static const struct context no_names;
+#include "kit.h"
 
 static struct value number(uint64_t n)
 {

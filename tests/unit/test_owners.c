@@ -1,12 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Owners of sockets, over trees of processes made for the purpose. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <errno.h>
 #include <fcntl.h>
 #include <ftw.h>
@@ -26,6 +19,7 @@
 #include <unistd.h>
 
 #include "fastnet/lookup.h"
+#include "kit.h"
 
 enum { PATH_LENGTH = 256, NOBODY = 65534 };
 

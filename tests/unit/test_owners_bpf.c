@@ -1,12 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* The program that finds owners: made from types of a kernel, run here, and what is read of it. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <errno.h>
 #include <linux/magic.h>
 #include <stdlib.h>
@@ -15,6 +8,7 @@
 
 #include "../helpers/made_kernel.h"
 #include "fastnet/array.h"
+#include "kit.h"
 #include "lookup/owners_bpf.h"
 #include "processor.h"
 

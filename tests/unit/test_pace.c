@@ -1,17 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* How long -c waits between two listings. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "cli/pace.h"
 #include "fastnet/clock.h"
+#include "kit.h"
 
 #define MILLISECONDS(count) ((count) * (CLOCK_SECOND / 1000))
 

@@ -1,17 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* The other ends of sockets. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <netinet/in.h>
 
-#include "addresses.h"
 #include "fastnet/lookup.h"
 #include "fastnet/record.h"
+#include "kit.h"
 
 static struct record connection(uint16_t protocol, const char *local, uint16_t local_port,
                                 const char *remote, uint16_t remote_port)

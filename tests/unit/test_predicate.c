@@ -1,23 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* Predicates: each operator on values of each type, and what and, or and not make of them. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <linux/netfilter/nf_conntrack_common.h>
 #include <netinet/in.h>
 #include <string.h>
 #include <sys/socket.h>
 
 #include "../helpers/libc.h"
-#include "addresses.h"
-#include "cells.h"
+#include "kit.h"
 #include "predicates.h"
-
-#define COUNT(array) (sizeof(array) / sizeof *(array))
 
 static const struct record nothing = {.kind = &kind_flow};
 

@@ -1,12 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Neighbours out of /proc/net/arp: lines made by hand, recorded, cut and twisted. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <errno.h>
 #include <linux/neighbour.h>
 #include <net/if_arp.h>
@@ -15,11 +8,10 @@
 #include <string.h>
 #include <sys/socket.h>
 
-#include "addresses.h"
 #include "backend/neighbour/proc_arp.h"
 #include "backend/proc/lines.h"
 #include "fastnet/predicate.h"
-#include "scene.h"
+#include "kit.h"
 
 static const char heading[] =
     "IP address       HW type     Flags       HW address            Mask     Device\n";
@@ -165,109 +157,85 @@ static void what_is_another_neighbour_has_another_identity(void **state)
 
 /* --- Whole files ------------------------------------------------------------------------------ */
 
-struct listing {
-    struct kept kept;
-    struct report report;
-    int result;
-};
-
-static struct listing list(const char *root, const struct table *table,
-                           const struct predicate *where)
+static int list(struct stage *stage, const char *root, const struct table *table)
 {
-    struct listing listing = {.result = 0};
-    struct query query = {
-        .table = table, .proc_root = root, .report = &listing.report, .where = where};
-
-    listing.result = backend_proc_arp.dump(&query, keep_record, &listing.kept);
-    return listing;
+    stage->query.proc_root = root;
+    return stage_list(stage, &backend_proc_arp, table, stage_keep);
 }
 
-static struct listing list_text(const char *text, const struct table *table)
+static void list_text(struct stage *stage, const char *text, const struct table *table)
 {
-    struct tree tree;
-    struct listing listing;
-
-    tree_make(&tree);
-    tree_puts(&tree, "arp", text);
-    listing = list(tree.root, table, NULL);
-    tree_remove(&tree);
-    return listing;
+    tree_puts(&stage->tree, "arp", text);
+    list(stage, stage->tree.root, table);
 }
 
 static void junk_in_place_of_the_heading_is_told(void **state)
 {
-    struct listing listing = list_text("garbage\n", &table_arp);
+    struct stage *stage = *state;
 
-    (void)state;
-    assert_int_equal(listing.result, 0);
-    assert_int_equal(listing.kept.count, 0);
-    assert_true(listing.report.partial);
-    assert_true(report_says(&listing.report, "skipped 1 malformed line, the first is line 1"));
-    kept_finish(&listing.kept);
+    list_text(stage, "garbage\n", &table_arp);
+    assert_int_equal(stage->result, 0);
+    assert_int_equal(stage->kept.count, 0);
+    assert_true(stage->report.partial);
+    assert_true(report_says(&stage->report, "skipped 1 malformed line, the first is line 1"));
 }
 
 static void the_recorded_file_gives_all_its_rows(void **state)
 {
-    struct listing listing = list("tests/fixtures/neighbours", &table_arp, NULL);
+    struct stage *stage = *state;
 
-    (void)state;
-    assert_int_equal(listing.result, 0);
-    assert_int_equal(listing.report.count, 0);
-    assert_int_equal(listing.kept.count, 15);
-    assert_true(listing.kept.records[14].neighbour.flags & NTF_PROXY);
-    kept_finish(&listing.kept);
+    list(stage, "tests/fixtures/neighbours", &table_arp);
+    assert_int_equal(stage->result, 0);
+    assert_int_equal(stage->report.count, 0);
+    assert_int_equal(stage->kept.count, 15);
+    assert_true(stage->kept.records[14].neighbour.flags & NTF_PROXY);
 }
 
 static void what_the_file_lacks_of_all_neighbours_is_told(void **state)
 {
-    struct listing listing = list_text(heading, &table_neighbours);
+    struct stage *stage = *state;
 
-    (void)state;
-    assert_int_equal(listing.result, 0);
-    assert_true(listing.report.partial);
-    assert_true(report_says(&listing.report, "no IPv6"));
-    listing = list_text(heading, &table_neighbours4);
-    assert_true(listing.report.partial);
-    assert_false(report_says(&listing.report, "no IPv6"));
-    assert_true(report_says(&listing.report, "NOARP"));
-    listing = list_text(heading, &table_arp);
-    assert_int_equal(listing.report.count, 0);
+    list_text(stage, heading, &table_neighbours);
+    assert_int_equal(stage->result, 0);
+    assert_true(stage->report.partial);
+    assert_true(report_says(&stage->report, "no IPv6"));
+    list_text(stage, heading, &table_neighbours4);
+    assert_true(stage->report.partial);
+    assert_false(report_says(&stage->report, "no IPv6"));
+    assert_true(report_says(&stage->report, "NOARP"));
+    list_text(stage, heading, &table_arp);
+    assert_int_equal(stage->report.count, 0);
     assert_int_equal(backend_fields(&backend_proc_arp, &table_neighbours6), 0);
     assert_int_equal(backend_fields(&backend_proc_arp, &table_tcp), 0);
 }
 
 static void what_is_wrong_with_a_file_is_told(void **state)
 {
-    struct listing listing = list_text("", &table_arp);
+    struct stage *stage = *state;
     char text[512];
 
-    (void)state;
-    assert_true(listing.report.partial);
-    assert_true(report_says(&listing.report, "not even a heading"));
+    list_text(stage, "", &table_arp);
+    assert_true(stage->report.partial);
+    assert_true(report_says(&stage->report, "not even a heading"));
     snprintf(text, sizeof text, "%s%s\nbad\n%s\nworse\n\n", heading, whole, whole);
-    listing = list_text(text, &table_arp);
-    assert_int_equal(listing.kept.count, 2);
-    assert_true(report_says(&listing.report, "skipped 2 malformed lines, the first is line 3"));
-    kept_finish(&listing.kept);
+    list_text(stage, text, &table_arp);
+    assert_int_equal(stage->kept.count, 2);
+    assert_true(report_says(&stage->report, "skipped 2 malformed lines, the first is line 3"));
     snprintf(text, sizeof text, "%s%s", heading, whole);
-    listing = list_text(text, &table_arp);
-    assert_int_equal(listing.kept.count, 1);
-    assert_true(report_says(&listing.report, "its last line has no newline"));
-    kept_finish(&listing.kept);
+    list_text(stage, text, &table_arp);
+    assert_int_equal(stage->kept.count, 1);
+    assert_true(report_says(&stage->report, "its last line has no newline"));
 }
 
 static void a_file_that_is_not_there_is_no_table(void **state)
 {
+    struct stage *stage = *state;
     const struct predicate by_master = predicate_number(&field_neighbour_master, 1);
-    struct tree tree;
 
-    (void)state;
-    tree_make(&tree);
-    assert_int_equal(list(tree.root, &table_arp, NULL).result, -ENOENT);
-    tree_remove(&tree);
-    assert_int_equal(list("/nonexistent", &table_arp, NULL).result, -ENOTDIR);
-    assert_int_equal(list("tests/fixtures/neighbours", &table_neighbours, &by_master).result,
-                     -EOPNOTSUPP);
+    assert_int_equal(list(stage, stage->tree.root, &table_arp), -ENOENT);
+    assert_int_equal(list(stage, "/nonexistent", &table_arp), -ENOTDIR);
+    stage->query.where = &by_master;
+    assert_int_equal(list(stage, "tests/fixtures/neighbours", &table_neighbours), -EOPNOTSUPP);
 }
 
 int main(void)
@@ -280,11 +248,11 @@ int main(void)
         cmocka_unit_test(names_of_interfaces_hold_any_byte_but_blanks),
         cmocka_unit_test(what_is_not_of_that_form_is_malformed),
         cmocka_unit_test(what_is_another_neighbour_has_another_identity),
-        cmocka_unit_test(junk_in_place_of_the_heading_is_told),
-        cmocka_unit_test(the_recorded_file_gives_all_its_rows),
-        cmocka_unit_test(what_the_file_lacks_of_all_neighbours_is_told),
-        cmocka_unit_test(what_is_wrong_with_a_file_is_told),
-        cmocka_unit_test(a_file_that_is_not_there_is_no_table),
+        ON_STAGE(junk_in_place_of_the_heading_is_told),
+        ON_STAGE(the_recorded_file_gives_all_its_rows),
+        ON_STAGE(what_the_file_lacks_of_all_neighbours_is_told),
+        ON_STAGE(what_is_wrong_with_a_file_is_told),
+        ON_STAGE(a_file_that_is_not_there_is_no_table),
     };
 
     return cmocka_run_group_tests_name("proc_arp", tests, NULL, NULL);

@@ -1,19 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* Connection tracking out of trees like /proc: whole files, missing ones, what is told of them. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "flow_scene.h"
+#include "flow_rows.h"
+#include "kit.h"
 
 /* As Linux 6.18 wrote them, with accounting and timestamps. */
 static const char tcp[] =
@@ -28,89 +22,94 @@ static const char udp6[] =
 static const char expected_ftp[] =
     "299 l3proto = 2 proto=6 src=127.0.0.1 dst=127.0.0.2 sport=0 dport=25602 ftp";
 
+static int list(struct stage *stage, const struct table *table)
+{
+    return stage_list(stage, &backend_proc_conntrack, table, stage_keep);
+}
+
 static void flows_and_expectations_come_from_their_files(void **state)
 {
-    struct flow_scene *scene = *state;
+    struct stage *stage = *state;
     char text[1024];
 
     snprintf(text, sizeof text, "%s\n%s\n", tcp, udp6);
-    flow_scene_put(scene, "net/nf_conntrack", text);
+    tree_put_file(&stage->tree, "net/nf_conntrack", text);
     snprintf(text, sizeof text, "%s\n", expected_ftp);
-    flow_scene_put(scene, "net/nf_conntrack_expect", text);
-    assert_int_equal(flow_scene_list(scene, &table_flows), 0);
-    assert_int_equal(scene->count, 2);
-    assert_int_equal(scene->rows[0].flow.family, AF_INET);
-    assert_int_equal(scene->rows[1].flow.family, AF_INET6);
-    assert_int_equal(flow_scene_list(scene, &table_expectations), 0);
-    assert_int_equal(scene->count, 1);
-    assert_int_equal(scene->rows[0].expectation.orig.dst_port, 25602);
-    assert_int_equal(scene->report.count, 0);
-    assert_false(scene->report.partial);
+    tree_put_file(&stage->tree, "net/nf_conntrack_expect", text);
+    assert_int_equal(list(stage, &table_flows), 0);
+    assert_int_equal(stage->kept.count, 2);
+    assert_int_equal(stage->kept.records[0].flow.family, AF_INET);
+    assert_int_equal(stage->kept.records[1].flow.family, AF_INET6);
+    assert_int_equal(list(stage, &table_expectations), 0);
+    assert_int_equal(stage->kept.count, 1);
+    assert_int_equal(stage->kept.records[0].expectation.orig.dst_port, 25602);
+    assert_int_equal(stage->report.count, 0);
+    assert_false(stage->report.partial);
 }
 
 static void an_empty_file_is_an_empty_table(void **state)
 {
-    struct flow_scene *scene = *state;
+    struct stage *stage = *state;
 
-    flow_scene_put(scene, "net/nf_conntrack", "");
-    flow_scene_put(scene, "net/nf_conntrack_expect", "");
-    assert_int_equal(flow_scene_list(scene, &table_flows), 0);
-    assert_int_equal(scene->count, 0);
-    assert_int_equal(flow_scene_list(scene, &table_expectations), 0);
-    assert_int_equal(scene->count, 0);
-    assert_int_equal(flow_scene_list(scene, &table_expectation_count), 0);
-    assert_int_equal(scene->count, 1);
-    assert_int_equal(scene->rows[0].usage.entries, 0);
-    assert_false(scene->report.partial);
+    tree_put_file(&stage->tree, "net/nf_conntrack", "");
+    tree_put_file(&stage->tree, "net/nf_conntrack_expect", "");
+    assert_int_equal(list(stage, &table_flows), 0);
+    assert_int_equal(stage->kept.count, 0);
+    assert_int_equal(list(stage, &table_expectations), 0);
+    assert_int_equal(stage->kept.count, 0);
+    assert_int_equal(list(stage, &table_expectation_count), 0);
+    assert_int_equal(stage->kept.count, 1);
+    assert_int_equal(stage->kept.records[0].usage.entries, 0);
+    assert_false(stage->report.partial);
 }
 
 static void malformed_lines_are_skipped_counted_and_told(void **state)
 {
-    struct flow_scene *scene = *state;
+    struct stage *stage = *state;
     char text[1024];
 
     snprintf(text, sizeof text, "%s\n\nbreak\n%.100s\n%s\n", tcp, tcp, udp6);
-    flow_scene_put(scene, "net/nf_conntrack", text);
-    assert_int_equal(flow_scene_list(scene, &table_flows), 0);
-    assert_int_equal(scene->count, 2);
-    assert_true(scene->report.partial);
-    assert_int_equal(scene->report.count, 1);
-    assert_true(report_says(&scene->report, "/net/nf_conntrack: skipped 2 malformed lines, the "
+    tree_put_file(&stage->tree, "net/nf_conntrack", text);
+    assert_int_equal(list(stage, &table_flows), 0);
+    assert_int_equal(stage->kept.count, 2);
+    assert_true(stage->report.partial);
+    assert_int_equal(stage->report.count, 1);
+    assert_true(report_says(&stage->report, "/net/nf_conntrack: skipped 2 malformed lines, the "
                                             "first is line 3"));
     snprintf(text, sizeof text, "x\n%s\n", expected_ftp);
-    flow_scene_put(scene, "net/nf_conntrack_expect", text);
-    assert_int_equal(flow_scene_list(scene, &table_expectation_count), 0);
-    assert_int_equal(scene->rows[0].usage.entries, 1);
-    assert_true(report_says(&scene->report, "/net/nf_conntrack_expect: skipped 1 malformed line, "
+    tree_put_file(&stage->tree, "net/nf_conntrack_expect", text);
+    assert_int_equal(list(stage, &table_expectation_count), 0);
+    assert_int_equal(stage->kept.records[0].usage.entries, 1);
+    assert_true(report_says(&stage->report, "/net/nf_conntrack_expect: skipped 1 malformed line, "
                                             "the first is line 1"));
 }
 
 static void a_file_that_ends_in_a_line_is_cut(void **state)
 {
-    struct flow_scene *scene = *state;
+    struct stage *stage = *state;
 
-    flow_scene_put(scene, "net/nf_conntrack", tcp);
-    assert_int_equal(flow_scene_list(scene, &table_flows), 0);
-    assert_int_equal(scene->count, 1);
-    assert_true(scene->report.partial);
+    tree_put_file(&stage->tree, "net/nf_conntrack", tcp);
+    assert_int_equal(list(stage, &table_flows), 0);
+    assert_int_equal(stage->kept.count, 1);
+    assert_true(stage->report.partial);
     assert_true(
-        report_says(&scene->report, "net/nf_conntrack is truncated: its last line has no newline"));
+        report_says(&stage->report, "net/nf_conntrack is truncated: its last line has no newline"));
 }
 
 static void a_row_that_is_refused_ends_the_dump(void **state)
 {
     static const struct table *const tables[] = {&table_flows, &table_flow_count, &table_flow_usage,
                                                  &table_flow_statistics};
-    struct flow_scene *scene = *state;
+    struct stage *stage = *state;
     char text[1024];
 
     snprintf(text, sizeof text, "%s\n%s\n", tcp, udp6);
-    flow_scene_put(scene, "net/nf_conntrack", text);
-    flow_scene_put(scene, "net/stat/nf_conntrack", flow_statistics_text);
-    scene->refuse = STOPPED;
+    tree_put_file(&stage->tree, "net/nf_conntrack", text);
+    tree_put_file(&stage->tree, "net/stat/nf_conntrack", flow_statistics_text);
+    stage->kept.answer = STOPPED;
     for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) {
-        assert_int_equal(flow_scene_list(scene, tables[i]), STOPPED);
-        assert_int_equal(scene->count, 1);
+        assert_int_equal(list(stage, tables[i]), STOPPED);
+        assert_int_equal(stage->kept.count, 1);
     }
 }
 
@@ -125,18 +124,18 @@ static void what_is_not_there_is_told_apart(void **state)
         &table_expectation_count,
         &table_expectation_statistics,
     };
-    struct flow_scene *scene = *state;
+    struct stage *stage = *state;
     char net[96];
 
     for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) {
         assert_true(backend_fields(&backend_proc_conntrack, tables[i]) != 0);
-        assert_int_equal(flow_scene_list(scene, tables[i]), -ENOENT);
+        assert_int_equal(list(stage, tables[i]), -ENOENT);
         assert_non_null(strstr(backend_proc_conntrack.remedy(tables[i], -ENOENT), "module"));
     }
-    snprintf(net, sizeof net, "%s/net", scene->tree.root);
+    snprintf(net, sizeof net, "%s/net", stage->tree.root);
     assert_int_equal(rmdir(net), 0);
     for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
-        assert_int_equal(flow_scene_list(scene, tables[i]), -ENOTDIR);
+        assert_int_equal(list(stage, tables[i]), -ENOTDIR);
 }
 
 static void the_remedy_names_the_file_and_the_right(void **state)
@@ -159,41 +158,47 @@ static void tables_that_no_file_has_are_not_its_own(void **state)
 
     for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) {
         assert_int_equal(backend_fields(&backend_proc_conntrack, tables[i]), 0);
-        assert_int_equal(flow_scene_list(*state, tables[i]), -ENOENT);
+        assert_int_equal(list(*state, tables[i]), -ENOENT);
     }
+}
+
+static int keep_while_resized(const struct record *record, void *arg)
+{
+    struct stage *stage = arg;
+
+    tree_put_file(&stage->tree, "sys/net/netfilter/nf_conntrack_buckets", "1024\n");
+    return stage_keep(record, stage);
 }
 
 static void a_resize_during_the_listing_is_told(void **state)
 {
-    struct flow_scene *scene = *state;
+    struct stage *stage = *state;
     char text[512];
 
     snprintf(text, sizeof text, "%s\n", tcp);
-    flow_scene_put(scene, "net/nf_conntrack", text);
-    flow_scene_put(scene, "sys/net/netfilter/nf_conntrack_buckets", "65536\n");
-    assert_int_equal(flow_scene_list(scene, &table_flows), 0);
-    assert_false(scene->report.partial);
-    scene->resize = "1024\n";
-    assert_int_equal(flow_scene_list(scene, &table_flows), 0);
-    assert_int_equal(scene->count, 1);
-    assert_true(scene->report.partial);
-    assert_true(report_says(&scene->report, "resized"));
+    tree_put_file(&stage->tree, "net/nf_conntrack", text);
+    tree_put_file(&stage->tree, "sys/net/netfilter/nf_conntrack_buckets", "65536\n");
+    assert_int_equal(list(stage, &table_flows), 0);
+    assert_false(stage->report.partial);
+    assert_int_equal(stage_list(stage, &backend_proc_conntrack, &table_flows, keep_while_resized),
+                     0);
+    assert_int_equal(stage->kept.count, 1);
+    assert_true(stage->report.partial);
+    assert_true(report_says(&stage->report, "resized"));
 }
-
-#define TEST(function) cmocka_unit_test_setup_teardown(function, flow_scene_make, flow_scene_remove)
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(flows_and_expectations_come_from_their_files),
-        TEST(an_empty_file_is_an_empty_table),
-        TEST(malformed_lines_are_skipped_counted_and_told),
-        TEST(a_file_that_ends_in_a_line_is_cut),
-        TEST(a_row_that_is_refused_ends_the_dump),
-        TEST(what_is_not_there_is_told_apart),
-        TEST(the_remedy_names_the_file_and_the_right),
-        TEST(tables_that_no_file_has_are_not_its_own),
-        TEST(a_resize_during_the_listing_is_told),
+        ON_STAGE(flows_and_expectations_come_from_their_files),
+        ON_STAGE(an_empty_file_is_an_empty_table),
+        ON_STAGE(malformed_lines_are_skipped_counted_and_told),
+        ON_STAGE(a_file_that_ends_in_a_line_is_cut),
+        ON_STAGE(a_row_that_is_refused_ends_the_dump),
+        ON_STAGE(what_is_not_there_is_told_apart),
+        ON_STAGE(the_remedy_names_the_file_and_the_right),
+        ON_STAGE(tables_that_no_file_has_are_not_its_own),
+        ON_STAGE(a_resize_during_the_listing_is_told),
     };
 
     return cmocka_run_group_tests_name("proc_conntrack", tests, NULL, NULL);

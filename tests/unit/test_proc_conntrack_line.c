@@ -1,12 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Flows and expectations: lines of a real kernel, cut ones, forged ones. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <errno.h>
 #include <linux/netfilter/nf_conntrack_common.h>
 #include <netinet/in.h>
@@ -15,10 +8,9 @@
 #include <string.h>
 #include <sys/socket.h>
 
-#include "addresses.h"
 #include "backend/flow/proc_conntrack.h"
 #include "backend/proc/lines.h"
-#include "scene.h"
+#include "kit.h"
 
 #define BASIC (FLOW_ORIG | FLOW_REPLY | FLOW_STATUS | FLOW_USE | FLOW_TIMEOUT)
 

@@ -1,12 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Sockets out of /proc/net: whole lines, cut ones, forged ones, and what is told of them. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <arpa/inet.h>
 #include <errno.h>
 #include <inttypes.h>
@@ -19,11 +12,10 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "addresses.h"
 #include "backend/proc/lines.h"
 #include "backend/socket/decode.h"
 #include "fastnet/array.h"
-#include "scene.h"
+#include "kit.h"
 
 #define TCP_FIELDS                                                                                 \
     (SOCKET_ADDRESSES | SOCKET_STATE | SOCKET_QUEUES | SOCKET_UID | SOCKET_INODE | SOCKET_TIMER |  \
@@ -525,28 +517,15 @@ static void a_unix_line_that_is_none_of_the_kernels_is_refused(void **state)
 
 /* --- Whole files ------------------------------------------------------------------------------ */
 
-struct scene {
-    struct tree tree;
-    struct kept kept;
-    struct report report;
-};
-
-static int list(struct scene *scene, const struct table *table)
+static int list(struct stage *stage, const struct table *table)
 {
-    struct query query = {.table = table,
-                          .needs = TCP_FIELDS,
-                          .proc_root = scene->tree.root,
-                          .report = &scene->report,
-                          .exclusive = true};
-
-    kept_finish(&scene->kept);
-    scene->report.count = 0;
-    scene->report.partial = false;
-    return backend_proc_net.dump(&query, keep_record, &scene->kept);
+    stage->query.needs = TCP_FIELDS;
+    stage->query.exclusive = true;
+    return stage_list(stage, &backend_proc_net, table, stage_keep);
 }
 
 /* Three rows, with this between the first and the second. */
-static void put_around(struct scene *scene, const void *middle, size_t size)
+static void put_around(struct stage *stage, const void *middle, size_t size)
 {
     char *text = malloc(1024 + size), line[TCP_LINE_MAX];
     size_t length = strlen(tcp_heading);
@@ -562,16 +541,16 @@ static void put_around(struct scene *scene, const void *middle, size_t size)
         memcpy(text + length, line, strlen(line));
         length += strlen(line);
     }
-    tree_put(&scene->tree, "tcp", text, length);
+    tree_put(&stage->tree, "tcp", text, length);
     free(text);
 }
 
-static void assert_three_rows(struct scene *scene)
+static void assert_three_rows(struct stage *stage)
 {
-    assert_int_equal(list(scene, &table_tcp), 0);
-    assert_int_equal(scene->kept.count, 3);
+    assert_int_equal(list(stage, &table_tcp), 0);
+    assert_int_equal(stage->kept.count, 3);
     for (unsigned i = 1; i <= 3; i++)
-        assert_int_equal(scene->kept.records[i - 1].socket.inode, i);
+        assert_int_equal(stage->kept.records[i - 1].socket.inode, i);
 }
 
 #define BYTES(literal) (literal), sizeof(literal) - 1
@@ -589,129 +568,129 @@ static void a_malformed_line_never_loses_the_rows_around_it(void **state)
         {BYTES("   0: \0"
                "0100007F:0050 00000000:0000 0A\n")},
     };
-    struct scene *scene = *state;
+    struct stage *stage = *state;
 
     for (size_t i = 0; i < sizeof middles / sizeof *middles; i++) {
-        put_around(scene, middles[i].data, middles[i].size);
-        assert_three_rows(scene);
-        assert_true(scene->report.partial);
-        assert_int_equal(scene->report.count, 1);
-        assert_true(report_says(&scene->report, "/net/tcp: skipped 1 malformed line, the first "
+        put_around(stage, middles[i].data, middles[i].size);
+        assert_three_rows(stage);
+        assert_true(stage->report.partial);
+        assert_int_equal(stage->report.count, 1);
+        assert_true(report_says(&stage->report, "/net/tcp: skipped 1 malformed line, the first "
                                                 "is line 3"));
     }
 }
 
 static void malformed_lines_are_counted_and_told_in_one_line(void **state)
 {
-    struct scene *scene = *state;
+    struct stage *stage = *state;
 
-    put_around(scene, "x\ny\nz\n", 6);
-    assert_three_rows(scene);
-    assert_int_equal(scene->report.count, 1);
-    assert_true(report_says(&scene->report, "skipped 3 malformed lines, the first is line 3"));
+    put_around(stage, "x\ny\nz\n", 6);
+    assert_three_rows(stage);
+    assert_int_equal(stage->report.count, 1);
+    assert_true(report_says(&stage->report, "skipped 3 malformed lines, the first is line 3"));
 }
 
 static void an_overlong_line_never_loses_the_rows_around_it(void **state)
 {
-    struct scene *scene = *state;
+    struct stage *stage = *state;
     size_t size = (size_t)3 * LINES_CAPACITY;
     char *middle = malloc(size);
 
     memset(middle, '7', size);
     middle[size - 1] = '\n';
-    put_around(scene, middle, size);
-    assert_three_rows(scene);
-    assert_true(scene->report.partial);
-    assert_true(report_says(&scene->report, "skipped 1 malformed line, the first is line 3"));
+    put_around(stage, middle, size);
+    assert_three_rows(stage);
+    assert_true(stage->report.partial);
+    assert_true(report_says(&stage->report, "skipped 1 malformed line, the first is line 3"));
     free(middle);
 }
 
 static void blank_lines_are_nothing(void **state)
 {
-    struct scene *scene = *state;
+    struct stage *stage = *state;
 
-    put_around(scene, "\n\n", 2);
-    assert_three_rows(scene);
-    assert_int_equal(scene->report.count, 0);
-    assert_false(scene->report.partial);
+    put_around(stage, "\n\n", 2);
+    assert_three_rows(stage);
+    assert_int_equal(stage->report.count, 0);
+    assert_false(stage->report.partial);
 }
 
 static void an_empty_file_is_a_cut_one(void **state)
 {
     static const struct table *const tables[] = {&table_tcp, &table_udp6, &table_unix};
-    struct scene *scene = *state;
+    struct stage *stage = *state;
     char told[64];
 
     for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) {
-        tree_puts(&scene->tree, tables[i]->name, "");
-        assert_int_equal(list(scene, tables[i]), 0);
+        tree_puts(&stage->tree, tables[i]->name, "");
+        assert_int_equal(list(stage, tables[i]), 0);
         snprintf(told, sizeof told, "net/%s is empty: not even a heading", tables[i]->name);
-        assert_true(report_says(&scene->report, told));
-        assert_true(scene->report.partial);
+        assert_true(report_says(&stage->report, told));
+        assert_true(stage->report.partial);
     }
 }
 
 static void a_file_with_just_a_heading_is_an_empty_table(void **state)
 {
-    struct scene *scene = *state;
+    struct stage *stage = *state;
 
-    tree_puts(&scene->tree, "tcp", tcp_heading);
-    assert_int_equal(list(scene, &table_tcp), 0);
-    tree_puts(&scene->tree, "tcp6", tcp6_heading);
-    assert_int_equal(list(scene, &table_tcp6), 0);
-    tree_puts(&scene->tree, "unix", unix_heading);
-    assert_int_equal(list(scene, &table_unix), 0);
-    assert_int_equal(scene->kept.count, 0);
-    assert_int_equal(scene->report.count, 0);
+    tree_puts(&stage->tree, "tcp", tcp_heading);
+    assert_int_equal(list(stage, &table_tcp), 0);
+    tree_puts(&stage->tree, "tcp6", tcp6_heading);
+    assert_int_equal(list(stage, &table_tcp6), 0);
+    tree_puts(&stage->tree, "unix", unix_heading);
+    assert_int_equal(list(stage, &table_unix), 0);
+    assert_int_equal(stage->kept.count, 0);
+    assert_int_equal(stage->report.count, 0);
 }
 
 static void a_first_row_without_a_heading_is_a_row(void **state)
 {
-    struct scene *scene = *state;
+    struct stage *stage = *state;
     char line[TCP_LINE_MAX];
 
     tcp_line(line, 80, 1);
-    tree_puts(&scene->tree, "tcp", line);
-    assert_int_equal(list(scene, &table_tcp), 0);
-    assert_int_equal(scene->kept.count, 1);
-    assert_false(scene->report.partial);
+    tree_puts(&stage->tree, "tcp", line);
+    assert_int_equal(list(stage, &table_tcp), 0);
+    assert_int_equal(stage->kept.count, 1);
+    assert_false(stage->report.partial);
 }
 
 static void a_first_line_that_is_no_heading_is_told(void **state)
 {
-    struct scene *scene = *state;
+    struct stage *stage = *state;
     char line[TCP_LINE_MAX];
 
     tcp_line(line, 80, 1);
     line[20] = '!';
-    tree_puts(&scene->tree, "tcp", line);
-    assert_int_equal(list(scene, &table_tcp), 0);
-    assert_int_equal(scene->kept.count, 0);
-    assert_true(scene->report.partial);
-    assert_true(report_says(&scene->report, "skipped 1 malformed line, the first is line 1"));
+    tree_puts(&stage->tree, "tcp", line);
+    assert_int_equal(list(stage, &table_tcp), 0);
+    assert_int_equal(stage->kept.count, 0);
+    assert_true(stage->report.partial);
+    assert_true(report_says(&stage->report, "skipped 1 malformed line, the first is line 1"));
 }
 
 static void a_last_line_without_newline_is_a_row_and_told(void **state)
 {
-    struct scene *scene = *state;
+    struct stage *stage = *state;
     char text[1024], line[TCP_LINE_MAX];
 
     tcp_line(line, 80, 1);
     snprintf(text, sizeof text, "%s%s%s", tcp_heading, line, line);
     text[strlen(text) - 1] = '\0';
-    tree_puts(&scene->tree, "tcp", text);
-    assert_int_equal(list(scene, &table_tcp), 0);
-    assert_int_equal(scene->kept.count, 2);
-    assert_true(scene->report.partial);
-    assert_int_equal(scene->report.count, 1);
-    assert_true(report_says(&scene->report, "is truncated"));
+    tree_puts(&stage->tree, "tcp", text);
+    assert_int_equal(list(stage, &table_tcp), 0);
+    assert_int_equal(stage->kept.count, 2);
+    assert_true(stage->report.partial);
+    assert_int_equal(stage->report.count, 1);
+    assert_true(report_says(&stage->report, "is truncated"));
 }
 
 /* A captured file that breaks off: no row is invented, and unless it is between lines, it is told.
  */
 static void a_file_cut_at_any_byte_gives_right_rows_only(void **state)
 {
-    struct scene *scene = *state;
+    struct stage *stage = *state;
     size_t size;
     char *whole = read_whole("tests/fixtures/zoo/net/tcp", &size);
     size_t start = strcspn(whole, "\n") - 20;
@@ -720,39 +699,39 @@ static void a_file_cut_at_any_byte_gives_right_rows_only(void **state)
         size_t lines = 0;
         for (size_t i = 0; i < cut; i++)
             lines += whole[i] == '\n';
-        tree_put(&scene->tree, "tcp", whole, cut);
-        assert_int_equal(list(scene, &table_tcp), 0);
-        assert_in_range(scene->kept.count, lines ? lines - 1 : 0, lines);
-        assert_int_equal(scene->report.partial, whole[cut - 1] != '\n');
+        tree_put(&stage->tree, "tcp", whole, cut);
+        assert_int_equal(list(stage, &table_tcp), 0);
+        assert_in_range(stage->kept.count, lines ? lines - 1 : 0, lines);
+        assert_int_equal(stage->report.partial, whole[cut - 1] != '\n');
         static const uint64_t inodes[] = {3999691, 4002065, 3999693, 4002067};
-        for (size_t i = 0; i < scene->kept.count; i++)
-            assert_int_equal(scene->kept.records[i].socket.inode, inodes[i]);
+        for (size_t i = 0; i < stage->kept.count; i++)
+            assert_int_equal(stage->kept.records[i].socket.inode, inodes[i]);
     }
     free(whole);
 }
 
 static void a_missing_file_and_a_missing_directory_are_told_apart(void **state)
 {
-    struct scene *scene = *state;
+    struct stage *stage = *state;
     char path[96];
 
-    assert_int_equal(list(scene, &table_udplite), -ENOENT);
-    assert_int_equal(scene->report.count, 0);
-    snprintf(path, sizeof path, "%s/net", scene->tree.root);
+    assert_int_equal(list(stage, &table_udplite), -ENOENT);
+    assert_int_equal(stage->report.count, 0);
+    snprintf(path, sizeof path, "%s/net", stage->tree.root);
     assert_int_equal(rmdir(path), 0);
-    assert_int_equal(list(scene, &table_udplite), -ENOTDIR);
+    assert_int_equal(list(stage, &table_udplite), -ENOTDIR);
 }
 
 static void a_refusing_callback_ends_the_dump(void **state)
 {
-    struct scene *scene = *state;
+    struct stage *stage = *state;
     struct query query = {
-        .table = &table_tcp, .proc_root = "tests/fixtures/zoo", .report = &scene->report};
+        .table = &table_tcp, .proc_root = "tests/fixtures/zoo", .report = &stage->report};
 
-    scene->kept.stop_after = 5;
-    assert_int_equal(backend_proc_net.dump(&query, keep_record, &scene->kept), STOPPED);
-    assert_int_equal(scene->kept.count, 5);
-    assert_int_equal(scene->report.count, 0);
+    stage->kept.stop_after = 5;
+    assert_int_equal(backend_proc_net.dump(&query, keep_record, &stage->kept), STOPPED);
+    assert_int_equal(stage->kept.count, 5);
+    assert_int_equal(stage->report.count, 0);
 }
 
 static void captured_files_give_all_their_rows(void **state)
@@ -764,55 +743,33 @@ static void captured_files_give_all_their_rows(void **state)
         {&table_tcp, 67},    {&table_tcp6, 46},    {&table_udp, 4}, {&table_udp6, 7},
         {&table_udplite, 4}, {&table_udplite6, 4}, {&table_raw, 4}, {&table_raw6, 4},
     };
-    struct scene *scene = *state;
+    struct stage *stage = *state;
 
     for (size_t i = 0; i < sizeof captured / sizeof *captured; i++) {
         struct query query = {.table = captured[i].table,
                               .proc_root = "tests/fixtures/zoo",
-                              .report = &scene->report};
-        kept_finish(&scene->kept);
-        assert_int_equal(backend_proc_net.dump(&query, keep_record, &scene->kept), 0);
-        assert_int_equal(scene->kept.count, captured[i].rows);
-        assert_int_equal(scene->report.count, 0);
+                              .report = &stage->report};
+        kept_finish(&stage->kept);
+        assert_int_equal(backend_proc_net.dump(&query, keep_record, &stage->kept), 0);
+        assert_int_equal(stage->kept.count, captured[i].rows);
+        assert_int_equal(stage->report.count, 0);
     }
 }
 
 /* Without netlink nobody knows that a name goes on in the next line: that is skipped and told. */
 static void a_newline_in_a_name_is_a_malformed_line_when_the_file_is_all_there_is(void **state)
 {
-    struct scene *scene = *state;
+    struct stage *stage = *state;
     struct query query = {.table = &table_unix,
                           .proc_root = "tests/fixtures/zoo",
-                          .report = &scene->report,
+                          .report = &stage->report,
                           .exclusive = true};
 
-    assert_int_equal(backend_proc_net.dump(&query, keep_record, &scene->kept), 0);
-    assert_int_equal(scene->kept.count, 38);
-    assert_true(report_says(&scene->report, "skipped 2 malformed lines, the first is line 11"));
-    assert_true(scene->report.partial);
+    assert_int_equal(backend_proc_net.dump(&query, keep_record, &stage->kept), 0);
+    assert_int_equal(stage->kept.count, 38);
+    assert_true(report_says(&stage->report, "skipped 2 malformed lines, the first is line 11"));
+    assert_true(stage->report.partial);
 }
-
-static int make_scene(void **state)
-{
-    struct scene *scene = calloc(1, sizeof *scene);
-
-    assert_non_null(scene);
-    tree_make(&scene->tree);
-    *state = scene;
-    return 0;
-}
-
-static int end_scene(void **state)
-{
-    struct scene *scene = *state;
-
-    kept_finish(&scene->kept);
-    tree_remove(&scene->tree);
-    free(scene);
-    return 0;
-}
-
-#define FILE_TEST(function) cmocka_unit_test_setup_teardown(function, make_scene, end_scene)
 
 int main(void)
 {
@@ -838,20 +795,20 @@ int main(void)
         cmocka_unit_test(a_unix_name_is_at_most_as_long_as_the_kernel_has_them),
         cmocka_unit_test(a_unix_row_may_hide_its_address),
         cmocka_unit_test(a_unix_line_that_is_none_of_the_kernels_is_refused),
-        FILE_TEST(a_malformed_line_never_loses_the_rows_around_it),
-        FILE_TEST(malformed_lines_are_counted_and_told_in_one_line),
-        FILE_TEST(an_overlong_line_never_loses_the_rows_around_it),
-        FILE_TEST(blank_lines_are_nothing),
-        FILE_TEST(an_empty_file_is_a_cut_one),
-        FILE_TEST(a_file_with_just_a_heading_is_an_empty_table),
-        FILE_TEST(a_first_row_without_a_heading_is_a_row),
-        FILE_TEST(a_first_line_that_is_no_heading_is_told),
-        FILE_TEST(a_last_line_without_newline_is_a_row_and_told),
-        FILE_TEST(a_file_cut_at_any_byte_gives_right_rows_only),
-        FILE_TEST(a_missing_file_and_a_missing_directory_are_told_apart),
-        FILE_TEST(a_refusing_callback_ends_the_dump),
-        FILE_TEST(captured_files_give_all_their_rows),
-        FILE_TEST(a_newline_in_a_name_is_a_malformed_line_when_the_file_is_all_there_is),
+        ON_STAGE(a_malformed_line_never_loses_the_rows_around_it),
+        ON_STAGE(malformed_lines_are_counted_and_told_in_one_line),
+        ON_STAGE(an_overlong_line_never_loses_the_rows_around_it),
+        ON_STAGE(blank_lines_are_nothing),
+        ON_STAGE(an_empty_file_is_a_cut_one),
+        ON_STAGE(a_file_with_just_a_heading_is_an_empty_table),
+        ON_STAGE(a_first_row_without_a_heading_is_a_row),
+        ON_STAGE(a_first_line_that_is_no_heading_is_told),
+        ON_STAGE(a_last_line_without_newline_is_a_row_and_told),
+        ON_STAGE(a_file_cut_at_any_byte_gives_right_rows_only),
+        ON_STAGE(a_missing_file_and_a_missing_directory_are_told_apart),
+        ON_STAGE(a_refusing_callback_ends_the_dump),
+        ON_STAGE(captured_files_give_all_their_rows),
+        ON_STAGE(a_newline_in_a_name_is_a_malformed_line_when_the_file_is_all_there_is),
     };
 
     return cmocka_run_group_tests_name("proc_net", tests, NULL, NULL);

@@ -1,12 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Sockets out of /proc/net/packet and netlink: lines made by hand, cut and twisted. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <errno.h>
 #include <netinet/tcp.h>
 #include <stdlib.h>
@@ -16,7 +9,7 @@
 #include "backend/proc/lines.h"
 #include "backend/socket/decode.h"
 #include "fastnet/array.h"
-#include "scene.h"
+#include "kit.h"
 
 #define PACKET_HEADING "sk               RefCnt Type Proto  Iface R Rmem   User   Inode\n"
 #define PACKET_LINE    "00000000cb2ab5ac 3      3    0806   2     1 704    1000   54321 "
@@ -179,42 +172,23 @@ static void lines_that_are_none_are_malformed(void **state)
 
 /* --- Files ------------------------------------------------------------------------------------ */
 
-struct listing {
-    struct tree tree;
-    struct kept kept;
-    struct report report;
-};
-
-static int list(struct listing *listing, const struct backend *backend, const struct table *table)
+static void list_file(struct stage *stage, const struct backend *backend, const struct table *table,
+                      const char *text)
 {
-    const struct query query = {
-        .table = table, .proc_root = listing->tree.root, .report = &listing->report};
-
-    return backend->dump(&query, keep_record, &listing->kept);
-}
-
-static void list_file(const struct backend *backend, const struct table *table, const char *text)
-{
-    struct listing listing = {.report = {.partial = false}};
-
-    tree_make(&listing.tree);
-    assert_int_equal(list(&listing, backend, table), -ENOENT);
-    tree_puts(&listing.tree, table->file, text);
-    assert_int_equal(list(&listing, backend, table), 0);
-    assert_int_equal(listing.kept.count, 2);
-    assert_true(report_says(&listing.report, "skipped 1 malformed line, the first is line 3"));
-    assert_int_equal(listing.report.count, 1);
-    assert_true(listing.report.partial);
-    kept_finish(&listing.kept);
-    tree_remove(&listing.tree);
+    assert_int_equal(stage_list(stage, backend, table, stage_keep), -ENOENT);
+    tree_puts(&stage->tree, table->file, text);
+    assert_int_equal(stage_list(stage, backend, table, stage_keep), 0);
+    assert_int_equal(stage->kept.count, 2);
+    assert_true(report_says(&stage->report, "skipped 1 malformed line, the first is line 3"));
+    assert_int_equal(stage->report.count, 1);
+    assert_true(stage->report.partial);
 }
 
 static void a_file_gives_its_rows_and_tells_what_is_malformed(void **state)
 {
-    (void)state;
-    list_file(&backend_proc_packet, &table_packet,
+    list_file(*state, &backend_proc_packet, &table_packet,
               PACKET_HEADING PACKET_LINE "\nnonsense\n" PACKET_LINE "\n");
-    list_file(&backend_proc_netlink, &table_netlink,
+    list_file(*state, &backend_proc_netlink, &table_netlink,
               NETLINK_HEADING NETLINK_LINE "\nnonsense\n" NETLINK_LINE "\n");
 }
 
@@ -241,7 +215,7 @@ int main(void)
         cmocka_unit_test(sockets_at_one_address_are_told_apart),
         cmocka_unit_test(the_inode_of_a_line_without_an_end_may_be_half_of_one),
         cmocka_unit_test(lines_that_are_none_are_malformed),
-        cmocka_unit_test(a_file_gives_its_rows_and_tells_what_is_malformed),
+        ON_STAGE(a_file_gives_its_rows_and_tells_what_is_malformed),
         cmocka_unit_test(a_table_is_of_the_backend_of_its_file),
     };
 

@@ -1,12 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Counters of the protocols out of /proc/net: pairs of lines, lines of pairs, and whole files. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,7 +8,7 @@
 #include <unistd.h>
 
 #include "backend/counter/proc_snmp.h"
-#include "scene.h"
+#include "kit.h"
 
 /* --- Lines ------------------------------------------------------------------------------------ */
 
@@ -216,28 +209,14 @@ static void a_line_of_sockstat_that_is_cut_or_has_a_name_alone_is_refused(void *
 /* --- Files ------------------------------------------------------------------------------------ */
 
 struct scene {
-    struct tree tree;
-    struct report report;
-    char text[4096]; /* of all rows, as block() has them */
+    struct stage stage;
     size_t rows;
     size_t refuse; /* the row that is refused, from 1 */
 };
 
 static int make(void **state)
 {
-    struct scene *scene = calloc(1, sizeof *scene);
-
-    tree_make(&scene->tree);
-    *state = scene;
-    return 0;
-}
-
-static int clear(void **state)
-{
-    struct scene *scene = *state;
-
-    tree_remove(&scene->tree);
-    free(scene);
+    stage_make_in(state, sizeof(struct scene));
     return 0;
 }
 
@@ -245,44 +224,39 @@ static int take(const struct record *record, void *arg)
 {
     struct scene *scene = arg;
     const struct counter_record *counter = &record->counter;
-    size_t length = strlen(scene->text);
 
     assert_int_equal(record->has & ~COUNTER_GROWS,
                      COUNTER_PROTOCOL | COUNTER_NAME | COUNTER_VALUE | COUNTER_SCOPE);
     if (++scene->rows == scene->refuse)
         return STOPPED;
-    snprintf(scene->text + length, sizeof scene->text - length, "%s%.*s.%.*s=%llu ",
-             counter->first ? ":" : "", (int)counter->protocol.length, counter->protocol.data,
-             (int)counter->name.length, counter->name.data, (unsigned long long)counter->magnitude);
-    return 0;
+    return stage_say(&scene->stage, "%s%.*s.%.*s=%llu ", counter->first ? ":" : "",
+                     (int)counter->protocol.length, counter->protocol.data,
+                     (int)counter->name.length, counter->name.data,
+                     (unsigned long long)counter->magnitude);
 }
 
 static int list(struct scene *scene, const struct table *table)
 {
-    struct query query = {.table = table, .proc_root = scene->tree.root, .report = &scene->report};
-
-    scene->text[0] = '\0';
     scene->rows = 0;
-    scene->report = (struct report){.count = 0};
-    return backend_proc_snmp.dump(&query, take, scene);
+    return stage_list(&scene->stage, &backend_proc_snmp, table, take);
 }
 
 static void put_sctp(const struct scene *scene, const char *text)
 {
     char path[96];
 
-    snprintf(path, sizeof path, "%s/net/sctp", scene->tree.root);
+    snprintf(path, sizeof path, "%s/net/sctp", scene->stage.tree.root);
     mkdir(path, 0755);
-    tree_puts(&scene->tree, "sctp/snmp", text);
+    tree_puts(&scene->stage.tree, "sctp/snmp", text);
 }
 
 static void remove_sctp(const struct scene *scene)
 {
     char path[96];
 
-    snprintf(path, sizeof path, "%s/net/sctp/snmp", scene->tree.root);
+    snprintf(path, sizeof path, "%s/net/sctp/snmp", scene->stage.tree.root);
     unlink(path);
-    snprintf(path, sizeof path, "%s/net/sctp", scene->tree.root);
+    snprintf(path, sizeof path, "%s/net/sctp", scene->stage.tree.root);
     rmdir(path);
 }
 
@@ -290,12 +264,13 @@ static void files_are_read_in_the_order_of_netstat(void **state)
 {
     struct scene *scene = *state;
 
-    tree_puts(&scene->tree, "netstat", "TcpExt: C\nTcpExt: 3\n");
+    tree_puts(&scene->stage.tree, "netstat", "TcpExt: C\nTcpExt: 3\n");
     put_sctp(scene, "SctpD\t4\nSctpE\t5\n");
-    tree_puts(&scene->tree, "snmp", "Ip: A\nIp: 1\nTcp: B\nTcp: 2\n");
+    tree_puts(&scene->stage.tree, "snmp", "Ip: A\nIp: 1\nTcp: B\nTcp: 2\n");
     assert_int_equal(list(scene, &table_counters), 0);
-    assert_string_equal(scene->text, ":Ip.A=1 :Tcp.B=2 :TcpExt.C=3 :Sctp.SctpD=4 Sctp.SctpE=5 ");
-    assert_int_equal(scene->report.count, 0);
+    assert_string_equal(scene->stage.text,
+                        ":Ip.A=1 :Tcp.B=2 :TcpExt.C=3 :Sctp.SctpD=4 Sctp.SctpE=5 ");
+    assert_int_equal(scene->stage.report.count, 0);
     remove_sctp(scene);
 }
 
@@ -303,13 +278,14 @@ static void ipv6_has_tcp_from_the_file_of_ipv4(void **state)
 {
     struct scene *scene = *state;
 
-    tree_puts(&scene->tree, "snmp6",
+    tree_puts(&scene->stage.tree, "snmp6",
               "Ip6A\t1\nIp6B\t2\nIcmp6C\t3\nUdp6D\t4\nUdpLite6E\t5\nUdpLite6Udp6\t6\n");
-    tree_puts(&scene->tree, "snmp", "Ip: A\nIp: 1\nTcp: B\nTcp: 2\nUdp: C\nUdp: 3\n");
+    tree_puts(&scene->stage.tree, "snmp", "Ip: A\nIp: 1\nTcp: B\nTcp: 2\nUdp: C\nUdp: 3\n");
     assert_int_equal(list(scene, &table_counters6), 0);
-    assert_string_equal(scene->text, ":Ip6.Ip6A=1 Ip6.Ip6B=2 :Icmp6.Icmp6C=3 :Udp6.Udp6D=4 "
-                                     ":UdpLite6.UdpLite6E=5 UdpLite6.UdpLite6Udp6=6 :Tcp.B=2 ");
-    assert_int_equal(scene->report.count, 0);
+    assert_string_equal(scene->stage.text,
+                        ":Ip6.Ip6A=1 Ip6.Ip6B=2 :Icmp6.Icmp6C=3 :Udp6.Udp6D=4 "
+                        ":UdpLite6.UdpLite6E=5 UdpLite6.UdpLite6Udp6=6 :Tcp.B=2 ");
+    assert_int_equal(scene->stage.report.count, 0);
 }
 
 static void only_the_first_file_has_to_be_there(void **state)
@@ -318,15 +294,15 @@ static void only_the_first_file_has_to_be_there(void **state)
     char net[96];
 
     assert_int_equal(list(scene, &table_counters), -ENOENT);
-    tree_puts(&scene->tree, "snmp", "\nIp: A\nIp: 1\n");
+    tree_puts(&scene->stage.tree, "snmp", "\nIp: A\nIp: 1\n");
     assert_int_equal(list(scene, &table_counters), 0);
-    assert_string_equal(scene->text, ":Ip.A=1 ");
-    assert_int_equal(scene->report.count, 0);
+    assert_string_equal(scene->stage.text, ":Ip.A=1 ");
+    assert_int_equal(scene->stage.report.count, 0);
     assert_int_equal(list(scene, &table_counters6), -ENOENT);
     assert_int_equal(scene->rows, 0);
-    snprintf(net, sizeof net, "%s/net/snmp", scene->tree.root);
+    snprintf(net, sizeof net, "%s/net/snmp", scene->stage.tree.root);
     assert_int_equal(unlink(net), 0);
-    snprintf(net, sizeof net, "%s/net", scene->tree.root);
+    snprintf(net, sizeof net, "%s/net", scene->stage.tree.root);
     assert_int_equal(rmdir(net), 0);
     assert_int_equal(list(scene, &table_counters), -ENOTDIR);
 }
@@ -336,13 +312,13 @@ static void a_further_file_that_cannot_be_read_is_told(void **state)
     struct scene *scene = *state;
     char path[96];
 
-    tree_puts(&scene->tree, "snmp", "Ip: A\nIp: 1\n");
-    snprintf(path, sizeof path, "%s/net/netstat", scene->tree.root);
+    tree_puts(&scene->stage.tree, "snmp", "Ip: A\nIp: 1\n");
+    snprintf(path, sizeof path, "%s/net/netstat", scene->stage.tree.root);
     assert_int_equal(mkdir(path, 0755), 0);
     assert_int_equal(list(scene, &table_counters), 0);
-    assert_string_equal(scene->text, ":Ip.A=1 ");
-    assert_true(report_says(&scene->report, "/net/netstat: Is a directory"));
-    assert_true(scene->report.partial);
+    assert_string_equal(scene->stage.text, ":Ip.A=1 ");
+    assert_true(report_says(&scene->stage.report, "/net/netstat: Is a directory"));
+    assert_true(scene->stage.report.partial);
     rmdir(path);
 }
 
@@ -350,13 +326,14 @@ static void sockets_are_counted_by_three_files(void **state)
 {
     struct scene *scene = *state;
 
-    tree_puts(&scene->tree, "sockstat", "sockets: used 3\nTCP: inuse 1 tw 2\n");
-    tree_puts(&scene->tree, "sockstat6", "TCP6: inuse 4\n");
-    tree_puts(&scene->tree, "snmp", "Ip: CurrEstab\nIp: 9\nTcp: InSegs CurrEstab\nTcp: 7 5\n");
+    tree_puts(&scene->stage.tree, "sockstat", "sockets: used 3\nTCP: inuse 1 tw 2\n");
+    tree_puts(&scene->stage.tree, "sockstat6", "TCP6: inuse 4\n");
+    tree_puts(&scene->stage.tree, "snmp",
+              "Ip: CurrEstab\nIp: 9\nTcp: InSegs CurrEstab\nTcp: 7 5\n");
     assert_int_equal(list(scene, &table_sockstat), 0);
-    assert_string_equal(scene->text,
+    assert_string_equal(scene->stage.text,
                         ":sockets.used=3 :TCP.inuse=1 TCP.tw=2 :TCP6.inuse=4 Tcp.CurrEstab=5 ");
-    assert_int_equal(scene->report.count, 0);
+    assert_int_equal(scene->stage.report.count, 0);
     scene->refuse = 4;
     assert_int_equal(list(scene, &table_sockstat), STOPPED);
     assert_int_equal(scene->rows, 4);
@@ -368,28 +345,31 @@ static void only_the_sockets_of_ipv6_may_be_missing(void **state)
     struct scene *scene = *state;
 
     assert_int_equal(list(scene, &table_sockstat), -ENOENT);
-    tree_puts(&scene->tree, "sockstat", "UDP: inuse 1\nUDP: inuse\n");
+    tree_puts(&scene->stage.tree, "sockstat", "UDP: inuse 1\nUDP: inuse\n");
     assert_int_equal(list(scene, &table_sockstat), 0);
-    assert_string_equal(scene->text, ":UDP.inuse=1 ");
-    assert_int_equal(scene->report.count, 2);
-    assert_true(report_says(&scene->report, "/net/snmp: No such file or directory"));
-    assert_true(report_says(&scene->report, "/net/sockstat: skipped 1 malformed line or counter, "
-                                            "the first in line 2"));
+    assert_string_equal(scene->stage.text, ":UDP.inuse=1 ");
+    assert_int_equal(scene->stage.report.count, 2);
+    assert_true(report_says(&scene->stage.report, "/net/snmp: No such file or directory"));
+    assert_true(report_says(&scene->stage.report,
+                            "/net/sockstat: skipped 1 malformed line or counter, "
+                            "the first in line 2"));
 }
 
 static void malformed_lines_are_skipped_counted_and_told(void **state)
 {
     struct scene *scene = *state;
 
-    tree_puts(&scene->tree, "snmp", "Ip: A B\nIp: 1\nTcp: B C\nTcp: 2 x\nUdp: D\n");
+    tree_puts(&scene->stage.tree, "snmp", "Ip: A B\nIp: 1\nTcp: B C\nTcp: 2 x\nUdp: D\n");
     assert_int_equal(list(scene, &table_counters), 0);
-    assert_string_equal(scene->text, ":Tcp.B=2 ");
-    assert_true(report_says(&scene->report, "/net/snmp: skipped 3 malformed lines or counters, the "
-                                            "first in line 1"));
-    tree_puts(&scene->tree, "snmp6", "Ip6A 1\nbad\nIp6B 2\n");
+    assert_string_equal(scene->stage.text, ":Tcp.B=2 ");
+    assert_true(report_says(&scene->stage.report,
+                            "/net/snmp: skipped 3 malformed lines or counters, the "
+                            "first in line 1"));
+    tree_puts(&scene->stage.tree, "snmp6", "Ip6A 1\nbad\nIp6B 2\n");
     assert_int_equal(list(scene, &table_counters6), 0);
-    assert_true(report_says(&scene->report, "/net/snmp6: skipped 1 malformed line or counter, "
-                                            "the first in line 2"));
+    assert_true(report_says(&scene->stage.report,
+                            "/net/snmp6: skipped 1 malformed line or counter, "
+                            "the first in line 2"));
 }
 
 static void a_protocol_with_an_endless_name_is_malformed(void **state)
@@ -399,34 +379,34 @@ static void a_protocol_with_an_endless_name_is_malformed(void **state)
 
     memset(name, 'x', SNMP_PROTOCOL_MAX + 1);
     snprintf(text, sizeof text, "%s 1\nIp6B 2\n", name);
-    tree_puts(&scene->tree, "snmp", "Tcp: A\nTcp: 1\n");
-    tree_puts(&scene->tree, "snmp6", text);
+    tree_puts(&scene->stage.tree, "snmp", "Tcp: A\nTcp: 1\n");
+    tree_puts(&scene->stage.tree, "snmp6", text);
     assert_int_equal(list(scene, &table_counters6), 0);
-    assert_string_equal(scene->text, ":Ip6.Ip6B=2 :Tcp.A=1 ");
-    assert_true(scene->report.partial);
+    assert_string_equal(scene->stage.text, ":Ip6.Ip6B=2 :Tcp.A=1 ");
+    assert_true(scene->stage.report.partial);
 }
 
 static void files_that_are_cut_or_empty_are_told(void **state)
 {
     struct scene *scene = *state;
 
-    tree_puts(&scene->tree, "snmp", "Ip: A\nIp: 1");
-    tree_puts(&scene->tree, "netstat", "");
+    tree_puts(&scene->stage.tree, "snmp", "Ip: A\nIp: 1");
+    tree_puts(&scene->stage.tree, "netstat", "");
     assert_int_equal(list(scene, &table_counters), 0);
-    assert_string_equal(scene->text, ":Ip.A=1 ");
+    assert_string_equal(scene->stage.text, ":Ip.A=1 ");
     assert_true(
-        report_says(&scene->report, "/net/snmp is truncated: its last line has no newline"));
-    assert_true(report_says(&scene->report, "/net/netstat is empty"));
-    assert_true(scene->report.partial);
+        report_says(&scene->stage.report, "/net/snmp is truncated: its last line has no newline"));
+    assert_true(report_says(&scene->stage.report, "/net/netstat is empty"));
+    assert_true(scene->stage.report.partial);
 }
 
 static void a_row_that_is_refused_ends_the_dump(void **state)
 {
     struct scene *scene = *state;
 
-    tree_puts(&scene->tree, "snmp", "Ip: A B\nIp: 1 2\n");
-    tree_puts(&scene->tree, "netstat", "TcpExt: A B\nTcpExt: 1 2\n");
-    tree_puts(&scene->tree, "snmp6", "Ip6A 1\nIp6B 2\n");
+    tree_puts(&scene->stage.tree, "snmp", "Ip: A B\nIp: 1 2\n");
+    tree_puts(&scene->stage.tree, "netstat", "TcpExt: A B\nTcpExt: 1 2\n");
+    tree_puts(&scene->stage.tree, "snmp6", "Ip6A 1\nIp6B 2\n");
     for (scene->refuse = 1; scene->refuse <= 4; scene->refuse++) {
         assert_int_equal(list(scene, &table_counters), STOPPED);
         assert_int_equal(scene->rows, scene->refuse);
@@ -445,7 +425,7 @@ static void it_knows_no_other_table(void **state)
                          COUNTER_SCOPE);
 }
 
-#define IN_TREE(test) cmocka_unit_test_setup_teardown(test, make, clear)
+#define TEST(test) cmocka_unit_test_setup_teardown(test, make, stage_remove)
 
 int main(void)
 {
@@ -461,16 +441,16 @@ int main(void)
         cmocka_unit_test(a_line_of_sockstat_has_names_with_their_values),
         cmocka_unit_test(orphans_allocations_and_memory_are_those_of_the_machine),
         cmocka_unit_test(a_line_of_sockstat_that_is_cut_or_has_a_name_alone_is_refused),
-        IN_TREE(files_are_read_in_the_order_of_netstat),
-        IN_TREE(ipv6_has_tcp_from_the_file_of_ipv4),
-        IN_TREE(only_the_first_file_has_to_be_there),
-        IN_TREE(a_further_file_that_cannot_be_read_is_told),
-        IN_TREE(sockets_are_counted_by_three_files),
-        IN_TREE(only_the_sockets_of_ipv6_may_be_missing),
-        IN_TREE(malformed_lines_are_skipped_counted_and_told),
-        IN_TREE(a_protocol_with_an_endless_name_is_malformed),
-        IN_TREE(files_that_are_cut_or_empty_are_told),
-        IN_TREE(a_row_that_is_refused_ends_the_dump),
+        TEST(files_are_read_in_the_order_of_netstat),
+        TEST(ipv6_has_tcp_from_the_file_of_ipv4),
+        TEST(only_the_first_file_has_to_be_there),
+        TEST(a_further_file_that_cannot_be_read_is_told),
+        TEST(sockets_are_counted_by_three_files),
+        TEST(only_the_sockets_of_ipv6_may_be_missing),
+        TEST(malformed_lines_are_skipped_counted_and_told),
+        TEST(a_protocol_with_an_endless_name_is_malformed),
+        TEST(files_that_are_cut_or_empty_are_told),
+        TEST(a_row_that_is_refused_ends_the_dump),
         cmocka_unit_test(it_knows_no_other_table),
     };
 

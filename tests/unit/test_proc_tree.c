@@ -1,12 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Files of trees that others made: what is opened, and what is only looked at. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <endian.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -19,35 +12,35 @@
 #include <unistd.h>
 
 #include "fastnet/proc_tree.h"
-#include "scene.h"
+#include "kit.h"
 
-struct stage {
+struct scene {
     struct tree made;
     struct proc_tree tree;
     int watch; /* inotify(7): what is opened in net/ */
 };
 
-static const char *path_of(const struct stage *stage, const char *name)
+static const char *path_of(const struct scene *scene, const char *name)
 {
     static char path[128];
 
-    snprintf(path, sizeof path, "%s/net/%s", stage->made.root, name);
+    snprintf(path, sizeof path, "%s/net/%s", scene->made.root, name);
     return path;
 }
 
-static void put_link(const struct stage *stage, const char *name, const char *target)
+static void put_link(const struct scene *scene, const char *name, const char *target)
 {
-    assert_int_equal(symlink(target, path_of(stage, name)), 0);
+    assert_int_equal(symlink(target, path_of(scene, name)), 0);
 }
 
 /* How often something in net/ was opened, directories apart. */
-static unsigned count_opened(const struct stage *stage)
+static unsigned count_opened(const struct scene *scene)
 {
     _Alignas(struct inotify_event) char buffer[4096];
     unsigned opened = 0;
     ssize_t length;
 
-    while ((length = read(stage->watch, buffer, sizeof buffer)) > 0)
+    while ((length = read(scene->watch, buffer, sizeof buffer)) > 0)
         for (ssize_t at = 0; at < length;) {
             const struct inotify_event *event = (const void *)(buffer + at);
             opened += event->len > 0 && !(event->mask & IN_ISDIR);
@@ -56,10 +49,10 @@ static unsigned count_opened(const struct stage *stage)
     return opened;
 }
 
-static void assert_holds(const struct stage *stage, const char *path, const char *text)
+static void assert_holds(const struct scene *scene, const char *path, const char *text)
 {
     char buffer[16] = "";
-    int fd = proc_tree_open(&stage->tree, path);
+    int fd = proc_tree_open(&scene->tree, path);
 
     assert_true(fd >= 0);
     assert_int_equal(read(fd, buffer, sizeof buffer - 1), strlen(text));
@@ -69,76 +62,76 @@ static void assert_holds(const struct stage *stage, const char *path, const char
 
 static void a_file_is_opened_also_behind_a_link_that_stays_inside(void **state)
 {
-    const struct stage *stage = *state;
+    const struct scene *scene = *state;
 
-    put_link(stage, "link", "tcp");
-    put_link(stage, "up", "../net/tcp");
-    assert_holds(stage, "net/tcp", "rows\n");
-    assert_holds(stage, "net/link", "rows\n");
-    assert_holds(stage, "net/up", "rows\n");
+    put_link(scene, "link", "tcp");
+    put_link(scene, "up", "../net/tcp");
+    assert_holds(scene, "net/tcp", "rows\n");
+    assert_holds(scene, "net/link", "rows\n");
+    assert_holds(scene, "net/up", "rows\n");
 }
 
 static void what_is_there_is_seen_without_opening_it(void **state)
 {
-    const struct stage *stage = *state;
-    const char *root = stage->made.root;
+    const struct scene *scene = *state;
+    const char *root = scene->made.root;
 
-    count_opened(stage);
+    count_opened(scene);
     assert_int_equal(proc_tree_find(root), 0);
     assert_true(proc_tree_has(root, "net/tcp"));
     assert_false(proc_tree_has(root, "net/udp"));
-    assert_int_equal(proc_tree_find(path_of(stage, "tcp")), -ENOTDIR);
-    assert_int_equal(proc_tree_find(path_of(stage, "udp")), -ENOENT);
-    assert_int_equal(count_opened(stage), 0);
+    assert_int_equal(proc_tree_find(path_of(scene, "tcp")), -ENOTDIR);
+    assert_int_equal(proc_tree_find(path_of(scene, "udp")), -ENOENT);
+    assert_int_equal(count_opened(scene), 0);
 }
 
 static void a_link_that_leads_out_of_the_tree_is_not_followed(void **state)
 {
     static const char *const targets[] = {"/etc/passwd", "/dev/null", "../../../../../etc/passwd",
                                           "/proc/self/net/tcp"};
-    const struct stage *stage = *state;
+    const struct scene *scene = *state;
 
     if (!links_stay_inside())
         skip();
     for (size_t i = 0; i < sizeof targets / sizeof *targets; i++) {
-        put_link(stage, "out", targets[i]);
-        assert_int_equal(proc_tree_open(&stage->tree, "net/out"), -EXDEV);
-        assert_int_equal(unlink(path_of(stage, "out")), 0);
+        put_link(scene, "out", targets[i]);
+        assert_int_equal(proc_tree_open(&scene->tree, "net/out"), -EXDEV);
+        assert_int_equal(unlink(path_of(scene, "out")), 0);
     }
-    put_link(stage, "out", "/");
-    assert_int_equal(proc_tree_open_directory(&stage->tree, "net/out"), -EXDEV);
-    assert_int_equal(proc_tree_open(&stage->tree, "net/../../../etc/passwd"), -EXDEV);
+    put_link(scene, "out", "/");
+    assert_int_equal(proc_tree_open_directory(&scene->tree, "net/out"), -EXDEV);
+    assert_int_equal(proc_tree_open(&scene->tree, "net/../../../etc/passwd"), -EXDEV);
 }
 
 static void what_is_no_regular_file_is_not_opened(void **state)
 {
-    const struct stage *stage = *state;
+    const struct scene *scene = *state;
 
-    assert_int_equal(mkfifo(path_of(stage, "fifo"), 0600), 0);
-    put_link(stage, "to-fifo", "fifo");
-    if (mknod(path_of(stage, "null"), S_IFCHR | 0600, 1 << 8 | 3) < 0)
-        assert_int_equal(mkfifo(path_of(stage, "null"), 0600), 0); /* who is not root */
-    count_opened(stage);
-    assert_int_equal(proc_tree_open(&stage->tree, "net/fifo"), -EINVAL);
-    assert_int_equal(proc_tree_open(&stage->tree, "net/to-fifo"), -EINVAL);
-    assert_int_equal(proc_tree_open(&stage->tree, "net/null"), -EINVAL);
-    assert_int_equal(proc_tree_open(&stage->tree, "net"), -EISDIR);
-    assert_int_equal(count_opened(stage), 0);
-    assert_holds(stage, "net/tcp", "rows\n");
-    assert_int_equal(count_opened(stage), 1); /* this is how one would be seen */
+    assert_int_equal(mkfifo(path_of(scene, "fifo"), 0600), 0);
+    put_link(scene, "to-fifo", "fifo");
+    if (mknod(path_of(scene, "null"), S_IFCHR | 0600, 1 << 8 | 3) < 0)
+        assert_int_equal(mkfifo(path_of(scene, "null"), 0600), 0); /* who is not root */
+    count_opened(scene);
+    assert_int_equal(proc_tree_open(&scene->tree, "net/fifo"), -EINVAL);
+    assert_int_equal(proc_tree_open(&scene->tree, "net/to-fifo"), -EINVAL);
+    assert_int_equal(proc_tree_open(&scene->tree, "net/null"), -EINVAL);
+    assert_int_equal(proc_tree_open(&scene->tree, "net"), -EISDIR);
+    assert_int_equal(count_opened(scene), 0);
+    assert_holds(scene, "net/tcp", "rows\n");
+    assert_int_equal(count_opened(scene), 1); /* this is how one would be seen */
 }
 
 static void what_is_not_there_is_an_error(void **state)
 {
-    const struct stage *stage = *state;
+    const struct scene *scene = *state;
     struct proc_tree none;
 
-    assert_int_equal(proc_tree_open(&stage->tree, "net/udp"), -ENOENT);
-    assert_int_equal(proc_tree_open(&stage->tree, "net/tcp/x"), -ENOTDIR);
-    assert_int_equal(proc_tree_open_directory(&stage->tree, "net/tcp"), -ENOTDIR);
-    put_link(stage, "loop", "loop");
-    assert_int_equal(proc_tree_open(&stage->tree, "net/loop"), -ELOOP);
-    assert_int_equal(proc_tree_init(&none, path_of(stage, "udp")), -ENOENT);
+    assert_int_equal(proc_tree_open(&scene->tree, "net/udp"), -ENOENT);
+    assert_int_equal(proc_tree_open(&scene->tree, "net/tcp/x"), -ENOTDIR);
+    assert_int_equal(proc_tree_open_directory(&scene->tree, "net/tcp"), -ENOTDIR);
+    put_link(scene, "loop", "loop");
+    assert_int_equal(proc_tree_open(&scene->tree, "net/loop"), -ELOOP);
+    assert_int_equal(proc_tree_init(&none, path_of(scene, "udp")), -ENOENT);
     assert_int_equal(none.fd, -1);
     proc_tree_finish(&none);
 }
@@ -162,39 +155,39 @@ static void the_kernels_own_tree_is_read_as_it_is(void **state)
 /* --- The machine that wrote it ---------------------------------------------------------------- */
 
 /* The byte order that the tree shows, apart from that of this machine. */
-static const char *order_of(const struct stage *stage)
+static const char *order_of(const struct scene *scene)
 {
     struct proc_machine machine;
     const bool here = __BYTE_ORDER == __BIG_ENDIAN;
 
-    assert_int_equal(proc_tree_machine(stage->made.root, &machine), 0);
+    assert_int_equal(proc_tree_machine(scene->made.root, &machine), 0);
     assert_false(machine.differs & machine.unsure);
     if (machine.unsure & MACHINE_ORDER)
         return "unsure";
     return here != (machine.differs & MACHINE_ORDER) ? "big" : "little";
 }
 
-static void remove_machine(const struct stage *stage)
+static void remove_machine(const struct scene *scene)
 {
-    assert_int_equal(unlink(path_of(stage, "../machine")), 0);
+    assert_int_equal(unlink(path_of(scene, "../machine")), 0);
 }
 
-static void put_machine(const struct stage *stage, const char *bytes, size_t size)
+static void put_machine(const struct scene *scene, const char *bytes, size_t size)
 {
-    tree_put(&stage->made, "../machine", bytes, size);
+    tree_put(&scene->made, "../machine", bytes, size);
 }
 
 static void the_machine_is_that_of_the_file(void **state)
 {
-    const struct stage *stage = *state;
+    const struct scene *scene = *state;
     struct proc_machine machine;
 
-    put_machine(stage, "\177ELF\2\1\1\0\0\0\0\0\0\0\0\0\2\0\x3e", 20);
-    assert_string_equal(order_of(stage), "little");
-    put_machine(stage, "\177ELF\2\2\1\0\0\0\0\0\0\0\0\0\0\2\0\x16", 20);
-    tree_puts(&stage->made, "tcp", "   0: 0100007F:0016 00000000:0000 0A\n"); /* which is wrong */
-    assert_string_equal(order_of(stage), "big");
-    assert_int_equal(proc_tree_machine(stage->made.root, &machine), 0);
+    put_machine(scene, "\177ELF\2\1\1\0\0\0\0\0\0\0\0\0\2\0\x3e", 20);
+    assert_string_equal(order_of(scene), "little");
+    put_machine(scene, "\177ELF\2\2\1\0\0\0\0\0\0\0\0\0\0\2\0\x16", 20);
+    tree_puts(&scene->made, "tcp", "   0: 0100007F:0016 00000000:0000 0A\n"); /* which is wrong */
+    assert_string_equal(order_of(scene), "big");
+    assert_int_equal(proc_tree_machine(scene->made.root, &machine), 0);
     assert_int_equal(machine.unsure, 0);
 }
 
@@ -202,15 +195,15 @@ static void only_mips_has_other_types(void **state)
 {
     static const unsigned char others[] = {3, 20, 22, 40, 183, 243}, mips[] = {8, 10};
     const unsigned here = SOCK_STREAM == 2 ? MACHINE_TYPES : 0;
-    const struct stage *stage = *state;
+    const struct scene *scene = *state;
     struct proc_machine machine;
     char bytes[] = "\177ELF\1\2\1\0\0\0\0\0\0\0\0\0\0\2\0\0";
 
     for (size_t i = 0; i < sizeof others + sizeof mips; i++) {
         const bool is_mips = i >= sizeof others;
         bytes[19] = (char)(is_mips ? mips[i - sizeof others] : others[i]);
-        put_machine(stage, bytes, 20);
-        assert_int_equal(proc_tree_machine(stage->made.root, &machine), 0);
+        put_machine(scene, bytes, 20);
+        assert_int_equal(proc_tree_machine(scene->made.root, &machine), 0);
         assert_int_equal(machine.differs & MACHINE_TYPES, here ^ (is_mips ? MACHINE_TYPES : 0));
         assert_int_equal(machine.unsure, 0);
     }
@@ -218,29 +211,29 @@ static void only_mips_has_other_types(void **state)
 
 static void a_file_that_is_no_program_is_an_error_and_clues_count(void **state)
 {
-    const struct stage *stage = *state;
+    const struct scene *scene = *state;
     struct proc_machine machine;
 
-    remove_machine(stage);
-    tree_puts(&stage->made, "igmp", "\t\t\t\t010000E0     1 0:00000000\t\t0\n");
-    assert_string_equal(order_of(stage), "little");
-    put_machine(stage, "\177ELF\2\2\1\0\0\0\0\0\0\0\0\0\0\2\0", 19);
-    assert_int_equal(proc_tree_machine(stage->made.root, &machine), -EBADMSG);
+    remove_machine(scene);
+    tree_puts(&scene->made, "igmp", "\t\t\t\t010000E0     1 0:00000000\t\t0\n");
+    assert_string_equal(order_of(scene), "little");
+    put_machine(scene, "\177ELF\2\2\1\0\0\0\0\0\0\0\0\0\0\2\0", 19);
+    assert_int_equal(proc_tree_machine(scene->made.root, &machine), -EBADMSG);
     assert_int_equal(machine.unsure, MACHINE_TYPES);
     assert_int_equal(machine.differs, __BYTE_ORDER == __BIG_ENDIAN ? MACHINE_ORDER : 0);
-    put_machine(stage, "\177ELF\2\3\1\0\0\0\0\0\0\0\0\0\0\2\0\x16", 20);
-    assert_int_equal(proc_tree_machine(stage->made.root, &machine), -EBADMSG);
+    put_machine(scene, "\177ELF\2\3\1\0\0\0\0\0\0\0\0\0\0\2\0\x16", 20);
+    assert_int_equal(proc_tree_machine(scene->made.root, &machine), -EBADMSG);
 }
 
 static void clues_that_contradict_each_other_tell_nothing(void **state)
 {
-    const struct stage *stage = *state;
+    const struct scene *scene = *state;
 
-    remove_machine(stage);
-    tree_puts(&stage->made, "tcp", "   0: 7F000001:0016 00000000:0000 0A\n");
-    assert_string_equal(order_of(stage), "big");
-    tree_puts(&stage->made, "udp", "   0: 0100007F:0016 00000000:0000 07\n");
-    assert_string_equal(order_of(stage), "unsure");
+    remove_machine(scene);
+    tree_puts(&scene->made, "tcp", "   0: 7F000001:0016 00000000:0000 0A\n");
+    assert_string_equal(order_of(scene), "big");
+    tree_puts(&scene->made, "udp", "   0: 0100007F:0016 00000000:0000 07\n");
+    assert_string_equal(order_of(scene), "unsure");
 }
 
 /* Below /proc/PID/root is a proc file system, which is this machine's. */
@@ -255,27 +248,27 @@ static void a_proc_file_system_is_of_this_machine(void **state)
 
 static int begin(void **state)
 {
-    struct stage *stage = calloc(1, sizeof *stage);
+    struct scene *scene = calloc(1, sizeof *scene);
 
-    assert_non_null(stage);
-    tree_make(&stage->made);
-    tree_puts(&stage->made, "tcp", "rows\n");
-    stage->watch = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
-    assert_true(inotify_add_watch(stage->watch, path_of(stage, ""), IN_OPEN) >= 0);
-    assert_int_equal(proc_tree_init(&stage->tree, stage->made.root), 0);
-    assert_true(stage->tree.captured);
-    *state = stage;
+    assert_non_null(scene);
+    tree_make(&scene->made);
+    tree_puts(&scene->made, "tcp", "rows\n");
+    scene->watch = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
+    assert_true(inotify_add_watch(scene->watch, path_of(scene, ""), IN_OPEN) >= 0);
+    assert_int_equal(proc_tree_init(&scene->tree, scene->made.root), 0);
+    assert_true(scene->tree.captured);
+    *state = scene;
     return 0;
 }
 
 static int end(void **state)
 {
-    struct stage *stage = *state;
+    struct scene *scene = *state;
 
-    proc_tree_finish(&stage->tree);
-    close(stage->watch);
-    tree_remove(&stage->made);
-    free(stage);
+    proc_tree_finish(&scene->tree);
+    close(scene->watch);
+    tree_remove(&scene->made);
+    free(scene);
     return 0;
 }
 

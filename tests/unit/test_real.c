@@ -1,17 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Numbers that are not whole are what printf(3) makes of them. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <stdio.h>
 #include <string.h>
 
 #include "fastnet/hash.h"
 #include "format/text/real.h"
+#include "kit.h"
 
 enum { VALUES = 60000 };
 

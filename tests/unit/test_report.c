@@ -1,17 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* What could not be had: each matter once, in one line. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "fastnet/report.h"
+#include "kit.h"
 
 static void assert_printed(struct report *report, const char *expected)
 {

@@ -1,12 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Capabilities and the standard descriptors; each test changes a process of its own. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -20,6 +13,7 @@
 #include <unistd.h>
 
 #include "fastnet/rights.h"
+#include "kit.h"
 
 /* cmocka's assertions would jump back into the parent's tests: a child says where it failed. */
 #define REQUIRE(condition)                                                                         \

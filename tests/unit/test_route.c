@@ -1,12 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Routes: from netlink messages and from the kernel's files, and how the two agree. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <arpa/inet.h>
 #include <errno.h>
 #include <linux/route.h>
@@ -15,83 +8,34 @@
 #include <string.h>
 #include <sys/socket.h>
 
-#include "addresses.h"
 #include "backend/proc/lines.h"
 #include "backend/route/proc_route.h"
 #include "backend/route/route_decode.h"
 #include "fastnet/route.h"
-#include "peer.h"
-#include "scene.h"
+#include "kit.h"
 
 enum { ROWS_MAX = 16, DEVICE_MAX = 16 };
 
 struct scene {
-    struct tree tree;
-    struct peer peer;
-    struct netlink *netlink;
-    struct wire wire;
-    struct report report;
-    struct record rows[ROWS_MAX];
-    char devices[ROWS_MAX][DEVICE_MAX];
-    size_t count;
+    struct stage stage;
     struct record record; /* of a message or a line decoded by itself */
     struct route_rows decoded;
 };
 
 static int set_up(void **state)
 {
-    static struct scene scene;
-
-    memset(&scene, 0, sizeof scene);
-    tree_make(&scene.tree);
-    peer_init(&scene.peer);
-    scene.netlink = netlink_create(&scene.peer.netlink);
-    *state = &scene;
-    return 0;
-}
-
-static int tear_down(void **state)
-{
-    struct scene *scene = *state;
-
-    netlink_destroy(scene->netlink);
-    peer_finish(&scene->peer);
-    tree_remove(&scene->tree);
-    return 0;
-}
-
-static int keep(const struct record *record, void *arg)
-{
-    struct scene *scene = arg;
-    struct record *row = &scene->rows[scene->count];
-
-    assert_in_range(scene->count, 0, ROWS_MAX - 1);
-    assert_int_equal(record->kind, &kind_route);
-    *row = *record;
-    if (record->has & ROUTE_DEVICE) {
-        assert_in_range(record->route.device.length, 1, DEVICE_MAX - 1);
-        memcpy(scene->devices[scene->count], record->route.device.data,
-               record->route.device.length);
-    }
-    scene->count++;
+    stage_make_in(state, sizeof(struct scene));
     return 0;
 }
 
 static int list(struct scene *scene, const struct table *table, const struct backend *backend,
                 uint64_t needs, bool exclusive)
 {
-    const struct query query = {.table = table,
-                                .needs = needs,
-                                .proc_root = scene->tree.root,
-                                .netlink = scene->netlink,
-                                .report = &scene->report,
-                                .exclusive = exclusive};
-
-    scene->count = 0;
-    if (scene->wire.length)
-        peer_add_wire(&scene->peer, &scene->wire);
-    scene->wire.length = 0;
-    return backend->dump(&query, keep, scene);
+    scene->stage.query.needs = needs;
+    scene->stage.query.exclusive = exclusive;
+    if (scene->stage.wire.length)
+        stage_send(&scene->stage);
+    return stage_list(&scene->stage, backend, table, stage_keep);
 }
 
 static int list_by_netlink(struct scene *scene, const struct table *table)
@@ -120,25 +64,25 @@ static void begin(struct scene *scene, uint8_t family, uint8_t prefix, uint8_t t
                                .rtm_scope = RT_SCOPE_UNIVERSE,
                                .rtm_type = type};
 
-    wire_message(&scene->wire, RTM_NEWROUTE, NLM_F_MULTI, 1);
-    wire_put(&scene->wire, &body, sizeof body);
+    wire_message(&scene->stage.wire, RTM_NEWROUTE, NLM_F_MULTI, 1);
+    wire_put(&scene->stage.wire, &body, sizeof body);
 }
 
 static void put_u32(struct scene *scene, uint16_t type, uint32_t number)
 {
-    wire_attribute(&scene->wire, type, &number, sizeof number);
+    wire_attribute(&scene->stage.wire, type, &number, sizeof number);
 }
 
 static void put_address(struct scene *scene, uint16_t type, const char *text)
 {
     const struct address address = ip(text);
 
-    wire_attribute(&scene->wire, type, address.bytes, address_size(&address));
+    wire_attribute(&scene->stage.wire, type, address.bytes, address_size(&address));
 }
 
 static void end(struct scene *scene)
 {
-    wire_done(&scene->wire, NLM_F_MULTI, 1, 0);
+    wire_done(&scene->stage.wire, NLM_F_MULTI, 1, 0);
 }
 
 /* One message, decoded; it is forgotten then. */
@@ -147,7 +91,7 @@ static int decode(struct scene *scene)
     int result;
 
     memset(&scene->decoded, 0xa5, sizeof scene->decoded);
-    result = route_decode(wire_last(&scene->wire), &scene->decoded);
+    result = route_decode(wire_last(&scene->stage.wire), &scene->decoded);
     scene->record = scene->decoded.record;
     return result;
 }
@@ -201,7 +145,7 @@ static void metrics_are_taken_where_they_are_set(void **state)
                    {{8, RTAX_RTT}, 100}};
 
     begin(scene, AF_INET, 0, RTN_UNICAST);
-    wire_attribute(&scene->wire, RTA_METRICS, metrics, sizeof metrics);
+    wire_attribute(&scene->stage.wire, RTA_METRICS, metrics, sizeof metrics);
     assert_int_equal(decode(scene), 0);
     assert_true(scene->record.has & ROUTE_MTU && scene->record.has & ROUTE_MSS);
     assert_false(scene->record.has & ROUTE_WINDOW);
@@ -256,7 +200,8 @@ static void flags_of_ipv6_are_those_of_the_file(void **state)
 
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         begin(scene, AF_INET6, cases[i].prefix, cases[i].type);
-        ((struct rtmsg *)NLMSG_DATA(wire_last(&scene->wire)))->rtm_protocol = cases[i].protocol;
+        ((struct rtmsg *)NLMSG_DATA(wire_last(&scene->stage.wire)))->rtm_protocol =
+            cases[i].protocol;
         assert_int_equal(decode(scene), 0);
         assert_int_equal(scene->record.route.flags, cases[i].flags);
     }
@@ -268,11 +213,11 @@ static void a_route_that_expires_says_when(void **state)
     struct scene *scene = *state;
 
     begin(scene, AF_INET6, 64, RTN_UNICAST);
-    wire_attribute(&scene->wire, RTA_CACHEINFO, &never, sizeof never);
+    wire_attribute(&scene->stage.wire, RTA_CACHEINFO, &never, sizeof never);
     assert_int_equal(decode(scene), 0);
     assert_false(scene->record.has & ROUTE_EXPIRES);
     begin(scene, AF_INET6, 64, RTN_UNICAST);
-    wire_attribute(&scene->wire, RTA_CACHEINFO, &soon, sizeof soon);
+    wire_attribute(&scene->stage.wire, RTA_CACHEINFO, &soon, sizeof soon);
     assert_int_equal(decode(scene), 0);
     assert_int_equal(scene->record.route.expires, 598);
     assert_true(scene->record.route.flags & 0x00400000); /* RTF_EXPIRES */
@@ -287,13 +232,13 @@ static void an_ipv4_route_can_have_an_ipv6_gateway(void **state)
     memcpy(via, &(uint16_t){AF_INET6}, 2);
     memcpy(via + 2, address.bytes, 16);
     begin(scene, AF_INET, 16, RTN_UNICAST);
-    wire_attribute(&scene->wire, RTA_VIA, via, sizeof via);
+    wire_attribute(&scene->stage.wire, RTA_VIA, via, sizeof via);
     assert_int_equal(decode(scene), 0);
     assert_ip(&scene->record.route.gateway, "2001:db8::2");
     assert_int_equal(scene->record.route.flags, RTF_UP | RTF_GATEWAY);
     /* cut short it is none */
     begin(scene, AF_INET, 16, RTN_UNICAST);
-    wire_attribute(&scene->wire, RTA_VIA, via, 17);
+    wire_attribute(&scene->stage.wire, RTA_VIA, via, 17);
     assert_int_equal(decode(scene), 0);
     assert_false(scene->record.has & ROUTE_GATEWAY);
 }
@@ -313,7 +258,7 @@ static void put_nexthops(struct scene *scene)
         .second = {.rtnh_len = 8, .rtnh_hops = 2, .rtnh_ifindex = 5},
     };
 
-    wire_attribute(&scene->wire, RTA_MULTIPATH, &hops, sizeof hops);
+    wire_attribute(&scene->stage.wire, RTA_MULTIPATH, &hops, sizeof hops);
 }
 
 static void each_nexthop_is_a_row_and_the_file_has_the_first(void **state)
@@ -346,7 +291,7 @@ static void attributes_are_held_to_their_ends(void **state)
 
     begin(scene, AF_INET, 16, RTN_UNICAST);
     put_nexthops(scene);
-    message = wire_last(&scene->wire);
+    message = wire_last(&scene->stage.wire);
     for (uint32_t length = message->nlmsg_len; length-- > sizeof *message;) {
         message->nlmsg_len = length;
         int result = decode(scene);
@@ -363,7 +308,7 @@ static void a_nexthop_that_goes_on_behind_the_others_is_malformed(void **state)
     struct scene *scene = *state;
 
     begin(scene, AF_INET, 16, RTN_UNICAST);
-    wire_attribute(&scene->wire, RTA_MULTIPATH, &hop, sizeof hop);
+    wire_attribute(&scene->stage.wire, RTA_MULTIPATH, &hop, sizeof hop);
     put_u32(scene, RTA_PRIORITY, 1); /* which would be its attribute */
     assert_int_equal(decode(scene), -EBADMSG);
 }
@@ -386,7 +331,7 @@ static void a_prefix_longer_than_the_address_is_none(void **state)
 static void the_main_table_is_asked_for_strictly(void **state)
 {
     struct scene *scene = *state;
-    const struct nlmsghdr *request = (const void *)scene->peer.requests[0];
+    const struct nlmsghdr *request = (const void *)scene->stage.peer.requests[0];
     const struct rtmsg *body = (const void *)(request + 1);
 
     end(scene);
@@ -410,11 +355,11 @@ static void what_netstat_does_not_show_is_left_out(void **state)
     put_u32(scene, RTA_TABLE, RT_TABLE_LOCAL);
     begin(scene, AF_INET, 17, RTN_UNICAST);
     begin(scene, AF_INET, 18, RTN_UNICAST);
-    ((struct rtmsg *)NLMSG_DATA(wire_last(&scene->wire)))->rtm_flags = RTM_F_CLONED;
+    ((struct rtmsg *)NLMSG_DATA(wire_last(&scene->stage.wire)))->rtm_flags = RTM_F_CLONED;
     end(scene);
     assert_int_equal(list_by_netlink(scene, &table_route), 0);
-    assert_int_equal(scene->count, 1);
-    assert_int_equal(scene->rows[0].route.prefix, 17);
+    assert_int_equal(scene->stage.kept.count, 1);
+    assert_int_equal(scene->stage.kept.records[0].route.prefix, 17);
 }
 
 static void a_route_of_two_next_hops_is_one_line_of_the_file(void **state)
@@ -425,8 +370,8 @@ static void a_route_of_two_next_hops_is_one_line_of_the_file(void **state)
     put_nexthops(scene);
     end(scene);
     assert_int_equal(list_lines(scene, &table_route), 0);
-    assert_int_equal(scene->count, 1);
-    assert_int_equal(scene->rows[0].route.nexthop, 1);
+    assert_int_equal(scene->stage.kept.count, 1);
+    assert_int_equal(scene->stage.kept.records[0].route.nexthop, 1);
 }
 
 static void further_next_hops_are_listed_when_they_are_asked_for(void **state)
@@ -437,24 +382,24 @@ static void further_next_hops_are_listed_when_they_are_asked_for(void **state)
     put_nexthops(scene);
     end(scene);
     assert_int_equal(list_by_netlink(scene, &table_route), 0);
-    assert_int_equal(scene->count, 2);
-    assert_int_equal(scene->rows[1].route.nexthop, 2);
+    assert_int_equal(scene->stage.kept.count, 2);
+    assert_int_equal(scene->stage.kept.records[1].route.nexthop, 2);
 }
 
 static void the_cache_has_what_is_cloned(void **state)
 {
     struct scene *scene = *state;
-    const struct rtmsg *body = (const void *)(scene->peer.requests[0] + NLMSG_HDRLEN);
+    const struct rtmsg *body = (const void *)(scene->stage.peer.requests[0] + NLMSG_HDRLEN);
 
     begin(scene, AF_INET, 32, RTN_UNICAST);
     begin(scene, AF_INET, 32, RTN_UNICAST);
     put_address(scene, RTA_DST, "192.0.2.99");
-    ((struct rtmsg *)NLMSG_DATA(wire_last(&scene->wire)))->rtm_flags = RTM_F_CLONED;
+    ((struct rtmsg *)NLMSG_DATA(wire_last(&scene->stage.wire)))->rtm_flags = RTM_F_CLONED;
     end(scene);
     assert_int_equal(list_by_netlink(scene, &table_route_cache), 0);
     assert_int_equal(body->rtm_flags, RTM_F_CLONED);
-    assert_int_equal(scene->count, 1);
-    assert_ip(&scene->rows[0].route.destination, "192.0.2.99");
+    assert_int_equal(scene->stage.kept.count, 1);
+    assert_ip(&scene->stage.kept.records[0].route.destination, "192.0.2.99");
 }
 
 static void a_table_that_was_never_made_is_empty(void **state)
@@ -462,11 +407,11 @@ static void a_table_that_was_never_made_is_empty(void **state)
     static const char words[] = "ipv4: FIB table does not exist";
     struct scene *scene = *state;
 
-    wire_done(&scene->wire, NLM_F_MULTI | NLM_F_ACK_TLVS, 1, -ENOENT);
-    wire_attribute(&scene->wire, NLMSGERR_ATTR_MSG, words, sizeof words);
+    wire_done(&scene->stage.wire, NLM_F_MULTI | NLM_F_ACK_TLVS, 1, -ENOENT);
+    wire_attribute(&scene->stage.wire, NLMSGERR_ATTR_MSG, words, sizeof words);
     assert_int_equal(list_by_netlink(scene, &table_route), 0);
-    assert_int_equal(scene->count, 0);
-    assert_int_equal(scene->report.count, 0);
+    assert_int_equal(scene->stage.kept.count, 0);
+    assert_int_equal(scene->stage.report.count, 0);
 }
 
 static void a_malformed_message_is_told_and_the_others_come(void **state)
@@ -477,9 +422,9 @@ static void a_malformed_message_is_told_and_the_others_come(void **state)
     begin(scene, AF_INET, 16, RTN_UNICAST);
     end(scene);
     assert_int_equal(list_by_netlink(scene, &table_route), 0);
-    assert_int_equal(scene->count, 1);
-    assert_true(report_says(&scene->report, "route: a netlink message is malformed"));
-    assert_true(scene->report.partial);
+    assert_int_equal(scene->stage.kept.count, 1);
+    assert_true(report_says(&scene->stage.report, "route: a netlink message is malformed"));
+    assert_true(scene->stage.report.partial);
 }
 
 static void routes_by_a_nexthop_object_that_is_not_told_are_left_to_the_file(void **state)
@@ -490,7 +435,7 @@ static void routes_by_a_nexthop_object_that_is_not_told_are_left_to_the_file(voi
     put_u32(scene, RTA_NH_ID, 8);
     end(scene);
     assert_int_equal(list_by_netlink(scene, &table_route), -EOPNOTSUPP);
-    assert_int_equal(scene->count, 0);
+    assert_int_equal(scene->stage.kept.count, 0);
 }
 
 /* --- The files -------------------------------------------------------------------------------- */
@@ -501,20 +446,21 @@ static const char heading[] =
 static void rows_of_ipv4_come_from_their_file(void **state)
 {
     struct scene *scene = *state;
-    const struct route_record *route = &scene->rows[1].route;
+    const struct route_record *route;
     char text[1024];
 
     snprintf(text, sizeof text, "%s%s%s%s", heading,
              "*\t0000020A\t00000000\t0201\t0\t0\t0\t0000FFFF\t0\t0\t0          \n",
              "eth0\t0000050A\t030200C0\t0003\t0\t0\t7\t0000FFFF\t1040\t3000\t12   \n",
              "lo\t0100070A\t00000000\t0005\t0\t0\t-1\tFFFFFFFF\t0\t0\t0   \n");
-    tree_puts(&scene->tree, "route", text);
+    tree_puts(&scene->stage.tree, "route", text);
     assert_int_equal(list_file(scene, &table_route), 0);
-    assert_int_equal(scene->report.count, 0);
-    assert_int_equal(scene->count, 3);
-    assert_int_equal(scene->rows[0].route.flags, RTF_UP | RTF_REJECT);
-    assert_false(scene->rows[0].has & (ROUTE_DEVICE | ROUTE_GATEWAY | ROUTE_MSS));
-    assert_string_equal(scene->devices[1], "eth0");
+    route = &scene->stage.kept.records[1].route;
+    assert_int_equal(scene->stage.report.count, 0);
+    assert_int_equal(scene->stage.kept.count, 3);
+    assert_int_equal(scene->stage.kept.records[0].route.flags, RTF_UP | RTF_REJECT);
+    assert_false(scene->stage.kept.records[0].has & (ROUTE_DEVICE | ROUTE_GATEWAY | ROUTE_MSS));
+    assert_text(&scene->stage.kept.records[1].route.device, "eth0", 4);
     assert_ip(&route->destination, "10.5.0.0");
     assert_ip(&route->gateway, "192.0.2.3");
     assert_int_equal(route->prefix, 16);
@@ -522,8 +468,8 @@ static void rows_of_ipv4_come_from_their_file(void **state)
     assert_int_equal(route->window, 3000);
     assert_int_equal(route->irtt, 12);
     assert_int_equal(route->metric, 7);
-    assert_int_equal(scene->rows[2].route.metric, UINT32_MAX);
-    assert_int_equal(scene->rows[2].route.prefix, 32);
+    assert_int_equal(scene->stage.kept.records[2].route.metric, UINT32_MAX);
+    assert_int_equal(scene->stage.kept.records[2].route.prefix, 32);
 }
 
 #define NO_ADDRESS "00000000000000000000000000000000"
@@ -531,7 +477,7 @@ static void rows_of_ipv4_come_from_their_file(void **state)
 static void rows_of_ipv6_come_from_their_file(void **state)
 {
     struct scene *scene = *state;
-    const struct route_record *route = &scene->rows[0].route;
+    const struct route_record *route;
     char text[1024];
 
     snprintf(text, sizeof text, "%s%s",
@@ -539,10 +485,11 @@ static void rows_of_ipv6_come_from_their_file(void **state)
              "20010db8000000000000000000000003 0000004d 00000004 00000002 00400003     eth0\n",
              NO_ADDRESS " 00 " NO_ADDRESS " 00 " NO_ADDRESS
                         " ffffffff 00000002 00000000 00200200       lo\n");
-    tree_puts(&scene->tree, "ipv6_route", text);
+    tree_puts(&scene->stage.tree, "ipv6_route", text);
     assert_int_equal(list_file(scene, &table_route6), 0);
-    assert_int_equal(scene->report.count, 0);
-    assert_int_equal(scene->count, 2);
+    route = &scene->stage.kept.records[0].route;
+    assert_int_equal(scene->stage.report.count, 0);
+    assert_int_equal(scene->stage.kept.count, 2);
     assert_ip(&route->destination, "2001:db8:9::");
     assert_ip(&route->from, "2001:db8:99::");
     assert_ip(&route->gateway, "2001:db8::3");
@@ -553,8 +500,8 @@ static void rows_of_ipv6_come_from_their_file(void **state)
     assert_int_equal(route->use, 2);
     assert_int_equal(route->flags, 0x00400003);
     assert_int_equal(route->part, ROUTE_WHOLE);
-    assert_string_equal(scene->devices[0], "eth0");
-    assert_int_equal(scene->rows[1].route.part, ROUTE_NULL);
+    assert_text(&scene->stage.kept.records[0].route.device, "eth0", 4);
+    assert_int_equal(scene->stage.kept.records[1].route.part, ROUTE_NULL);
 }
 
 static void malformed_lines_are_skipped_counted_and_told(void **state)
@@ -564,13 +511,14 @@ static void malformed_lines_are_skipped_counted_and_told(void **state)
 
     snprintf(text, sizeof text, "%s\neth0 zz\n%s", heading,
              "lo\t0100070A\t00000000\t0005\t0\t0\t0\tFFFFFFFF\t0\t0\t0");
-    tree_puts(&scene->tree, "route", text);
+    tree_puts(&scene->stage.tree, "route", text);
     assert_int_equal(list_file(scene, &table_route), 0);
-    assert_int_equal(scene->count, 1);
+    assert_int_equal(scene->stage.kept.count, 1);
     assert_true(
-        report_says(&scene->report, "/net/route is truncated: its last line has no newline"));
-    assert_true(report_says(&scene->report, "/net/route: skipped 1 malformed line, the first is "
-                                            "line 3"));
+        report_says(&scene->stage.report, "/net/route is truncated: its last line has no newline"));
+    assert_true(report_says(&scene->stage.report,
+                            "/net/route: skipped 1 malformed line, the first is "
+                            "line 3"));
     assert_int_equal(list_file(scene, &table_route6), -ENOENT);
 }
 
@@ -578,13 +526,13 @@ static void a_file_without_its_heading_is_a_loss(void **state)
 {
     struct scene *scene = *state;
 
-    tree_puts(&scene->tree, "route", "");
-    tree_puts(&scene->tree, "ipv6_route", "");
+    tree_puts(&scene->stage.tree, "route", "");
+    tree_puts(&scene->stage.tree, "ipv6_route", "");
     assert_int_equal(list_file(scene, &table_route6), 0);
-    assert_int_equal(scene->report.count, 0);
+    assert_int_equal(scene->stage.report.count, 0);
     assert_int_equal(list_file(scene, &table_route), 0);
-    assert_true(report_says(&scene->report, "/net/route is empty: not even a heading"));
-    assert_true(scene->report.partial);
+    assert_true(report_says(&scene->stage.report, "/net/route is empty: not even a heading"));
+    assert_true(scene->stage.report.partial);
 }
 
 static void each_cut_of_a_line_is_malformed_or_whole(void **state)
@@ -631,10 +579,10 @@ static void a_large_table_of_ipv6_is_left_to_netlink(void **state)
 {
     struct scene *scene = *state;
 
-    tree_puts(&scene->tree, "ipv6_route", "");
-    tree_puts(&scene->tree, "rt6_stats", "0004 000d 0010 03e8 0000 0000 0000\n");
+    tree_puts(&scene->stage.tree, "ipv6_route", "");
+    tree_puts(&scene->stage.tree, "rt6_stats", "0004 000d 0010 03e8 0000 0000 0000\n");
     assert_int_equal(list(scene, &table_route6, &backend_proc_route, ROUTE_REFERENCES, false), 0);
-    tree_puts(&scene->tree, "rt6_stats", "0004 000d 0010 03e9 0000 0000 0000\n");
+    tree_puts(&scene->stage.tree, "rt6_stats", "0004 000d 0010 03e9 0000 0000 0000\n");
     assert_int_equal(list(scene, &table_route6, &backend_proc_route, ROUTE_REFERENCES, false),
                      -EOPNOTSUPP);
     /* unless it is all that may be asked */
@@ -658,7 +606,7 @@ static void a_destination_with_bits_behind_its_prefix_is_a_host(void **state)
     assert_false(route_is_to_host(&record));
 }
 
-#define TEST(function) cmocka_unit_test_setup_teardown(function, set_up, tear_down)
+#define TEST(function) cmocka_unit_test_setup_teardown(function, set_up, stage_remove)
 
 int main(void)
 {

@@ -1,23 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /* Rows that are kept: what they borrow outlives the buffer that it was borrowed from. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 
-#include "cells.h"
 #include "engine/rows.h"
 #include "fastnet/field.h"
 #include "fastnet/kernel_info.h"
 #include "fastnet/lookup.h"
 #include "kept_rows.h"
+#include "kit.h"
 
 enum { MANY = 3000 };
 

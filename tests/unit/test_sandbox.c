@@ -1,12 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* What a process can no longer do that reads what a stranger made. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <errno.h>
 #include <fcntl.h>
 #include <stdbool.h>
@@ -18,7 +11,7 @@
 
 #include "fastnet/kernel_abi.h"
 #include "fastnet/rights.h"
-#include "scene.h"
+#include "kit.h"
 
 static bool kernel_knows_landlock(void)
 {

@@ -1,17 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* The fields of a line of /proc. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "backend/proc/scan.h"
+#include "kit.h"
 
 static struct scan scan_of(const char *text)
 {

@@ -1,15 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Which rows were listed already: the last ones in constant memory, or all. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <sys/resource.h>
 
 #include "engine/seen.h"
+#include "kit.h"
 
 /* Two datagrams hold at most so many rows (32 KiB, 72 bytes and more a row). */
 enum { TWO_DATAGRAMS = 900 };

@@ -1,12 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Who is behind a netlink port: in a tree made for the purpose, and in the kernel's own. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <linux/netlink.h>
 #include <signal.h>
 #include <stdbool.h>
@@ -19,7 +12,7 @@
 #include <unistd.h>
 
 #include "fastnet/lookup.h"
-#include "scene.h"
+#include "kit.h"
 
 static const char heading[] =
     "sk               Eth Pid        Groups   Rmem     Wmem     Dump  Locks    Drops    Inode\n";
@@ -246,33 +239,16 @@ static void a_port_can_be_the_number_of_a_process(void **state)
     senders_destroy(senders);
 }
 
-static int make_tree(void **state)
-{
-    static struct tree tree;
-
-    tree_make(&tree);
-    *state = &tree;
-    return 0;
-}
-
-static int remove_tree(void **state)
-{
-    tree_remove(*state);
-    return 0;
-}
-
-#define TEST(function) cmocka_unit_test_setup_teardown(function, make_tree, remove_tree)
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(the_process_that_holds_the_socket_is_the_sender),
-        TEST(the_process_of_the_ports_number_is_only_asked_first),
-        TEST(a_socket_of_another_protocol_is_another),
-        TEST(a_name_is_taken_as_it_is),
-        TEST(lines_that_are_none_of_the_kernels_name_nobody),
-        TEST(an_answer_is_kept_until_another_port_is_asked_for_or_it_is_forgotten),
-        TEST(a_port_can_be_the_number_of_a_process),
+        IN_TREE(the_process_that_holds_the_socket_is_the_sender),
+        IN_TREE(the_process_of_the_ports_number_is_only_asked_first),
+        IN_TREE(a_socket_of_another_protocol_is_another),
+        IN_TREE(a_name_is_taken_as_it_is),
+        IN_TREE(lines_that_are_none_of_the_kernels_name_nobody),
+        IN_TREE(an_answer_is_kept_until_another_port_is_asked_for_or_it_is_forgotten),
+        IN_TREE(a_port_can_be_the_number_of_a_process),
         cmocka_unit_test(a_running_process_is_found_by_the_port_that_it_was_given),
         cmocka_unit_test(a_running_process_is_found_by_a_port_of_its_choice),
     };

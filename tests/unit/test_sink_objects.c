@@ -1,31 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* Rows of a name and a value, made into objects; and the fields of counters and groups. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "addresses.h"
-#include "cells.h"
 #include "fastnet/namespace.h"
 #include "fastnet/sink.h"
-#include "output.h"
-
-static const struct field *find(const struct kind *kind, const char *name)
-{
-    const struct field *column = field_find(kind, name, strlen(name));
-
-    assert_non_null(column);
-    return column;
-}
+#include "kit.h"
 
 static void put_row(struct sink *sink, const char *protocol, const char *name, uint64_t magnitude,
                     bool negative)
@@ -84,41 +67,30 @@ static void put_wide(struct sink *sink)
     put_row(sink, "narrow", "zz", 2, false);
 }
 
-/* What comes of rows, so many times. To be freed. */
-static char *written(sink_create_fn create, void (*rows)(struct sink *), int times)
+/* What comes of rows, so many times. */
+static const char *written(sink_create_fn create, void (*rows)(struct sink *), int times)
 {
-    const struct field *const columns[] = {
-        find(&kind_counter, "protocol"), find(&kind_counter, "name"), find(&kind_counter, "value")};
-    struct writer writer;
-    int fd = memfd_create("objects", 0);
-
-    assert_int_equal(writer_init(&writer, fd), 0);
+    const struct field *const columns[] = {field_named(&kind_counter, "protocol"),
+                                           field_named(&kind_counter, "name"),
+                                           field_named(&kind_counter, "value")};
+    struct output output;
     const struct sink_options options = {
-        .writer = &writer, .context = &no_names, .columns = columns, .count = 3};
+        .writer = output_begin(&output), .context = &no_names, .columns = columns, .count = 3};
     struct sink *sink = sink_objects_create(&options, create);
+
     assert_non_null(sink);
     for (int pass = 0; pass < times; pass++) {
         sink_begin(sink);
         rows(sink);
         sink_end(sink);
     }
-    assert_int_equal(writer_flush(&writer), 0);
-    const off_t size = lseek(fd, 0, SEEK_END);
-    char *text = calloc(1, (size_t)size + 1);
-    assert_int_equal(pread(fd, text, (size_t)size, 0), size);
-    sink_destroy(sink);
-    writer_finish(&writer);
-    close(fd);
-    return text;
+    return output_end(&output, sink);
 }
 
 static void assert_written(sink_create_fn create, void (*rows)(struct sink *), int times,
                            const char *expected)
 {
-    char *text = written(create, rows, times);
-
-    assert_string_equal(text, expected);
-    free(text);
+    assert_string_equal(written(create, rows, times), expected);
 }
 
 static void an_object_has_the_members_of_its_own_rows(void **state)
@@ -154,7 +126,7 @@ static void names_are_escaped_and_no_member_comes_twice(void **state)
 
 static void many_objects_are_all_there(void **state)
 {
-    char *text = written(sink_ndjson_create, put_many, 1);
+    const char *text = written(sink_ndjson_create, put_many, 1);
     size_t lines = 0;
 
     (void)state;
@@ -162,12 +134,11 @@ static void many_objects_are_all_there(void **state)
         lines++;
     assert_int_equal(lines, 26 * 26);
     assert_non_null(strstr(text, "{\"protocol\":\"zz\",\"zz\":1}\n"));
-    free(text);
 }
 
 static void a_name_counts_once_however_many_there_are(void **state)
 {
-    char *text = written(sink_ndjson_create, put_wide, 1);
+    const char *text = written(sink_ndjson_create, put_wide, 1);
     size_t members = 0;
 
     (void)state;
@@ -176,7 +147,6 @@ static void a_name_counts_once_however_many_there_are(void **state)
     assert_int_equal(members, 1 + 26 * 26 + 2);
     assert_null(strstr(text, ":1"));
     assert_non_null(strstr(text, ",\"zz\":0}\n{\"protocol\":\"narrow\",\"zz\":2}\n"));
-    free(text);
 }
 
 static void enter(struct context *context, const struct netns *netns)
@@ -190,8 +160,8 @@ static void objects_of_two_namespaces_are_not_one(void **state)
     const struct netns blue = {.id = 1, .name = "blue"}, red = {.id = 2, .name = "red"};
     struct context context = {.here.netns = &blue};
     const struct field *const columns[] = {
-        find(&kind_counter, "netns"), find(&kind_counter, "protocol"), find(&kind_counter, "name"),
-        find(&kind_counter, "value")};
+        field_named(&kind_counter, "netns"), field_named(&kind_counter, "protocol"),
+        field_named(&kind_counter, "name"), field_named(&kind_counter, "value")};
     struct output output;
     const struct sink_options options = {
         .writer = output_begin(&output), .context = &context, .columns = columns, .count = 4};
@@ -222,8 +192,9 @@ static void objects_are_made_of_three_columns(void **state)
 
 static void objects_need_a_sink_whose_columns_can_change(void **state)
 {
-    const struct field *const columns[] = {
-        find(&kind_counter, "protocol"), find(&kind_counter, "name"), find(&kind_counter, "value")};
+    const struct field *const columns[] = {field_named(&kind_counter, "protocol"),
+                                           field_named(&kind_counter, "name"),
+                                           field_named(&kind_counter, "value")};
     const struct sink_options options = {.context = &no_names, .columns = columns, .count = 3};
 
     (void)state;

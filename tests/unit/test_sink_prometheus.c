@@ -1,12 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Metrics: names, labels and numbers, in both formats. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,16 +11,9 @@
 #include "fastnet/rates.h"
 #include "fastnet/record.h"
 #include "fastnet/sink.h"
-#include "output.h"
-
-static const struct context no_names;
+#include "kit.h"
 
 /* --- Columns and rows of the tests' own ------------------------------------------------------- */
-
-static struct value given_value(const struct cell *cell)
-{
-    return cell->record->count.values[cell->field->index];
-}
 
 #define COLUMN(n, of_name, of_type, ...)                                                           \
     {                                                                                              \
@@ -45,44 +31,17 @@ static const struct field backlog = COLUMN(2, "length", VALUE_SIGNED, .gauge = t
 static const struct field state = COLUMN(3, "state", VALUE_TEXT, .key = false);
 static const struct field flags = COLUMN(4, "flags", VALUE_FLAGS, .key = false);
 
-static struct value text_value(const char *data, size_t size)
-{
-    return (struct value){.type = VALUE_TEXT, .text = {data, size}};
-}
-
-static struct value string(const char *string)
-{
-    return text_value(string, strlen(string));
-}
-
-static struct value number_value(uint64_t number)
-{
-    return (struct value){.type = VALUE_NUMBER, .number = number};
-}
-
 /* A kind of rows that are no groups: of equal ones the first counts. */
 static const struct kind kind_device = {.name = "devices", .metric = "device"};
 
 /* --- A listing ---------------------------------------------------------------------------------
  */
 
-struct listing {
-    struct output output;
-    struct sink *sink;
-};
-
-static void begin_as(struct listing *listing, sink_create_fn create, const char *metric,
+static void begin_as(struct output *listing, sink_create_fn create, const char *metric,
                      const struct field *const *columns, size_t count)
 {
-    const struct sink_options options = {.writer = output_begin(&listing->output),
-                                         .context = &no_names,
-                                         .columns = columns,
-                                         .count = count,
-                                         .metric = metric};
-
-    listing->sink = create(&options);
-    assert_non_null(listing->sink);
-    sink_begin(listing->sink);
+    output_columns(listing, create,
+                   (struct sink_options){.columns = columns, .count = count, .metric = metric});
 }
 
 #define BEGIN(listing, ...)                                                                        \
@@ -90,31 +49,29 @@ static void begin_as(struct listing *listing, sink_create_fn create, const char 
              (const struct field *const[]){__VA_ARGS__},                                           \
              COUNT(((const struct field *const[]){__VA_ARGS__})))
 
-static void put(const struct listing *listing, const struct kind *kind, const struct value *values)
+static void put(struct output *listing, const struct kind *kind, const struct value *values)
 {
-    const struct record record = {.kind = kind, .has = UINT64_MAX, .count = {values, 1}};
-
-    listing->sink->ops->row(listing->sink, &record);
+    output_row(listing, &(struct record){.kind = kind, .has = UINT64_MAX, .count = {values, 1}});
 }
 
 #define PUT(listing, ...) put((listing), &kind_device, (const struct value[5]){__VA_ARGS__})
 
-static void assert_metrics(struct listing *listing, const char *expected)
+static void assert_metrics(struct output *listing, const char *expected)
 {
-    sink_end(listing->sink);
-    assert_string_equal(output_end(&listing->output, listing->sink), expected);
+    assert_string_equal(output_text(listing), expected);
 }
 
 /* --- Families --------------------------------------------------------------------------------- */
 
 static void a_column_of_numbers_is_a_family(void **unused)
 {
-    struct listing listing;
+    struct output listing;
 
     (void)unused;
     BEGIN(&listing, &device, &packets, &backlog);
-    PUT(&listing, string("eth0"), number_value(UINT64_MAX), {VALUE_SIGNED, .integer = {7, true}});
-    PUT(&listing, string("eth1"), number_value(0), {VALUE_SIGNED, .integer = {8, false}});
+    PUT(&listing, string_value("eth0"), number_value(UINT64_MAX),
+        {VALUE_SIGNED, .integer = {7, true}});
+    PUT(&listing, string_value("eth1"), number_value(0), {VALUE_SIGNED, .integer = {8, false}});
     assert_metrics(&listing, "# HELP fastnet_device_packets_total its packets\n"
                              "# TYPE fastnet_device_packets_total counter\n"
                              "fastnet_device_packets_total{device=\"eth0\"} 18446744073709551615\n"
@@ -128,11 +85,11 @@ static void a_column_of_numbers_is_a_family(void **unused)
 static void openmetrics_names_counters_without_their_suffix_and_has_an_end(void **unused)
 {
     const struct field *const columns[] = {&device, &packets, &state};
-    struct listing listing;
+    struct output listing;
 
     (void)unused;
     begin_as(&listing, sink_openmetrics_create, "device", columns, COUNT(columns));
-    PUT(&listing, string("eth0"), number_value(1), {0}, string("UP"));
+    PUT(&listing, string_value("eth0"), number_value(1), {0}, string_value("UP"));
     assert_metrics(&listing,
                    "# HELP fastnet_device what is known of it besides numbers, as labels; always "
                    "1\n"
@@ -147,7 +104,7 @@ static void openmetrics_names_counters_without_their_suffix_and_has_an_end(void 
 static void without_rows_there_are_no_families(void **unused)
 {
     const struct field *const columns[] = {&device, &packets, &state};
-    struct listing listing;
+    struct output listing;
 
     (void)unused;
     BEGIN(&listing, &device, &packets, &state);
@@ -158,12 +115,12 @@ static void without_rows_there_are_no_families(void **unused)
 
 static void an_unknown_number_is_no_metric(void **unused)
 {
-    struct listing listing;
+    struct output listing;
 
     (void)unused;
     BEGIN(&listing, &device, &packets, &backlog);
-    PUT(&listing, string("eth0"), number_value(5));
-    PUT(&listing, string("eth1"));
+    PUT(&listing, string_value("eth0"), number_value(5));
+    PUT(&listing, string_value("eth1"));
     assert_metrics(&listing, "# HELP fastnet_device_packets_total its packets\n"
                              "# TYPE fastnet_device_packets_total counter\n"
                              "fastnet_device_packets_total{device=\"eth0\"} 5\n");
@@ -173,13 +130,14 @@ static void texts_that_are_no_keys_are_labels_of_an_info(void **unused)
 {
     static const char *const names[] = {"UP", "a \"b\",\n"};
     static const struct flag_names two = {names, 2};
-    struct listing listing;
+    struct output listing;
 
     (void)unused;
     BEGIN(&listing, &device, &state, &flags, &packets);
-    PUT(&listing, string("eth0"), number_value(1), {0}, string("UP"),
+    PUT(&listing, string_value("eth0"), number_value(1), {0}, string_value("UP"),
         {VALUE_FLAGS, .flags = {&two, {3, 0}}});
-    PUT(&listing, string("eth1"), {0}, {0}, string(""), {VALUE_FLAGS, .flags = {&two, {0, 0}}});
+    PUT(&listing, string_value("eth1"), {0}, {0}, string_value(""),
+        {VALUE_FLAGS, .flags = {&two, {0, 0}}});
     assert_metrics(&listing,
                    "# HELP fastnet_device_info what is known of it besides numbers, as labels; "
                    "always 1\n"
@@ -195,11 +153,11 @@ static void a_constant_key_is_no_label(void **unused)
 {
     static const struct field sysctl =
         COLUMN(0, "sysctl", VALUE_TEXT, .key = true, .constant = true);
-    struct listing listing;
+    struct output listing;
 
     (void)unused;
     BEGIN(&listing, &sysctl, &packets);
-    PUT(&listing, string("a.b"), number_value(1));
+    PUT(&listing, string_value("a.b"), number_value(1));
     assert_metrics(&listing,
                    "# HELP fastnet_device_info what is known of it besides numbers, as labels; "
                    "always 1\n"
@@ -212,13 +170,13 @@ static void a_constant_key_is_no_label(void **unused)
 
 static void a_second_listing_has_nothing_of_the_first(void **unused)
 {
-    struct listing listing;
+    struct output listing;
 
     (void)unused;
     BEGIN(&listing, &device, &packets);
-    PUT(&listing, string("eth0"), number_value(1));
+    PUT(&listing, string_value("eth0"), number_value(1));
     sink_begin(listing.sink);
-    PUT(&listing, string("eth1"), number_value(2));
+    PUT(&listing, string_value("eth1"), number_value(2));
     assert_metrics(&listing, "# HELP fastnet_device_packets_total its packets\n"
                              "# TYPE fastnet_device_packets_total counter\n"
                              "fastnet_device_packets_total{device=\"eth1\"} 2\n");
@@ -230,13 +188,12 @@ static void assert_label(const struct field *column, struct value value, const c
 {
     const struct field *const columns[] = {column, &packets};
     const struct value values[5] = {value, number_value(1)};
-    struct listing listing;
+    struct output listing;
     const char *text;
 
     begin_as(&listing, sink_prometheus_create, "device", columns, COUNT(columns));
     put(&listing, &kind_device, values);
-    sink_end(listing.sink);
-    text = output_end(&listing.output, listing.sink);
+    text = output_text(&listing);
     text = strstr(text, "\nfastnet_device_packets_total");
     assert_non_null(text);
     assert_string_equal(text + strlen("\nfastnet_device_packets_total"), expected);
@@ -245,14 +202,14 @@ static void assert_label(const struct field *column, struct value value, const c
 static void labels_are_escaped(void **unused)
 {
     (void)unused;
-    assert_label(&device, string("a\"b"), "{device=\"a\\\"b\"} 1\n");
-    assert_label(&device, string("a\nb"), "{device=\"a\\nb\"} 1\n");
-    assert_label(&device, string("a\\b"), "{device=\"a\\\\\\\\b\"} 1\n");
-    assert_label(&device, string("\033[1m"), "{device=\"\\\\x1b[1m\"} 1\n");
+    assert_label(&device, string_value("a\"b"), "{device=\"a\\\"b\"} 1\n");
+    assert_label(&device, string_value("a\nb"), "{device=\"a\\nb\"} 1\n");
+    assert_label(&device, string_value("a\\b"), "{device=\"a\\\\\\\\b\"} 1\n");
+    assert_label(&device, string_value("\033[1m"), "{device=\"\\\\x1b[1m\"} 1\n");
     assert_label(&device, text_value("a\0b", 3), "{device=\"a\\\\x00b\"} 1\n");
-    assert_label(&device, string("\xff\xc3\xa9"), "{device=\"\\\\xff\xc3\xa9\"} 1\n");
-    assert_label(&device, string("\xe2\x80\x8b"), "{device=\"\\\\xe2\\\\x80\\\\x8b\"} 1\n");
-    assert_label(&device, string("-"), "{device=\"-\"} 1\n");
+    assert_label(&device, string_value("\xff\xc3\xa9"), "{device=\"\\\\xff\xc3\xa9\"} 1\n");
+    assert_label(&device, string_value("\xe2\x80\x8b"), "{device=\"\\\\xe2\\\\x80\\\\x8b\"} 1\n");
+    assert_label(&device, string_value("-"), "{device=\"-\"} 1\n");
 }
 
 static void labels_can_be_of_any_type(void **unused)
@@ -270,7 +227,7 @@ static void what_is_unknown_or_empty_is_no_label(void **unused)
 {
     (void)unused;
     assert_label(&device, (struct value){.type = VALUE_UNKNOWN}, " 1\n");
-    assert_label(&device, string(""), " 1\n");
+    assert_label(&device, string_value(""), " 1\n");
     assert_label(&path, (struct value){.type = VALUE_SOCKET_NAME}, " 1\n");
 }
 
@@ -291,12 +248,12 @@ static void a_label_may_be_long(void **unused)
 
 static void of_rows_with_equal_labels_the_first_counts(void **unused)
 {
-    struct listing listing;
+    struct output listing;
 
     (void)unused;
     BEGIN(&listing, &device, &packets);
-    PUT(&listing, string("eth0"), number_value(1));
-    PUT(&listing, string("eth0"), number_value(2));
+    PUT(&listing, string_value("eth0"), number_value(1));
+    PUT(&listing, string_value("eth0"), number_value(2));
     assert_metrics(&listing, "# HELP fastnet_device_packets_total its packets\n"
                              "# TYPE fastnet_device_packets_total counter\n"
                              "fastnet_device_packets_total{device=\"eth0\"} 1\n");
@@ -307,9 +264,9 @@ static void groups_that_look_the_same_are_added(void **unused)
 {
     const struct value nobody[5] = {{0}, number_value(1), {VALUE_SIGNED, .integer = {3, true}}};
     const struct value empty[5] = {
-        string(""), number_value(2), {VALUE_SIGNED, .integer = {1, false}}};
-    const struct value root[5] = {string("root"), number_value(4)};
-    struct listing listing;
+        string_value(""), number_value(2), {VALUE_SIGNED, .integer = {1, false}}};
+    const struct value root[5] = {string_value("root"), number_value(4)};
+    struct output listing;
 
     (void)unused;
     BEGIN(&listing, &device, &backlog);
@@ -329,13 +286,12 @@ static void assert_family(const struct field *field, const char *metric, struct 
 {
     const struct record record = {
         .kind = &kind_device, .has = UINT64_MAX, .count = {(const struct value[]){value}, 1}};
-    struct listing listing;
+    struct output listing;
     const char *text;
 
     begin_as(&listing, sink_openmetrics_create, metric, &field, 1);
     listing.sink->ops->row(listing.sink, &record);
-    sink_end(listing.sink);
-    text = strstr(output_end(&listing.output, listing.sink), "# TYPE ");
+    text = strstr(output_text(&listing), "# TYPE ");
     assert_non_null(text);
     assert_string_equal(text, expected);
 }
@@ -428,7 +384,7 @@ static void add_name(char *names, const struct kind *kind, const struct field *o
 {
     struct field field = *of;
     const struct record record = {.kind = kind, .has = UINT64_MAX};
-    struct listing listing;
+    struct output listing;
     char line[128];
 
     const struct field *const columns[] = {&field};
@@ -436,8 +392,7 @@ static void add_name(char *names, const struct kind *kind, const struct field *o
     begin_as(&listing, sink_openmetrics_create, kind->metric ? kind->metric : kind->name, columns,
              1);
     listing.sink->ops->row(listing.sink, &record);
-    sink_end(listing.sink);
-    const char *name = strstr(output_end(&listing.output, listing.sink), "# TYPE ");
+    const char *name = strstr(output_text(&listing), "# TYPE ");
     assert_non_null(name);
     const size_t size = strcspn(name + 7, " ");
     assert_int_equal(strspn(name + 7, "abcdefghijklmnopqrstuvwxyz0123456789_"), size);
@@ -470,7 +425,7 @@ static void each_column_of_numbers_has_a_name_of_its_own(void **unused)
     }
 }
 
-static void put_counter(const struct listing *listing, const char *name, bool grows, uint64_t value)
+static void put_counter(const struct output *listing, const char *name, bool grows, uint64_t value)
 {
     const struct record record = {
         .kind = &kind_counter,
@@ -485,15 +440,14 @@ static void states_and_limits_are_no_counters(void **unused)
     const struct field *const columns[] = {field_named(&kind_counter, "protocol"),
                                            field_named(&kind_counter, "name"),
                                            field_named(&kind_counter, "value")};
-    struct listing listing;
+    struct output listing;
     const char *text;
 
     (void)unused;
     begin_as(&listing, sink_prometheus_create, kind_counter.metric, columns, COUNT(columns));
     put_counter(&listing, "CurrEstab", false, 5);
     put_counter(&listing, "InSegs", true, 7);
-    sink_end(listing.sink);
-    text = output_end(&listing.output, listing.sink);
+    text = output_text(&listing);
     assert_non_null(strstr(text, " counter\nfastnet_protocol_events_total{protocol=\"Tcp\","
                                  "name=\"InSegs\"} 7\n"));
     assert_non_null(strstr(text, " gauge\nfastnet_protocol_state{protocol=\"Tcp\","
@@ -509,7 +463,7 @@ static void rates_are_gauges(void **unused)
         .has = COUNTER_PROTOCOL | COUNTER_NAME | COUNTER_VALUE | COUNTER_GROWS,
         .counter = {.protocol = {"Tcp", 3}, .name = {"InSegs", 6}, .magnitude = 1}};
     struct record now = before;
-    struct listing listing;
+    struct output listing;
 
     (void)unused;
     assert_non_null(rates);
@@ -522,8 +476,7 @@ static void rates_are_gauges(void **unused)
     now.elapsed = UINT64_C(1000000000);
     now.counter.magnitude = 3;
     listing.sink->ops->row(listing.sink, &now);
-    sink_end(listing.sink);
-    assert_non_null(strstr(output_end(&listing.output, listing.sink),
+    assert_non_null(strstr(output_text(&listing),
                            " gauge\nfastnet_protocol_events_per_second{name=\"InSegs\"} 2.000\n"));
     free(rates);
 }
@@ -531,8 +484,8 @@ static void rates_are_gauges(void **unused)
 static void counts_are_called_as_what_they_count(void **unused)
 {
     struct field state_counted, sum;
-    struct listing listing;
-    const struct value values[] = {string("LISTEN"), number_value(70)};
+    struct output listing;
+    const struct value values[] = {string_value("LISTEN"), number_value(70)};
     const struct record record = {.kind = &kind_count, .count = {values, 3}};
 
     (void)unused;
@@ -542,8 +495,7 @@ static void counts_are_called_as_what_they_count(void **unused)
     const struct field *const columns[] = {&state_counted, &field_count, &sum};
     begin_as(&listing, sink_prometheus_create, kind_socket.name, columns, COUNT(columns));
     listing.sink->ops->row(listing.sink, &record);
-    sink_end(listing.sink);
-    const char *text = output_end(&listing.output, listing.sink);
+    const char *text = output_text(&listing);
     assert_non_null(strstr(text, " gauge\nfastnet_sockets{state=\"LISTEN\"} 3\n"));
     assert_non_null(strstr(text, " gauge\nfastnet_sockets_recv_q_bytes{state=\"LISTEN\"} 70\n"));
 }

@@ -1,38 +1,24 @@
 /* SPDX-License-Identifier: MIT */
 /* The sinks that are driven by columns, over rows of any kind. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "addresses.h"
 #include "fastnet/field.h"
 #include "fastnet/lookup.h"
 #include "fastnet/sink.h"
 #include "fastnet/text.h"
+#include "kit.h"
 
 enum { COLUMNS = 8, MANY_OWNERS = 3000, LONG_TEXT = 50000 };
 
-static const struct context no_names;
-
 /* --- Columns and rows of the tests' own ------------------------------------------------------- */
-
-static struct value given_value(const struct cell *cell)
-{
-    return cell->record->count.values[cell->field->offset];
-}
 
 #define COLUMN(n, column_name, column_type)                                                        \
     {                                                                                              \
-        .name = (column_name), .help = "", .type = (column_type), .offset = (n),                   \
+        .name = (column_name), .help = "", .type = (column_type), .index = (n),                    \
         .value = given_value                                                                       \
     }
 
@@ -58,21 +44,6 @@ static const struct field *const all_columns[COLUMNS] = {
     &name_column, &size_column, &age_column,     &address_column,
     &path_column, &user_column, &holders_column, &marks_column,
 };
-
-static struct value text_value(const char *data, size_t length)
-{
-    return (struct value){.type = VALUE_TEXT, .text = {data, length}};
-}
-
-static struct value string_value(const char *string)
-{
-    return text_value(string, strlen(string));
-}
-
-static struct value number_value(uint64_t number)
-{
-    return (struct value){.type = VALUE_NUMBER, .number = number};
-}
 
 static const struct owner_process two_processes[] = {
     {.pid = 17, .name = "sshd"},
@@ -106,65 +77,30 @@ static void fill_values(struct value *values)
 
 /* --- A listing into a file in memory ---------------------------------------------------------- */
 
-typedef struct sink *(*create_fn)(const struct sink_options *options);
-
-struct listing {
-    struct writer writer;
-    struct sink *sink;
-};
-
-static void listing_begin(struct listing *listing, create_fn create,
+static void listing_begin(struct output *listing, sink_create_fn create,
                           const struct field *const *columns, size_t count, bool header,
                           bool colour)
 {
-    assert_int_equal(writer_init(&listing->writer, memfd_create("listing", 0)), 0);
-    const struct sink_options options = {.writer = &listing->writer,
-                                         .context = &no_names,
-                                         .columns = columns,
-                                         .count = count,
-                                         .header = header,
-                                         .colour = colour};
-    listing->sink = create(&options);
-    assert_non_null(listing->sink);
-    sink_begin(listing->sink);
+    output_columns(listing, create,
+                   (struct sink_options){
+                       .columns = columns, .count = count, .header = header, .colour = colour});
 }
 
-static void listing_row(struct listing *listing, const struct value *values)
+static void listing_row(struct output *listing, const struct value *values)
 {
-    const struct record record = {.kind = &kind_count, .count = {values, 1}};
-
-    listing->sink->ops->row(listing->sink, &record);
+    output_row(listing, &(struct record){.kind = &kind_count, .count = {values, 1}});
 }
 
-/* Ends it and returns what was written, to be freed. */
-static char *listing_text(struct listing *listing)
+static void assert_listing(struct output *listing, const char *expected)
 {
-    sink_end(listing->sink);
-    assert_int_equal(writer_flush(&listing->writer), 0);
-    const int fd = listing->writer.fd;
-    const off_t size = lseek(fd, 0, SEEK_END);
-    char *text = calloc(1, (size_t)size + 1);
-    assert_non_null(text);
-    assert_int_equal(pread(fd, text, (size_t)size, 0), size);
-    sink_destroy(listing->sink);
-    writer_finish(&listing->writer);
-    close(fd);
-    return text;
-}
-
-static void assert_listing(struct listing *listing, const char *expected)
-{
-    char *text = listing_text(listing);
-
-    assert_string_equal(text, expected);
-    free(text);
+    assert_string_equal(output_text(listing), expected);
 }
 
 /* --- JSON ------------------------------------------------------------------------------------- */
 
 static void an_empty_json_listing_is_an_empty_array(void **state)
 {
-    struct listing listing;
+    struct output listing;
 
     (void)state;
     listing_begin(&listing, sink_json_create, all_columns, COLUMNS, true, false);
@@ -175,7 +111,7 @@ static void an_empty_json_listing_is_an_empty_array(void **state)
 
 static void json_is_one_array_with_an_object_a_line(void **state)
 {
-    struct listing listing;
+    struct output listing;
     struct value values[COLUMNS] = {string_value("a"), number_value(1)};
 
     (void)state;
@@ -189,7 +125,7 @@ static void json_is_one_array_with_an_object_a_line(void **state)
 
 static void ndjson_is_an_object_a_line(void **state)
 {
-    struct listing listing;
+    struct output listing;
     struct value values[COLUMNS] = {string_value("a"), number_value(1)};
 
     (void)state;
@@ -201,7 +137,7 @@ static void ndjson_is_an_object_a_line(void **state)
 
 static void json_has_numbers_as_numbers_owners_as_objects_and_bits_as_names(void **state)
 {
-    struct listing listing;
+    struct output listing;
     struct value values[COLUMNS];
 
     (void)state;
@@ -227,7 +163,7 @@ static void json_has_numbers_as_numbers_owners_as_objects_and_bits_as_names(void
 
 static void csv_has_a_header_unless_told_not_to(void **state)
 {
-    struct listing listing;
+    struct output listing;
 
     (void)state;
     listing_begin(&listing, sink_csv_create, all_columns, 3, true, false);
@@ -238,7 +174,7 @@ static void csv_has_a_header_unless_told_not_to(void **state)
 
 static void csv_writes_every_type(void **state)
 {
-    struct listing listing;
+    struct output listing;
     struct value values[COLUMNS];
 
     (void)state;
@@ -252,7 +188,7 @@ static void csv_writes_every_type(void **state)
 
 static void csv_tells_unknown_from_empty(void **state)
 {
-    struct listing listing;
+    struct output listing;
     const struct value values[COLUMNS] = {string_value(""),
                                           {.type = VALUE_UNKNOWN},
                                           {.type = VALUE_UNKNOWN},
@@ -284,7 +220,7 @@ static void csv_quotes_what_a_reader_would_stumble_over(void **state)
 
     (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-        struct listing listing;
+        struct output listing;
         const struct value value = string_value(cases[i][0]);
         listing_begin(&listing, sink_csv_create, all_columns, 1, false, false);
         listing_row(&listing, &value);
@@ -294,7 +230,7 @@ static void csv_quotes_what_a_reader_would_stumble_over(void **state)
 
 static void csv_quotes_do_not_hide_where_a_socket_name_starts(void **state)
 {
-    struct listing listing;
+    struct output listing;
     const struct field *const columns[] = {&path_column};
     struct value values[COLUMNS] = {{.type = VALUE_UNKNOWN}};
 
@@ -343,7 +279,7 @@ static void csv_for_spreadsheets_has_no_formulas(void **state)
 
     (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-        struct listing listing;
+        struct output listing;
         const struct value value = string_value(cases[i][0]);
         listing_begin(&listing, create_for_spreadsheets, all_columns, 1, false, false);
         listing_row(&listing, &value);
@@ -353,7 +289,7 @@ static void csv_for_spreadsheets_has_no_formulas(void **state)
 
 static void csv_for_spreadsheets_judges_a_socket_name_as_it_is_written(void **state)
 {
-    struct listing listing;
+    struct output listing;
     const struct field *const columns[] = {&path_column};
     struct value values[COLUMNS] = {{.type = VALUE_UNKNOWN}};
 
@@ -372,7 +308,7 @@ static void csv_for_spreadsheets_judges_a_socket_name_as_it_is_written(void **st
 
 static void csv_for_spreadsheets_leaves_numbers_as_they_are(void **state)
 {
-    struct listing listing;
+    struct output listing;
     struct value values[COLUMNS];
 
     (void)state;
@@ -393,7 +329,7 @@ static void csv_for_spreadsheets_judges_a_list_by_its_first_name(void **state)
                                           {.process = &processes[1], .fd = 4}};
     static const char *const names[] = {"-a", "=b"};
     static const struct flag_names bits = {names, 2};
-    struct listing listing;
+    struct output listing;
     const struct field *const columns[] = {&holders_column, &marks_column};
     struct value values[COLUMNS] = {{.type = VALUE_UNKNOWN}};
 
@@ -412,7 +348,7 @@ static void csv_for_spreadsheets_judges_a_list_by_its_first_name(void **state)
 
 static void a_table_is_as_wide_as_what_is_in_it(void **state)
 {
-    struct listing listing;
+    struct output listing;
     const struct field *const columns[] = {&name_column, &size_column, &path_column};
     struct value values[COLUMNS] = {string_value("a b"), number_value(7)};
 
@@ -431,7 +367,7 @@ static void a_table_is_as_wide_as_what_is_in_it(void **state)
 
 static void bits_are_joined_by_commas_in_a_table_and_none_is_a_dash(void **state)
 {
-    struct listing listing;
+    struct output listing;
     const struct field *const columns[] = {&marks_column, &size_column};
     struct value values[COLUMNS] = {{.type = VALUE_UNKNOWN}, number_value(7)};
 
@@ -454,7 +390,7 @@ static void bits_are_joined_by_commas_in_a_table_and_none_is_a_dash(void **state
 
 static void a_table_without_header_has_no_headings_and_no_room_for_them(void **state)
 {
-    struct listing listing;
+    struct output listing;
     const struct value values[COLUMNS] = {string_value("a"), number_value(7)};
 
     (void)state;
@@ -469,7 +405,7 @@ static void a_table_without_header_has_no_headings_and_no_room_for_them(void **s
 
 static void a_table_counts_characters_and_not_bytes(void **state)
 {
-    struct listing listing;
+    struct output listing;
     struct value values[COLUMNS] = {string_value("\xc3\xa4\xc3\xb6\xc3\xbc"), number_value(1)};
 
     (void)state;
@@ -484,7 +420,7 @@ static void only_states_are_coloured_and_only_when_asked_for(void **state)
 {
     const struct field *const columns[] = {&state_column, &name_column, &size_column};
     struct value values[COLUMNS] = {string_value("LISTEN"), number_value(1)};
-    struct listing listing;
+    struct output listing;
 
     (void)state;
     listing_begin(&listing, sink_table_create, columns, 3, false, true);
@@ -513,7 +449,7 @@ static size_t number_of_row(size_t i)
 static void a_long_table_streams_with_the_widths_of_its_first_rows(void **state)
 {
     enum { ROWS = 12000 };
-    struct listing listing;
+    struct output listing;
     char name[32], line[80];
     struct value values[COLUMNS];
 
@@ -525,7 +461,7 @@ static void a_long_table_streams_with_the_widths_of_its_first_rows(void **state)
         values[1] = number_value(number);
         listing_row(&listing, values);
     }
-    char *text = listing_text(&listing);
+    const char *text = output_text(&listing);
     const char *at = text;
     assert_memory_equal(at, "NAME    SIZE\n", 13);
     at += 13;
@@ -538,12 +474,11 @@ static void a_long_table_streams_with_the_widths_of_its_first_rows(void **state)
         at += length;
     }
     assert_string_equal(at, "");
-    free(text);
 }
 
 static void rows_too_large_to_keep_come_out_in_order(void **state)
 {
-    struct listing listing;
+    struct output listing;
     char *data = malloc(LONG_TEXT);
     struct value values[COLUMNS] = {string_value("first"), number_value(1)};
 
@@ -557,7 +492,7 @@ static void rows_too_large_to_keep_come_out_in_order(void **state)
         values[1] = number_value(i);
         listing_row(&listing, values);
     }
-    char *text = listing_text(&listing);
+    char *text = strdup(output_text(&listing));
     unsigned lines = 0;
     for (char *line = strtok(text, "\n"); line != NULL; line = strtok(NULL, "\n")) {
         lines++;
@@ -571,8 +506,8 @@ static void rows_too_large_to_keep_come_out_in_order(void **state)
 
 /* --- All of them ------------------------------------------------------------------------------ */
 
-static const create_fn creators[] = {sink_json_create, sink_ndjson_create, sink_csv_create,
-                                     sink_table_create};
+static const sink_create_fn creators[] = {sink_json_create, sink_ndjson_create, sink_csv_create,
+                                          sink_table_create};
 
 static void thousands_of_owners_are_all_listed(void **state)
 {
@@ -590,10 +525,10 @@ static void thousands_of_owners_are_all_listed(void **state)
     }
     values[6] = (struct value){.type = VALUE_OWNERS, .owners = {owners, MANY_OWNERS}};
     for (size_t i = 0; i < sizeof(creators) / sizeof(creators[0]); i++) {
-        struct listing listing;
+        struct output listing;
         listing_begin(&listing, creators[i], columns, 2, true, false);
         listing_row(&listing, values);
-        char *text = listing_text(&listing);
+        const char *text = output_text(&listing);
         const char *at = text;
         for (int j = 0; j < MANY_OWNERS; j++) {
             char owner[64];
@@ -604,7 +539,6 @@ static void thousands_of_owners_are_all_listed(void **state)
             at = strstr(at, owner);
             assert_non_null(at);
         }
-        free(text);
     }
     free(owners);
     free(processes);
@@ -627,15 +561,14 @@ static void long_names_of_many_bits_are_written_whole(void **state)
         names[i] = name;
     values[7] = (struct value){.type = VALUE_FLAGS, .flags = {&all, {UINT64_MAX, UINT64_MAX}}};
     for (size_t i = 0; i < sizeof(creators) / sizeof(creators[0]); i++) {
-        struct listing listing;
+        struct output listing;
         size_t count = 0;
         listing_begin(&listing, creators[i], columns, 1, false, false);
         listing_row(&listing, values);
-        char *text = listing_text(&listing);
+        const char *text = output_text(&listing);
         for (const char *at = text; (at = strstr(at, name)) != NULL; at += LONG_NAME)
             count++;
         assert_int_equal(count, VALUE_FLAG_BITS);
-        free(text);
     }
 }
 
@@ -654,13 +587,12 @@ static void long_socket_names_are_written_whole(void **state)
     const char *end = escape_socket_name(expected, data, LONG_TEXT, NULL);
     const size_t length = (size_t)(end - expected);
     for (size_t i = 2; i < sizeof(creators) / sizeof(creators[0]); i++) {
-        struct listing listing;
+        struct output listing;
         listing_begin(&listing, creators[i], columns, 1, false, false);
         listing_row(&listing, values);
-        char *text = listing_text(&listing);
+        const char *text = output_text(&listing);
         assert_memory_equal(text, expected, length);
         assert_string_equal(text + length, creators[i] == sink_csv_create ? "\r\n" : "\n");
-        free(text);
     }
     free(expected);
     free(data);
@@ -678,7 +610,7 @@ static void a_sink_lists_again_from_the_start(void **state)
 
     (void)state;
     for (size_t i = 0; i < sizeof(creators) / sizeof(creators[0]); i++) {
-        struct listing listing;
+        struct output listing;
         listing_begin(&listing, creators[i], all_columns, 1, true, false);
         listing_row(&listing, &first);
         sink_end(listing.sink);

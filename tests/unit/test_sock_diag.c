@@ -1,12 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Sockets out of sock_diag messages: made by hand, recorded, cut and twisted. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <arpa/inet.h>
 #include <errno.h>
 #include <linux/net.h>
@@ -19,11 +12,9 @@
 #include <string.h>
 #include <sys/socket.h>
 
-#include "addresses.h"
 #include "backend/socket/decode.h"
 #include "fastnet/predicate.h"
-#include "peer.h"
-#include "scene.h"
+#include "kit.h"
 
 #define RECORDED "tests/fixtures/zoo/netlink/"
 
@@ -387,29 +378,6 @@ static void a_unix_socket_without_a_peer_or_a_file_says_so(void **state)
 
 /* --- Whole dumps ------------------------------------------------------------------------------ */
 
-struct listing {
-    struct kept kept;
-    struct report report;
-    int result;
-};
-
-static struct listing list(struct peer *peer, const struct table *table, uint64_t needs)
-{
-    struct netlink *netlink = netlink_create(&peer->netlink);
-    struct listing listing = {.result = 0};
-    struct query query = {.table = table,
-                          .needs = needs,
-                          .proc_root = "/nonexistent",
-                          .netlink = netlink,
-                          .report = &listing.report,
-                          .exclusive = true};
-
-    assert_non_null(netlink);
-    listing.result = backend_sock_diag.dump(&query, keep_record, &listing.kept);
-    netlink_destroy(netlink);
-    return listing;
-}
-
 static const struct {
     const char *file;
     const struct table *table;
@@ -422,51 +390,55 @@ static const struct {
 
 enum { RECORDED_COUNT = sizeof recorded / sizeof *recorded };
 
-static struct listing list_recorded(size_t i, size_t most)
+static int list(struct stage *stage, const struct table *table)
 {
-    struct peer peer;
-    struct listing listing;
+    stage->query.needs = 0;
+    stage->query.exclusive = true;
+    return stage_list(stage, &backend_sock_diag, table, stage_keep);
+}
 
-    peer_init(&peer);
-    peer_add_recorded(&peer, recorded[i].file, most);
-    listing = list(&peer, recorded[i].table, 0);
-    peer_finish(&peer);
-    return listing;
+/* Returns how many bytes were recorded. */
+static size_t list_recorded(struct stage *stage, size_t i, size_t most)
+{
+    size_t total;
+
+    stage_anew(stage);
+    total = peer_add_recorded(&stage->peer, recorded[i].file, most);
+    list(stage, recorded[i].table);
+    return total;
 }
 
 static void recorded_dumps_give_all_their_rows(void **state)
 {
-    (void)state;
+    struct stage *stage = *state;
+
     for (size_t i = 0; i < RECORDED_COUNT; i++) {
-        struct listing listing = list_recorded(i, SIZE_MAX);
-        assert_int_equal(listing.result, 0);
-        assert_int_equal(listing.kept.count, recorded[i].rows);
-        assert_int_equal(listing.report.count, 0);
-        kept_finish(&listing.kept);
+        list_recorded(stage, i, SIZE_MAX);
+        assert_int_equal(stage->result, 0);
+        assert_int_equal(stage->kept.count, recorded[i].rows);
+        assert_int_equal(stage->report.count, 0);
     }
 }
 
 /* Whatever the connection breaks off at, it is seen; and the rows before that are right. */
 static void a_dump_cut_at_any_byte_is_never_a_success(void **state)
 {
-    (void)state;
+    struct stage *stage = *state;
+
     for (size_t i = 0; i < RECORDED_COUNT; i++) {
-        struct listing whole = list_recorded(i, SIZE_MAX);
-        struct peer peer;
-        peer_init(&peer);
-        size_t total = peer_add_recorded(&peer, recorded[i].file, SIZE_MAX);
-        peer_finish(&peer);
+        const size_t total = list_recorded(stage, i, SIZE_MAX);
+        struct kept whole = stage->kept;
+        stage->kept = (struct kept){.count = 0};
         for (size_t cut = 0; cut < total; cut++) {
-            struct listing listing = list_recorded(i, cut);
-            assert_true(listing.result < 0 || listing.report.partial);
-            assert_true(listing.kept.count <= whole.kept.count);
-            for (size_t row = 0; row < listing.kept.count; row++) {
-                assert_true(listing.kept.records[row].identity == whole.kept.records[row].identity);
-                assert_int_equal(listing.kept.records[row].has, whole.kept.records[row].has);
+            list_recorded(stage, i, cut);
+            assert_true(stage->result < 0 || stage->report.partial);
+            assert_true(stage->kept.count <= whole.count);
+            for (size_t row = 0; row < stage->kept.count; row++) {
+                assert_true(stage->kept.records[row].identity == whole.records[row].identity);
+                assert_int_equal(stage->kept.records[row].has, whole.records[row].has);
             }
-            kept_finish(&listing.kept);
         }
-        kept_finish(&whole.kept);
+        kept_finish(&whole);
     }
 }
 
@@ -517,190 +489,158 @@ static void cut_message(const struct nlmsghdr *message, const struct table *tabl
 
 static void a_message_cut_at_any_byte_invents_nothing(void **state)
 {
-    (void)state;
+    struct stage *stage = *state;
+
     for (size_t i = 0; i < RECORDED_COUNT; i++) {
-        struct peer peer;
-        peer_init(&peer);
-        peer_add_recorded(&peer, recorded[i].file, SIZE_MAX);
-        for (size_t d = 0; d < peer.count; d++) {
-            for (size_t at = 0; at < peer.datagrams[d].length;) {
-                const struct nlmsghdr *message = (const void *)(peer.datagrams[d].data + at);
+        const struct peer *peer = &stage->peer;
+        stage_anew(stage);
+        peer_add_recorded(&stage->peer, recorded[i].file, SIZE_MAX);
+        for (size_t d = 0; d < peer->count; d++) {
+            for (size_t at = 0; at < peer->datagrams[d].length;) {
+                const struct nlmsghdr *message = (const void *)(peer->datagrams[d].data + at);
                 if (message->nlmsg_type == SOCK_DIAG_BY_FAMILY)
                     cut_message(message, recorded[i].table);
                 at += NLMSG_ALIGN(message->nlmsg_len);
             }
         }
-        peer_finish(&peer);
     }
 }
 
 /* What the zoo has of each kind, as the kernel said it. */
 static void recorded_sockets_are_what_they_were(void **state)
 {
-    struct listing tcp = list_recorded(0, SIZE_MAX), tcp6 = list_recorded(1, SIZE_MAX);
-    struct listing local = list_recorded(4, SIZE_MAX);
-    const struct record *record = kept_inode(&tcp.kept, 4002067);
+    struct stage *stage = *state;
+    const struct record *record;
 
-    (void)state;
+    list_recorded(stage, 0, SIZE_MAX);
+    record = kept_inode(&stage->kept, 4002067);
     assert_int_equal(record->socket.state, TCP_LISTEN);
     assert_int_equal(record->socket.local.port, 0x9c19);
     assert_int_equal(record->socket.recv_q, 2);
     assert_int_equal(record->socket.backlog, 1);
-    assert_int_equal(kept_inode(&tcp.kept, 4002644)->socket.uid, 4000000000);
-    record = kept_inode(&tcp6.kept, 4002557);
+    assert_int_equal(kept_inode(&stage->kept, 4002644)->socket.uid, 4000000000);
+    list_recorded(stage, 1, SIZE_MAX);
+    record = kept_inode(&stage->kept, 4002557);
     assert_ip(&record->socket.local.address, "::ffff:127.0.0.1");
-    record = kept_inode(&tcp6.kept, 4002563);
+    record = kept_inode(&stage->kept, 4002563);
     assert_ip(&record->socket.local.address, "fe80::1");
     assert_int_not_equal(record->socket.interface, 0);
-    record = kept_inode(&local.kept, 4002623);
+    list_recorded(stage, 4, SIZE_MAX);
+    record = kept_inode(&stage->kept, 4002623);
     assert_text(&record->socket.path, "line\nbreak", 10);
-    record = kept_inode(&local.kept, 4002631);
+    record = kept_inode(&stage->kept, 4002631);
     assert_text(&record->socket.path, "\0abstract @ with\0\033\n\xff\\", 21);
-    record = kept_inode(&local.kept, 4002617);
+    record = kept_inode(&stage->kept, 4002617);
     assert_text(&record->socket.path, "\0NULs\0in\0side\0\0", 15);
-    record = kept_inode(&local.kept, 4002628);
+    record = kept_inode(&stage->kept, 4002628);
     assert_text(&record->socket.path, "@not-abstract", 13);
-    kept_finish(&tcp.kept);
-    kept_finish(&tcp6.kept);
-    kept_finish(&local.kept);
 }
 
 /* Twins of SO_REUSEPORT and rows without a file look alike; all of them are rows. */
 static void rows_that_look_alike_are_all_handed_on(void **state)
 {
-    struct listing tcp = list_recorded(0, SIZE_MAX);
+    struct stage *stage = *state;
     size_t twins = 0, without_inode = 0;
 
-    (void)state;
-    for (size_t i = 0; i < tcp.kept.count; i++) {
-        twins += tcp.kept.records[i].socket.local.port == 8080;
-        without_inode += tcp.kept.records[i].socket.inode == 0;
+    list_recorded(stage, 0, SIZE_MAX);
+    for (size_t i = 0; i < stage->kept.count; i++) {
+        twins += stage->kept.records[i].socket.local.port == 8080;
+        without_inode += stage->kept.records[i].socket.inode == 0;
     }
     assert_int_equal(twins, 2);
     assert_int_equal(without_inode, 7);
-    kept_finish(&tcp.kept);
 }
 
 static void a_malformed_message_is_told_and_the_rows_around_it_are_kept(void **state)
 {
-    static struct wire wire;
-    struct peer peer;
-    struct listing listing;
+    struct stage *stage = *state;
 
-    (void)state;
-    peer_init(&peer);
-    wire.length = 0;
-    wire_tcp(&wire, NLM_F_MULTI, 1, 80, 1);
+    wire_tcp(&stage->wire, NLM_F_MULTI, 1, 80, 1);
     for (int i = 0; i < 3; i++) {
-        wire_message(&wire, SOCK_DIAG_BY_FAMILY, NLM_F_MULTI, 1);
-        wire_put(&wire, "short", 5);
+        wire_message(&stage->wire, SOCK_DIAG_BY_FAMILY, NLM_F_MULTI, 1);
+        wire_put(&stage->wire, "short", 5);
     }
-    wire_message(&wire, 99, NLM_F_MULTI, 1); /* of an unknown type: not ours to judge */
-    wire_put(&wire, "whatever", 8);
-    wire_tcp(&wire, NLM_F_MULTI, 1, 81, 2);
-    wire_done(&wire, NLM_F_MULTI, 1, 0);
-    peer_add_wire(&peer, &wire);
-    listing = list(&peer, &table_tcp, 0);
-    assert_int_equal(listing.result, 0);
-    assert_int_equal(listing.kept.count, 2);
-    assert_true(listing.report.partial);
-    assert_int_equal(listing.report.count, 1);
-    assert_true(report_says(&listing.report, "tcp: a netlink message is malformed"));
-    kept_finish(&listing.kept);
-    peer_finish(&peer);
+    wire_message(&stage->wire, 99, NLM_F_MULTI, 1); /* of an unknown type: not ours to judge */
+    wire_put(&stage->wire, "whatever", 8);
+    wire_tcp(&stage->wire, NLM_F_MULTI, 1, 81, 2);
+    stage_send_done(stage, 1, 0);
+    list(stage, &table_tcp);
+    assert_int_equal(stage->result, 0);
+    assert_int_equal(stage->kept.count, 2);
+    assert_true(stage->report.partial);
+    assert_int_equal(stage->report.count, 1);
+    assert_true(report_says(&stage->report, "tcp: a netlink message is malformed"));
 }
 
 static void a_missing_protocol_is_an_error_and_no_empty_table(void **state)
 {
-    struct peer peer;
-    struct listing listing;
+    struct stage *stage = *state;
 
-    (void)state;
-    peer_init(&peer);
-    peer_add_recorded(&peer, RECORDED "raw", SIZE_MAX);
-    listing = list(&peer, &table_raw, 0);
-    assert_int_equal(listing.result, -ENOENT);
-    assert_int_equal(listing.kept.count, 0);
-    peer_finish(&peer);
+    peer_add_recorded(&stage->peer, RECORDED "raw", SIZE_MAX);
+    list(stage, &table_raw);
+    assert_int_equal(stage->result, -ENOENT);
+    assert_int_equal(stage->kept.count, 0);
 }
 
 static void a_refusing_callback_ends_the_dump(void **state)
 {
-    struct peer peer;
-    struct kept kept = {.stop_after = 3};
-    struct report report = {0};
+    struct stage *stage = *state;
 
-    (void)state;
-    peer_init(&peer);
-    peer_add_recorded(&peer, RECORDED "tcp", SIZE_MAX);
-    struct netlink *netlink = netlink_create(&peer.netlink);
-    struct query query = {
-        .table = &table_tcp, .proc_root = "/nonexistent", .netlink = netlink, .report = &report};
-    assert_int_equal(backend_sock_diag.dump(&query, keep_record, &kept), STOPPED);
-    assert_int_equal(kept.count, 3);
-    netlink_destroy(netlink);
-    kept_finish(&kept);
-    peer_finish(&peer);
+    stage->kept.stop_after = 3;
+    list_recorded(stage, 0, SIZE_MAX);
+    assert_int_equal(stage->result, STOPPED);
+    assert_int_equal(stage->kept.count, 3);
 }
 
 /* --- What is asked ---------------------------------------------------------------------------- */
 
 /* states: one bit (1 << TCP_*) a state that is wanted, 0 for all. */
-static void ask(const struct table *table, uint64_t needs, uint64_t states, void *request,
-                size_t size)
+static void ask(struct stage *stage, const struct table *table, uint64_t needs, uint64_t states,
+                void *request, size_t size)
 {
-    const struct field *state = field_find(&kind_socket, "state", strlen("state"));
-    const struct predicate where = predicate_one_of(state, states);
-    struct peer peer;
-    struct report report = {0};
-    struct kept kept = {.count = 0};
+    const struct predicate where = predicate_one_of(field_named(&kind_socket, "state"), states);
 
-    peer_init(&peer);
-    struct netlink *netlink = netlink_create(&peer.netlink);
-    struct query query = {.table = table,
-                          .needs = needs,
-                          .where = states ? &where : NULL,
-                          .proc_root = "/nonexistent",
-                          .netlink = netlink,
-                          .report = &report};
-    assert_int_equal(backend_sock_diag.dump(&query, keep_record, &kept), -EPIPE);
-    assert_int_equal(peer.request_count, 1);
-    memcpy(request, peer.requests[0] + sizeof(struct nlmsghdr), size);
-    netlink_destroy(netlink);
+    stage_anew(stage);
+    stage->query.needs = needs;
+    stage->query.where = states ? &where : NULL;
+    assert_int_equal(stage_list(stage, &backend_sock_diag, table, stage_keep), -EPIPE);
+    assert_int_equal(stage->peer.request_count, 1);
+    memcpy(request, stage->peer.requests[0] + sizeof(struct nlmsghdr), size);
 }
 
 static void only_what_is_needed_is_asked_for(void **state)
 {
+    struct stage *stage = *state;
     struct inet_diag_req_v2 inet;
     struct unix_diag_req local;
 
-    (void)state;
-    ask(&table_tcp6, SOCKET_ADDRESSES, 1u << TCP_LISTEN, &inet, sizeof inet);
+    ask(stage, &table_tcp6, SOCKET_ADDRESSES, 1u << TCP_LISTEN, &inet, sizeof inet);
     assert_int_equal(inet.sdiag_family, AF_INET6);
     assert_int_equal(inet.sdiag_protocol, IPPROTO_TCP);
     assert_int_equal(inet.idiag_states, 1u << TCP_LISTEN);
     assert_int_equal(inet.idiag_ext, 0);
-    ask(&table_tcp, SOCKET_PROBES, 0, &inet, sizeof inet);
+    ask(stage, &table_tcp, SOCKET_PROBES, 0, &inet, sizeof inet);
     assert_int_equal(inet.idiag_ext, 1 << (INET_DIAG_INFO - 1));
     assert_int_equal(inet.idiag_states, UINT32_MAX); /* TCP_BOUND_INACTIVE, too */
-    ask(&table_tcp, SOCKET_TCP_INFO | SOCKET_MEMORY, 0, &inet, sizeof inet);
+    ask(stage, &table_tcp, SOCKET_TCP_INFO | SOCKET_MEMORY, 0, &inet, sizeof inet);
     assert_int_equal(inet.idiag_ext, 1 << (INET_DIAG_INFO - 1) | 1 << (INET_DIAG_SKMEMINFO - 1));
-    ask(&table_udp, SOCKET_TCP_INFO | SOCKET_MEMORY, 0, &inet, sizeof inet);
+    ask(stage, &table_udp, SOCKET_TCP_INFO | SOCKET_MEMORY, 0, &inet, sizeof inet);
     assert_int_equal(inet.idiag_ext, 1 << (INET_DIAG_SKMEMINFO - 1));
-    ask(&table_udp, SOCKET_PROBES, 0, &inet, sizeof inet);
+    ask(stage, &table_udp, SOCKET_PROBES, 0, &inet, sizeof inet);
     assert_int_equal(inet.idiag_ext, 0);
-    ask(&table_unix, 0, 0, &local, sizeof local);
+    ask(stage, &table_unix, 0, 0, &local, sizeof local);
     assert_int_equal(local.udiag_show, 0);
-    ask(&table_unix, SOCKET_PATH | SOCKET_UID, 0, &local, sizeof local);
+    ask(stage, &table_unix, SOCKET_PATH | SOCKET_UID, 0, &local, sizeof local);
     assert_int_equal(local.udiag_show, UDIAG_SHOW_NAME | UDIAG_SHOW_UID);
-    ask(&table_unix, SOCKET_QUEUES, 0, &local, sizeof local);
+    ask(stage, &table_unix, SOCKET_QUEUES, 0, &local, sizeof local);
     assert_int_equal(local.udiag_show, UDIAG_SHOW_RQLEN);
-    ask(&table_unix, SOCKET_VFS | SOCKET_PEER, 0, &local, sizeof local);
+    ask(stage, &table_unix, SOCKET_VFS | SOCKET_PEER, 0, &local, sizeof local);
     assert_int_equal(local.udiag_show, UDIAG_SHOW_VFS | UDIAG_SHOW_PEER);
-    ask(&table_unix, SOCKET_ICONS | SOCKET_MEMORY | SOCKET_SHUTDOWN, 0, &local, sizeof local);
+    ask(stage, &table_unix, SOCKET_ICONS | SOCKET_MEMORY | SOCKET_SHUTDOWN, 0, &local,
+        sizeof local);
     assert_int_equal(local.udiag_show, UDIAG_SHOW_ICONS | UDIAG_SHOW_MEMINFO);
     assert_int_equal(local.udiag_states, UINT32_MAX);
-    ask(&table_unix, 0, 1u << TCP_LISTEN, &local, sizeof local);
+    ask(stage, &table_unix, 0, 1u << TCP_LISTEN, &local, sizeof local);
     assert_int_equal(local.udiag_states, 1u << TCP_LISTEN);
 }
 
@@ -722,15 +662,15 @@ int main(void)
         cmocka_unit_test(a_unix_listener_accepts_connections_and_its_send_queue_is_its_backlog),
         cmocka_unit_test(a_unix_socket_has_all_that_the_kernel_can_say_of_it),
         cmocka_unit_test(a_unix_socket_without_a_peer_or_a_file_says_so),
-        cmocka_unit_test(recorded_dumps_give_all_their_rows),
-        cmocka_unit_test(a_dump_cut_at_any_byte_is_never_a_success),
-        cmocka_unit_test(a_message_cut_at_any_byte_invents_nothing),
-        cmocka_unit_test(recorded_sockets_are_what_they_were),
-        cmocka_unit_test(rows_that_look_alike_are_all_handed_on),
-        cmocka_unit_test(a_malformed_message_is_told_and_the_rows_around_it_are_kept),
-        cmocka_unit_test(a_missing_protocol_is_an_error_and_no_empty_table),
-        cmocka_unit_test(a_refusing_callback_ends_the_dump),
-        cmocka_unit_test(only_what_is_needed_is_asked_for),
+        ON_STAGE(recorded_dumps_give_all_their_rows),
+        ON_STAGE(a_dump_cut_at_any_byte_is_never_a_success),
+        ON_STAGE(a_message_cut_at_any_byte_invents_nothing),
+        ON_STAGE(recorded_sockets_are_what_they_were),
+        ON_STAGE(rows_that_look_alike_are_all_handed_on),
+        ON_STAGE(a_malformed_message_is_told_and_the_rows_around_it_are_kept),
+        ON_STAGE(a_missing_protocol_is_an_error_and_no_empty_table),
+        ON_STAGE(a_refusing_callback_ends_the_dump),
+        ON_STAGE(only_what_is_needed_is_asked_for),
     };
 
     return cmocka_run_group_tests_name("sock_diag", tests, NULL, NULL);

@@ -1,12 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Sockets that are destroyed: what their messages say, and what is remembered of them. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <errno.h>
 #include <linux/inet_diag.h>
 #include <linux/sock_diag.h>
@@ -17,30 +10,12 @@
 #include <sys/socket.h>
 
 #include "fastnet/clock.h"
-#include "peer.h"
-#include "scene.h"
+#include "kit.h"
 
 enum { TCP_GROUPS = 1 << (SKNLGRP_INET_TCP_DESTROY - 1) | 1 << (SKNLGRP_INET6_TCP_DESTROY - 1) };
 enum { UDP4_GROUP = 1 << (SKNLGRP_INET_UDP_DESTROY - 1) };
 #define REMEMBERED (SOCKET_UID | SOCKET_INODE)
 #define ORIGIN     (REMEMBERED | SOCKET_CGROUP | SOCKET_ORIGIN | SOCKET_AGE)
-
-struct stage {
-    struct peer peer;
-    struct wire wire;
-    struct report report;
-    struct kept kept;
-    struct query query;
-    struct query_events events;
-    size_t idle;
-    int answer_idle;
-};
-
-static void send_wire(struct stage *stage)
-{
-    peer_add_wire(&stage->peer, &stage->wire);
-    stage->wire.length = 0;
-}
 
 /* As the kernel makes it of a socket that is gone. */
 static void put_event(struct stage *stage, uint8_t protocol, uint16_t port, uint64_t cookie)
@@ -61,16 +36,14 @@ static void put_listing(struct stage *stage)
 {
     wire_tcp(&stage->wire, NLM_F_MULTI, 1, 1000, 1);
     wire_tcp(&stage->wire, NLM_F_MULTI, 1, 1001, 2);
-    wire_done(&stage->wire, NLM_F_MULTI, 1, 0);
-    send_wire(stage);
+    stage_send_done(stage, 1, 0);
 }
 
 static int listen_to(struct stage *stage, unsigned kinds, uint64_t needs)
 {
     stage->events.kinds = kinds;
     stage->query.needs = needs;
-    kept_finish(&stage->kept);
-    return backend_socket_events.dump(&stage->query, keep_record, &stage->kept);
+    return stage_list(stage, &backend_socket_events, &table_socket_events, stage_keep);
 }
 
 static void each_protocol_is_told_by_its_attribute(void **state)
@@ -79,7 +52,7 @@ static void each_protocol_is_told_by_its_attribute(void **state)
 
     put_event(stage, IPPROTO_TCP, 1000, 1);
     put_event(stage, IPPROTO_UDP, 1001, 2);
-    send_wire(stage);
+    stage_send(stage);
     assert_int_equal(listen_to(stage, TCP_GROUPS | UDP4_GROUP, 0), 0);
     assert_int_equal(stage->kept.count, 2);
     assert_int_equal(stage->kept.records[0].socket.protocol, IPPROTO_TCP);
@@ -103,7 +76,7 @@ static void the_last_tcp_info_comes_along(void **state)
 
     put_event(stage, IPPROTO_TCP, 1000, 1);
     wire_attribute(&stage->wire, INET_DIAG_INFO, info, sizeof info);
-    send_wire(stage);
+    stage_send(stage);
     assert_int_equal(listen_to(stage, TCP_GROUPS, 0), 0);
     assert_true(stage->kept.records[0].has & SOCKET_TCP_INFO);
     assert_int_equal(stage->kept.records[0].socket.info.length, sizeof info);
@@ -115,7 +88,7 @@ static void a_queue_is_never_below_nothing(void **state)
 
     put_event(stage, IPPROTO_UDP, 1000, 1);
     put_event(stage, IPPROTO_TCP, 1001, 2);
-    send_wire(stage);
+    stage_send(stage);
     assert_int_equal(listen_to(stage, TCP_GROUPS | UDP4_GROUP, 0), 0);
     assert_int_equal(stage->kept.records[0].socket.send_q, 0);
     assert_int_equal(stage->kept.records[1].socket.send_q, 5);
@@ -129,7 +102,7 @@ static void user_and_inode_are_those_that_were_listed(void **state)
     put_event(stage, IPPROTO_TCP, 1000, 1);
     put_event(stage, IPPROTO_TCP, 1001, 2);
     put_event(stage, IPPROTO_TCP, 1002, 3);
-    send_wire(stage);
+    stage_send(stage);
     assert_int_equal(listen_to(stage, TCP_GROUPS, SOCKET_INODE), 0);
     assert_int_equal(stage->peer.request_count, 1); /* both families at once */
     assert_int_equal(stage->kept.count, 3);
@@ -155,10 +128,10 @@ static void a_connection_that_was_not_listed_came_to_its_listener(void **state)
     wire_message(&stage->wire, SOCK_DIAG_BY_FAMILY, NLM_F_MULTI, 1);
     wire_put(&stage->wire, &listener, sizeof listener);
     wire_done(&stage->wire, NLM_F_MULTI, 1, 0);
-    send_wire(stage);
+    stage_send(stage);
     put_event(stage, IPPROTO_TCP, 1000, 1);
     put_event(stage, IPPROTO_TCP, 1001, 2);
-    send_wire(stage);
+    stage_send(stage);
     assert_int_equal(listen_to(stage, TCP_GROUPS, SOCKET_INODE), 0);
     assert_int_equal(stage->kept.count, 2);
     for (size_t i = 0; i < 2; i++)
@@ -177,7 +150,7 @@ static void what_was_listed_is_at_least_that_old(void **state)
 
     put_listing(stage);
     put_event(stage, IPPROTO_TCP, 1000, 1);
-    send_wire(stage);
+    stage_send(stage);
     assert_int_equal(listen_to(stage, TCP_GROUPS, SOCKET_AGE), 0);
     assert_true(stage->kept.records[0].has & SOCKET_AGE);
     memcpy(&origin, stage->kept.records[0].socket.origin.data, sizeof origin);
@@ -190,7 +163,7 @@ static void nothing_is_listed_for_who_does_not_ask(void **state)
     struct stage *stage = *state;
 
     put_event(stage, IPPROTO_TCP, 1000, 1);
-    send_wire(stage);
+    stage_send(stage);
     assert_int_equal(listen_to(stage, TCP_GROUPS, ~ORIGIN), 0);
     assert_int_equal(stage->peer.request_count, 0);
     assert_int_equal(stage->kept.count, 1);
@@ -203,8 +176,7 @@ static void what_has_no_events_is_not_listed(void **state)
     struct stage *stage = *state;
     const struct inet_diag_req_v2 *request;
 
-    wire_done(&stage->wire, NLM_F_MULTI, 1, 0);
-    send_wire(stage);
+    stage_send_done(stage, 1, 0);
     assert_int_equal(listen_to(stage, UDP4_GROUP, SOCKET_UID), 0);
     assert_int_equal(stage->peer.request_count, 1);
     request = (const void *)(stage->peer.requests[0] + NLMSG_HDRLEN);
@@ -218,7 +190,7 @@ static void a_listing_that_fails_is_told_and_events_come(void **state)
 
     peer_add_error(&stage->peer, -EPERM);
     put_event(stage, IPPROTO_TCP, 1000, 1);
-    send_wire(stage);
+    stage_send(stage);
     assert_int_equal(listen_to(stage, TCP_GROUPS, SOCKET_UID), 0);
     assert_int_equal(stage->kept.count, 1);
     assert_int_equal(stage->report.count, 1);
@@ -238,7 +210,7 @@ static void malformed_events_are_told_and_the_others_come(void **state)
     put_event(stage, IPPROTO_TCP, 1000, 1);  /* with less of an attribute than it says */
     wire_put(&stage->wire, "\377\377\2\0", 4);
     put_event(stage, IPPROTO_TCP, 1001, 2);
-    send_wire(stage);
+    stage_send(stage);
     assert_int_equal(listen_to(stage, TCP_GROUPS, 0), 0);
     assert_int_equal(stage->kept.count, 1);
     assert_int_equal(stage->kept.records[0].socket.local.port, 1001);
@@ -252,7 +224,7 @@ static void lost_events_are_told_and_those_behind_them_come(void **state)
 
     peer_add_error(&stage->peer, -ENOBUFS);
     put_event(stage, IPPROTO_TCP, 1000, 1);
-    send_wire(stage);
+    stage_send(stage);
     assert_int_equal(listen_to(stage, TCP_GROUPS, 0), 0);
     assert_int_equal(stage->kept.count, 1);
     assert_true(report_says(&stage->report, "events were lost"));
@@ -277,10 +249,9 @@ static void the_callbacks_result_ends_the_stream(void **state)
 
     put_event(stage, IPPROTO_TCP, 1000, 1);
     put_event(stage, IPPROTO_TCP, 1001, 2);
-    send_wire(stage);
-    stage->events.kinds = TCP_GROUPS;
+    stage_send(stage);
     stage->kept.stop_after = 1;
-    assert_int_equal(backend_socket_events.dump(&stage->query, keep_record, &stage->kept), STOPPED);
+    assert_int_equal(listen_to(stage, TCP_GROUPS, 0), STOPPED);
 }
 
 static void only_events_are_its_table(void **state)
@@ -292,61 +263,23 @@ static void only_events_are_its_table(void **state)
             assert_true(backend_fields(backends[i], &table_socket_events) == 0);
 }
 
-static int count_idle(void *arg)
-{
-    struct stage *stage = arg;
-
-    stage->idle++;
-    return stage->answer_idle;
-}
-
-static int begin(void **state)
-{
-    struct stage *stage = calloc(1, sizeof *stage);
-
-    assert_non_null(stage);
-    peer_init(&stage->peer);
-    stage->events = (struct query_events){.stop = -1, .idle = count_idle, .idle_arg = stage};
-    stage->query = (struct query){.table = &table_socket_events,
-                                  .proc_root = "/nonexistent",
-                                  .netlink = netlink_create(&stage->peer.netlink),
-                                  .report = &stage->report,
-                                  .events = &stage->events};
-    assert_non_null(stage->query.netlink);
-    *state = stage;
-    return 0;
-}
-
-static int end(void **state)
-{
-    struct stage *stage = *state;
-
-    kept_finish(&stage->kept);
-    netlink_destroy(stage->query.netlink);
-    peer_finish(&stage->peer);
-    free(stage);
-    return 0;
-}
-
-#define TEST(function) cmocka_unit_test_setup_teardown(function, begin, end)
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(each_protocol_is_told_by_its_attribute),
-        TEST(the_last_tcp_info_comes_along),
-        TEST(a_queue_is_never_below_nothing),
-        TEST(user_and_inode_are_those_that_were_listed),
-        TEST(a_connection_that_was_not_listed_came_to_its_listener),
-        TEST(what_was_listed_is_at_least_that_old),
-        TEST(nothing_is_listed_for_who_does_not_ask),
-        TEST(what_has_no_events_is_not_listed),
-        TEST(a_listing_that_fails_is_told_and_events_come),
-        TEST(malformed_events_are_told_and_the_others_come),
-        TEST(lost_events_are_told_and_those_behind_them_come),
-        TEST(a_pause_is_handed_on),
-        TEST(the_callbacks_result_ends_the_stream),
-        TEST(only_events_are_its_table),
+        ON_STAGE(each_protocol_is_told_by_its_attribute),
+        ON_STAGE(the_last_tcp_info_comes_along),
+        ON_STAGE(a_queue_is_never_below_nothing),
+        ON_STAGE(user_and_inode_are_those_that_were_listed),
+        ON_STAGE(a_connection_that_was_not_listed_came_to_its_listener),
+        ON_STAGE(what_was_listed_is_at_least_that_old),
+        ON_STAGE(nothing_is_listed_for_who_does_not_ask),
+        ON_STAGE(what_has_no_events_is_not_listed),
+        ON_STAGE(a_listing_that_fails_is_told_and_events_come),
+        ON_STAGE(malformed_events_are_told_and_the_others_come),
+        ON_STAGE(lost_events_are_told_and_those_behind_them_come),
+        ON_STAGE(a_pause_is_handed_on),
+        ON_STAGE(the_callbacks_result_ends_the_stream),
+        ON_STAGE(only_events_are_its_table),
     };
 
     return cmocka_run_group_tests_name("socket_events", tests, NULL, NULL);

@@ -1,12 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* The fields of sockets, and values as text. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/packet_diag.h>
@@ -21,10 +14,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "addresses.h"
-#include "cells.h"
 #include "fastnet/lookup.h"
 #include "fastnet/text.h"
+#include "kit.h"
 
 static struct record tcp_record(void)
 {

@@ -1,12 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* The pass over all sockets: its program, run here, and what is made of what the program writes. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <arpa/inet.h>
 #include <errno.h>
 #include <netinet/in.h>
@@ -21,8 +14,8 @@
 #include "fastnet/array.h"
 #include "fastnet/kernel_abi.h"
 #include "fastnet/predicate.h"
+#include "kit.h"
 #include "processor.h"
-#include "scene.h"
 
 /* --- The kernel's types ----------------------------------------------------------------------- */
 

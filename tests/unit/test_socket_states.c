@@ -1,12 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* TCP sockets counted by their states: what is asked, and what the counters add. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <errno.h>
 #include <linux/sock_diag.h>
 #include <netinet/in.h>
@@ -17,27 +10,19 @@
 #include <sys/socket.h>
 
 #include "fastnet/predicate.h"
-#include "peer.h"
-#include "scene.h"
+#include "kit.h"
 
 #define STATE(state) (UINT64_C(1) << (state))
 
 enum { STATES = 32 };
 
 struct scene {
-    struct tree tree;
-    struct peer peer;
-    struct netlink *netlink;
-    struct wire wire;
-    struct report report;
+    struct stage stage;
     struct predicate where;
     const struct predicate *wanted;
     uint64_t rows[STATES];
     size_t records;
     unsigned dumps;
-    /* Changes the files when the dump is asked for so often. */
-    void (*change)(struct scene *scene);
-    int (*send)(void *arg, const void *message, size_t size);
 };
 
 static void put_files(const struct scene *scene, unsigned established, unsigned time_wait,
@@ -47,12 +32,12 @@ static void put_files(const struct scene *scene, unsigned established, unsigned 
 
     snprintf(text, sizeof text, "Ip: Forwarding\nIp: 1\nTcp: MaxConn CurrEstab\nTcp: -1 %u\n",
              established);
-    tree_puts(&scene->tree, "snmp", text);
+    tree_puts(&scene->stage.tree, "snmp", text);
     snprintf(text, sizeof text, "sockets: used 9\nTCP: inuse %u orphan 0 tw %u alloc 9 mem 1\n",
              in_use, time_wait);
-    tree_puts(&scene->tree, "sockstat", text);
+    tree_puts(&scene->stage.tree, "sockstat", text);
     snprintf(text, sizeof text, "TCP6: inuse %u\nUDP6: inuse 77\n", in_use6);
-    tree_puts(&scene->tree, "sockstat6", text);
+    tree_puts(&scene->stage.tree, "sockstat6", text);
 }
 
 /* So many sockets are in the answer. */
@@ -63,16 +48,16 @@ static void put_sockets(struct scene *scene, uint8_t state, uint8_t timer, unsig
         message.idiag_state = state;
         message.idiag_timer = timer;
         message.idiag_family = i % 2 ? AF_INET6 : AF_INET;
-        wire_message(&scene->wire, TCPDIAG_GETSOCK, NLM_F_MULTI, scene->dumps + 1);
-        wire_put(&scene->wire, &message, sizeof message);
+        wire_message(&scene->stage.wire, TCPDIAG_GETSOCK, NLM_F_MULTI, scene->dumps + 1);
+        wire_put(&scene->stage.wire, &message, sizeof message);
     }
 }
 
 static void end_answer(struct scene *scene, int error)
 {
-    wire_done(&scene->wire, NLM_F_MULTI, ++scene->dumps, error);
-    peer_add_wire(&scene->peer, &scene->wire);
-    scene->wire.length = 0;
+    wire_done(&scene->stage.wire, NLM_F_MULTI, ++scene->dumps, error);
+    peer_add_wire(&scene->stage.peer, &scene->stage.wire);
+    scene->stage.wire.length = 0;
 }
 
 static int take(const struct record *record, void *arg)
@@ -90,16 +75,11 @@ static int take(const struct record *record, void *arg)
 
 static int count(struct scene *scene)
 {
-    const struct query query = {.table = &table_tcp_states,
-                                .needs = SOCKET_STATE,
-                                .where = scene->wanted,
-                                .proc_root = scene->tree.root,
-                                .netlink = scene->netlink,
-                                .report = &scene->report};
-
+    scene->stage.query.needs = SOCKET_STATE;
+    scene->stage.query.where = scene->wanted;
     memset(scene->rows, 0, sizeof scene->rows);
     scene->records = 0;
-    return backend_socket_states.dump(&query, take, scene);
+    return stage_list(&scene->stage, &backend_socket_states, &table_tcp_states, take);
 }
 
 static void want(struct scene *scene, uint64_t states)
@@ -115,7 +95,7 @@ static uint32_t asked_states(const struct scene *scene, size_t number)
         struct inet_diag_req body;
     } request;
 
-    memcpy(&request, scene->peer.requests[number], sizeof request);
+    memcpy(&request, scene->stage.peer.requests[number], sizeof request);
     assert_int_equal(request.header.nlmsg_type, TCPDIAG_GETSOCK);
     return request.body.idiag_states;
 }
@@ -139,7 +119,7 @@ static void two_states_come_from_counters_and_the_others_from_a_dump(void **stat
     assert_int_equal(scene->rows[TCP_CLOSE_WAIT], 3);
     assert_int_equal(scene->rows[TCP_FIN_WAIT2], 3);
     assert_int_equal(scene->records, 5);
-    assert_int_equal(scene->report.count, 0);
+    assert_int_equal(scene->stage.report.count, 0);
     assert_int_equal(asked_states(scene, 0) & (STATE(TCP_ESTABLISHED) | STATE(TCP_TIME_WAIT)), 0);
     assert_int_equal(asked_states(scene, 0),
                      UINT32_MAX & ~(STATE(TCP_ESTABLISHED) | STATE(TCP_TIME_WAIT)));
@@ -205,7 +185,7 @@ static void a_kernel_without_ipv6_has_all_of_them_in_one_file(void **state)
     char path[96];
 
     put_files(scene, 5, 1, 5, 0);
-    snprintf(path, sizeof path, "%s/net/sockstat6", scene->tree.root);
+    snprintf(path, sizeof path, "%s/net/sockstat6", scene->stage.tree.root);
     assert_int_equal(remove(path), 0);
     end_answer(scene, 0);
     assert_int_equal(count(scene), 0);
@@ -240,7 +220,7 @@ static void without_the_two_states_there_is_nothing_to_gain(void **state)
     put_files(scene, 7, 3, 7, 0);
     want(scene, STATE(TCP_LISTEN));
     assert_int_equal(count(scene), -EOPNOTSUPP);
-    assert_int_equal(scene->peer.request_count, 0);
+    assert_int_equal(scene->stage.peer.request_count, 0);
 }
 
 static void a_filter_of_anything_but_states_needs_rows(void **state)
@@ -253,32 +233,15 @@ static void a_filter_of_anything_but_states_needs_rows(void **state)
     assert_int_equal(count(scene), -EOPNOTSUPP);
     scene->where = predicate_text(field_named(&kind_socket, "protocol"), "tcp");
     assert_int_equal(count(scene), -EOPNOTSUPP);
-    assert_int_equal(scene->peer.request_count, 0);
+    assert_int_equal(scene->stage.peer.request_count, 0);
 }
 
 /* --- While sockets come and go ---------------------------------------------------------------- */
 
-static int change_and_send(void *arg, const void *message, size_t size)
+static void grow(void *arg)
 {
-    struct peer *peer = arg;
-    struct scene *scene = (struct scene *)((char *)peer - offsetof(struct scene, peer));
+    struct scene *scene = arg;
 
-    scene->change(scene);
-    return scene->send(arg, message, size);
-}
-
-static void change_when_asked(struct scene *scene, void (*change)(struct scene *))
-{
-    scene->send = scene->peer.netlink.send;
-    scene->change = change;
-    scene->peer.netlink.send = change_and_send;
-    netlink_destroy(scene->netlink);
-    scene->netlink = netlink_create(&scene->peer.netlink);
-    assert_non_null(scene->netlink);
-}
-
-static void grow(struct scene *scene)
-{
     put_files(scene, 1200, 60, 1200, 0);
 }
 
@@ -287,23 +250,25 @@ static void counters_that_move_are_taken_from_the_middle(void **state)
     struct scene *scene = *state;
 
     for (int verbose = 0; verbose < 2; verbose++) {
-        scene->report.verbose = verbose;
+        scene->stage.report.verbose = verbose;
         put_files(scene, 1000, 40, 1000, 0);
         put_sockets(scene, TCP_CLOSE_WAIT, TIMER_OFF, 100);
         end_answer(scene, 0);
         if (!verbose)
-            change_when_asked(scene, grow);
+            scene->stage.peer.asked = grow;
         assert_int_equal(count(scene), 0);
         assert_int_equal(scene->rows[TCP_ESTABLISHED], 1000);
         assert_int_equal(scene->rows[TCP_TIME_WAIT], 50);
-        assert_int_equal(scene->report.count, verbose);
+        assert_int_equal(scene->stage.report.count, verbose);
     }
-    assert_true(report_says(&scene->report, "CurrEstab 1000 to 1200, tw 40 to 60"));
-    assert_false(scene->report.partial);
+    assert_true(report_says(&scene->stage.report, "CurrEstab 1000 to 1200, tw 40 to 60"));
+    assert_false(scene->stage.report.partial);
 }
 
-static void shrink(struct scene *scene)
+static void shrink(void *arg)
 {
+    struct scene *scene = arg;
+
     put_files(scene, 1, 1, 1, 0);
 }
 
@@ -315,7 +280,7 @@ static void a_number_below_zero_is_none(void **state)
     put_sockets(scene, TCP_CLOSE_WAIT, TIMER_OFF, 9);
     put_sockets(scene, TCP_FIN_WAIT2, TIMER_TIME_WAIT, 9);
     end_answer(scene, 0);
-    change_when_asked(scene, shrink);
+    scene->stage.peer.asked = shrink;
     assert_int_equal(count(scene), 0);
     assert_int_equal(scene->rows[TCP_ESTABLISHED], 0);
     assert_int_equal(scene->rows[TCP_TIME_WAIT], 0);
@@ -333,7 +298,7 @@ static void what_does_not_fit_is_counted_once_more(void **state)
     assert_int_equal(count(scene), 0);
     assert_int_equal(scene->rows[TCP_ESTABLISHED], 9);
     assert_int_equal(scene->rows[TCP_LISTEN], 1);
-    assert_int_equal(scene->peer.request_count, 2);
+    assert_int_equal(scene->stage.peer.request_count, 2);
 }
 
 /* --- Counters that cannot be used ------------------------------------------------------------- */
@@ -342,20 +307,20 @@ static void assert_refused(struct scene *scene)
 {
     assert_true(count(scene) < 0);
     assert_int_equal(scene->records, 0);
-    assert_int_equal(scene->report.count, 0);
-    assert_false(scene->report.partial);
+    assert_int_equal(scene->stage.report.count, 0);
+    assert_false(scene->stage.report.partial);
 }
 
 static void counters_that_contradict_each_other_are_not_used(void **state)
 {
     struct scene *scene = *state;
 
-    scene->peer.replays = true;
+    scene->stage.peer.replays = true;
     end_answer(scene, 0);
     put_files(scene, 9, 0, 12, 0);
     assert_refused(scene);
     put_files(scene, 12, 0, 9, 0);
-    scene->peer.next = 0;
+    scene->stage.peer.next = 0;
     assert_refused(scene);
 }
 
@@ -398,14 +363,14 @@ static void files_that_are_missing_or_garbled_are_not_used(void **state)
 
     for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
         put_files(scene, 7, 0, 7, 0);
-        snprintf(path, sizeof path, "%s/net/%s", scene->tree.root, files[i].name);
+        snprintf(path, sizeof path, "%s/net/%s", scene->stage.tree.root, files[i].name);
         if (files[i].text)
-            tree_puts(&scene->tree, files[i].name, files[i].text);
+            tree_puts(&scene->stage.tree, files[i].name, files[i].text);
         else
             assert_int_equal(remove(path), 0);
         assert_refused(scene);
     }
-    assert_int_equal(scene->peer.request_count, 0);
+    assert_int_equal(scene->stage.peer.request_count, 0);
 }
 
 static void a_dump_that_fails_hands_on_nothing(void **state)
@@ -420,29 +385,13 @@ static void a_dump_that_fails_hands_on_nothing(void **state)
 
 static int begin(void **state)
 {
-    struct scene *scene = calloc(1, sizeof *scene);
+    struct scene *scene = stage_make_in(state, sizeof *scene);
 
-    assert_non_null(scene);
-    tree_make(&scene->tree);
-    peer_init(&scene->peer);
-    scene->netlink = netlink_create(&scene->peer.netlink);
-    assert_non_null(scene->netlink);
-    *state = scene;
+    scene->stage.peer.arg = scene;
     return 0;
 }
 
-static int end(void **state)
-{
-    struct scene *scene = *state;
-
-    netlink_destroy(scene->netlink);
-    peer_finish(&scene->peer);
-    tree_remove(&scene->tree);
-    free(scene);
-    return 0;
-}
-
-#define TEST(function) cmocka_unit_test_setup_teardown(function, begin, end)
+#define TEST(function) cmocka_unit_test_setup_teardown(function, begin, stage_remove)
 
 int main(void)
 {

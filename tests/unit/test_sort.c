@@ -1,16 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Elements of any size in order, and equal ones in the order they came. */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "fastnet/array.h"
 #include "fastnet/hash.h"
+#include "kit.h"
 
 enum { MANY = 1000 };
 

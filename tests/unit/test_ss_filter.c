@@ -3,13 +3,6 @@
  * The filter language of ss: which sockets each filter lists, and what is said of those that are
  * wrong. Each socket of the scene has a letter.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <errno.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -19,12 +12,10 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "addresses.h"
 #include "cli/ss/ss.h"
 #include "cli/ss/ss_filter.h"
 #include "fastnet/predicate.h"
-
-#define COUNT(array) (sizeof(array) / sizeof *(array))
+#include "kit.h"
 
 /* --- The scene -------------------------------------------------------------------------------- */
 

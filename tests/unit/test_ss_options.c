@@ -1,21 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* ss's command line: which tables, families and states each selects, as ss of iproute2 7.1. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include "cli/ss/ss.h"
+#include "kit.h"
 #include "reference.h"
-
-#define COUNT(array) (sizeof(array) / sizeof *(array))
 
 enum { WORDS_MAX = 16 };
 

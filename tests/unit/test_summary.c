@@ -1,12 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* How much is used: what is read for it, what becomes of what is missing, and what people see. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <errno.h>
 #include <linux/sock_diag.h>
 #include <netinet/tcp.h>
@@ -17,109 +10,67 @@
 #include <unistd.h>
 
 #include "backend/summary/summary.h"
-#include "cells.h"
 #include "fastnet/array.h"
 #include "fastnet/layouts.h"
-#include "flow_scene.h"
-#include "output.h"
-#include "peer.h"
-
-struct scene {
-    struct flow_scene base;
-    char text[4096];
-    int refuse;
-};
-
-static size_t put_number(char *dst, size_t room, const struct record *record)
-{
-    const struct summary_record *summary = &record->summary;
-    const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
-    size_t length = 0;
-
-    if (record->has & SUMMARY_VALUE)
-        length += (size_t)snprintf(dst, room, "%llu", (unsigned long long)summary->value);
-    if (record->has & SUMMARY_LIMIT)
-        length += (size_t)snprintf(dst + length, room - length, "/%llu",
-                                   (unsigned long long)summary->limit);
-    if (record->has & SUMMARY_BYTES)
-        length += (size_t)snprintf(dst + length, room - length, "%llup",
-                                   (unsigned long long)(summary->bytes / page));
-    if (record->has & SUMMARY_LIMIT_BYTES)
-        length += (size_t)snprintf(dst + length, room - length, "/%llup",
-                                   (unsigned long long)(summary->limit_bytes / page));
-    if (record->has & SUMMARY_PRESSURE)
-        length += (size_t)snprintf(dst + length, room - length, "!%llup",
-                                   (unsigned long long)(summary->pressure_bytes / page));
-    return length;
-}
+#include "kit.h"
 
 /* "tcp.orphans=3/4", memory in pages: "tcp.memory=2p/9p!8p"; '*' stands before the machine's. */
 static int say(const struct record *record, void *arg)
 {
     const struct summary_record *summary = &record->summary;
-    struct scene *scene = arg;
-    size_t length = strlen(scene->text);
+    const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
+    const struct {
+        uint64_t field, number;
+        const char *before, *behind;
+    } numbers[] = {
+        {SUMMARY_VALUE, summary->value, "", ""},
+        {SUMMARY_LIMIT, summary->limit, "/", ""},
+        {SUMMARY_BYTES, summary->bytes / page, "", "p"},
+        {SUMMARY_LIMIT_BYTES, summary->limit_bytes / page, "/", "p"},
+        {SUMMARY_PRESSURE, summary->pressure_bytes / page, "!", "p"},
+    };
 
     assert_ptr_equal(record->kind, &kind_summary);
-    length +=
-        (size_t)snprintf(scene->text + length, sizeof scene->text - length,
-                         "%s%.*s.%.*s=", summary->machine ? "*" : "", (int)summary->subject.length,
-                         summary->subject.data, (int)summary->name.length, summary->name.data);
-    length += put_number(scene->text + length, sizeof scene->text - length, record);
-    assert_in_range(length, 0, sizeof scene->text - 2);
-    memcpy(scene->text + length, " ", 2);
-    return scene->refuse;
+    stage_say(arg, "%s%.*s.%.*s=", summary->machine ? "*" : "", (int)summary->subject.length,
+              summary->subject.data, (int)summary->name.length, summary->name.data);
+    for (size_t i = 0; i < COUNT(numbers); i++)
+        if (record->has & numbers[i].field)
+            stage_say(arg, "%s%llu%s", numbers[i].before, (unsigned long long)numbers[i].number,
+                      numbers[i].behind);
+    return stage_say(arg, " ");
 }
 
-static int list(struct scene *scene, const struct backend *backend, struct netlink *netlink)
+static int list(struct stage *stage, const struct backend *backend, struct netlink *netlink)
 {
-    const struct query query = {.table = &table_summary,
-                                .needs = UINT64_MAX,
-                                .proc_root = scene->base.tree.root,
-                                .netlink = netlink,
-                                .report = &scene->base.report};
-
-    scene->text[0] = '\0';
-    scene->base.report = (struct report){.partial = false};
-    return backend->dump(&query, say, scene);
+    stage->query.netlink = netlink;
+    return stage_list(stage, backend, &table_summary, say);
 }
 
-static int list_files(struct scene *scene)
+static int list_files(struct stage *stage)
 {
-    return list(scene, &backend_proc_summary, NULL);
+    return list(stage, &backend_proc_summary, NULL);
 }
 
-static void put(const struct scene *scene, const char *path, const char *text)
+static void put(const struct stage *stage, const char *path, const char *text)
 {
-    flow_scene_put(&scene->base, path, text);
+    tree_put_file(&stage->tree, path, text);
 }
 
-static void put_counters(const struct scene *scene)
+static void put_counters(const struct stage *stage)
 {
-    put(scene, "net/sockstat",
+    put(stage, "net/sockstat",
         "sockets: used 153\nTCP: inuse 5 orphan 3 tw 7 alloc 90 mem 9\n"
         "UDP: inuse 4 mem 2\nUDPLITE: inuse 1\nRAW: inuse 2\n"
         "FRAG: inuse 6 memory 4096\n");
-    put(scene, "net/sockstat6",
+    put(stage, "net/sockstat6",
         "TCP6: inuse 2\nUDP6: inuse 3\nUDPLITE6: inuse 0\nRAW6: inuse 1\n"
         "FRAG6: inuse 0 memory 0\n");
-    put(scene, "net/snmp", "Tcp: MaxConn CurrEstab\nTcp: -1 4\n");
+    put(stage, "net/snmp", "Tcp: MaxConn CurrEstab\nTcp: -1 4\n");
 }
 
 static int make(void **state)
 {
-    static struct scene scene;
-
-    scene = (struct scene){.refuse = 0};
-    tree_make(&scene.base.tree);
-    put_counters(&scene);
-    *state = &scene;
-    return 0;
-}
-
-static int clear(void **state)
-{
-    tree_remove(&((struct scene *)*state)->base.tree);
+    put_counters(stage_make_in(state, sizeof(struct stage)));
     return 0;
 }
 
@@ -127,32 +78,32 @@ static int clear(void **state)
 
 static void counters_alone_make_rows_without_limits(void **state)
 {
-    struct scene *scene = *state;
+    struct stage *stage = *state;
 
-    assert_int_equal(list_files(scene), 0);
+    assert_int_equal(list_files(stage), 0);
     assert_string_equal(
-        scene->text,
+        stage->text,
         "all.sockets=153 tcp.sockets=7 tcp.ESTABLISHED=4 tcp.TIME_WAIT=7 *tcp.allocated=90 "
         "*tcp.orphans=3 *tcp.memory=9p udp.sockets=7 *udp.memory=2p udplite.sockets=1 "
         "raw.sockets=3 frag.datagrams=6 frag.memory=1p frag6.datagrams=0 frag6.memory=0p ");
-    assert_int_equal(scene->base.report.count, 0);
+    assert_int_equal(stage->report.count, 0);
 }
 
 static void limits_stand_beside_what_they_limit(void **state)
 {
-    struct scene *scene = *state;
+    struct stage *stage = *state;
 
-    put(scene, "sys/net/ipv4/tcp_max_tw_buckets", "100\n");
-    put(scene, "sys/net/ipv4/tcp_max_orphans", "200\n");
-    put(scene, "sys/net/ipv4/tcp_mem", "10\t20\t30\n");
-    put(scene, "sys/net/ipv4/udp_mem", "40\t50\t60\n");
-    put(scene, "sys/net/ipv4/ipfrag_high_thresh", "8192\n");
-    put(scene, "sys/net/netfilter/nf_conntrack_count", "12\n");
-    put(scene, "sys/net/netfilter/nf_conntrack_max", "99\n");
-    put(scene, "sys/fs/file-nr", "1000\t0\t5000\n");
-    assert_int_equal(list_files(scene), 0);
+    put(stage, "sys/net/ipv4/tcp_max_tw_buckets", "100\n");
+    put(stage, "sys/net/ipv4/tcp_max_orphans", "200\n");
+    put(stage, "sys/net/ipv4/tcp_mem", "10\t20\t30\n");
+    put(stage, "sys/net/ipv4/udp_mem", "40\t50\t60\n");
+    put(stage, "sys/net/ipv4/ipfrag_high_thresh", "8192\n");
+    put(stage, "sys/net/netfilter/nf_conntrack_count", "12\n");
+    put(stage, "sys/net/netfilter/nf_conntrack_max", "99\n");
+    put(stage, "sys/fs/file-nr", "1000\t0\t5000\n");
+    assert_int_equal(list_files(stage), 0);
     assert_string_equal(
-        scene->text,
+        stage->text,
         "all.sockets=153 tcp.sockets=7 tcp.ESTABLISHED=4 tcp.TIME_WAIT=7/100 *tcp.allocated=90 "
         "*tcp.orphans=3/200 *tcp.memory=9p/30p!20p udp.sockets=7 *udp.memory=2p/60p!50p "
         "udplite.sockets=1 raw.sockets=3 frag.datagrams=6 frag.memory=1p/2p frag6.datagrams=0 "
@@ -161,28 +112,28 @@ static void limits_stand_beside_what_they_limit(void **state)
 
 static void a_limit_that_is_malformed_or_no_limit_is_unknown(void **state)
 {
-    struct scene *scene = *state;
+    struct stage *stage = *state;
 
-    put(scene, "sys/net/ipv4/tcp_max_orphans", "many\n");
-    put(scene, "sys/net/ipv4/tcp_mem", "10\t20\n");
-    put(scene, "sys/net/netfilter/nf_conntrack_count", "12\n");
-    put(scene, "sys/net/netfilter/nf_conntrack_max", "0\n");
-    assert_int_equal(list_files(scene), 0);
-    assert_non_null(strstr(scene->text, "*tcp.orphans=3 *tcp.memory=9p "));
-    assert_non_null(strstr(scene->text, "flows.tracked=12 "));
-    assert_true(report_says(&scene->base.report, "sys/net/ipv4/tcp_max_orphans: malformed"));
-    assert_true(report_says(&scene->base.report, "sys/net/ipv4/tcp_mem: malformed"));
-    assert_false(scene->base.report.partial);
-    put(scene, "sys/fs/file-nr", "1\n");
-    assert_int_equal(list_files(scene), 0);
-    assert_true(scene->base.report.partial);
+    put(stage, "sys/net/ipv4/tcp_max_orphans", "many\n");
+    put(stage, "sys/net/ipv4/tcp_mem", "10\t20\n");
+    put(stage, "sys/net/netfilter/nf_conntrack_count", "12\n");
+    put(stage, "sys/net/netfilter/nf_conntrack_max", "0\n");
+    assert_int_equal(list_files(stage), 0);
+    assert_non_null(strstr(stage->text, "*tcp.orphans=3 *tcp.memory=9p "));
+    assert_non_null(strstr(stage->text, "flows.tracked=12 "));
+    assert_true(report_says(&stage->report, "sys/net/ipv4/tcp_max_orphans: malformed"));
+    assert_true(report_says(&stage->report, "sys/net/ipv4/tcp_mem: malformed"));
+    assert_false(stage->report.partial);
+    put(stage, "sys/fs/file-nr", "1\n");
+    assert_int_equal(list_files(stage), 0);
+    assert_true(stage->report.partial);
 }
 
 static void sockets_of_other_families_are_counted_by_name(void **state)
 {
-    struct scene *scene = *state;
+    struct stage *stage = *state;
 
-    put(scene, "net/protocols",
+    put(stage, "net/protocols",
         "protocol  size sockets  memory press maxhdr  slab module     cl co di ac\n"
         "PACKET    1600      3      -1   NI       0   no   kernel      n  n  n  n\n"
         "UNIX-STREAM 1152    20     -1   NI       0   yes  kernel      y  n  n  n\n"
@@ -190,39 +141,39 @@ static void sockets_of_other_families_are_counted_by_name(void **state)
         "SOMETHING 1152      2      -1   NI       0   yes  kernel      y  n  n  n\n"
         "NETLINK   1096     -1      -1   NI       0   no   kernel      n  n  n  n\n"
         "XDP       1088\n");
-    assert_int_equal(list_files(scene), 0);
-    assert_non_null(strstr(scene->text, " raw.sockets=3 unix.sockets=22 packet.sockets=3 frag."));
-    assert_null(strstr(scene->text, "netlink"));
-    assert_null(strstr(scene->text, "xdp"));
-    assert_int_equal(scene->base.report.count, 0);
+    assert_int_equal(list_files(stage), 0);
+    assert_non_null(strstr(stage->text, " raw.sockets=3 unix.sockets=22 packet.sockets=3 frag."));
+    assert_null(strstr(stage->text, "netlink"));
+    assert_null(strstr(stage->text, "xdp"));
+    assert_int_equal(stage->report.count, 0);
 }
 
 static void without_counters_there_is_no_summary(void **state)
 {
-    struct scene *scene = *state;
+    struct stage *stage = *state;
     char path[128];
 
-    scene->refuse = STOPPED;
-    assert_int_equal(list_files(scene), STOPPED);
-    assert_string_equal(scene->text, "all.sockets=153 ");
-    snprintf(path, sizeof path, "%s/net/sockstat", scene->base.tree.root);
+    stage->kept.answer = STOPPED;
+    assert_int_equal(list_files(stage), STOPPED);
+    assert_string_equal(stage->text, "all.sockets=153 ");
+    snprintf(path, sizeof path, "%s/net/sockstat", stage->tree.root);
     assert_int_equal(unlink(path), 0);
-    assert_int_equal(list_files(scene), -ENOENT);
+    assert_int_equal(list_files(stage), -ENOENT);
 }
 
 static void counters_that_cannot_be_read_cost_their_rows(void **state)
 {
-    struct scene *scene = *state;
+    struct stage *stage = *state;
     char path[128];
 
-    put(scene, "sys/fs/file-nr", "1000\t0\t5000\n");
-    snprintf(path, sizeof path, "%s/net/sockstat", scene->base.tree.root);
+    put(stage, "sys/fs/file-nr", "1000\t0\t5000\n");
+    snprintf(path, sizeof path, "%s/net/sockstat", stage->tree.root);
     assert_int_equal(unlink(path), 0);
     assert_int_equal(mkdir(path, 0700), 0);
-    assert_int_equal(list_files(scene), 0);
-    assert_string_equal(scene->text, "*files.open=1000/5000 ");
-    assert_true(report_says(&scene->base.report, "net/sockstat: Is a directory"));
-    assert_true(scene->base.report.partial);
+    assert_int_equal(list_files(stage), 0);
+    assert_string_equal(stage->text, "*files.open=1000/5000 ");
+    assert_true(report_says(&stage->report, "net/sockstat: Is a directory"));
+    assert_true(stage->report.partial);
     assert_int_equal(rmdir(path), 0);
 }
 
@@ -238,7 +189,7 @@ static void put_socket(struct wire *wire, uint8_t state, uint16_t port)
 }
 
 /* The answer about IPv4, and that about IPv6, which is empty. */
-static int list_answers(struct scene *scene, struct wire *wire, int error)
+static int list_answers(struct stage *stage, struct wire *wire, int error)
 {
     struct peer peer;
     struct netlink *netlink;
@@ -251,7 +202,7 @@ static int list_answers(struct scene *scene, struct wire *wire, int error)
     wire_done(wire, NLM_F_MULTI, 2, 0);
     peer_add_wire(&peer, wire);
     netlink = netlink_create(&peer.netlink);
-    result = list(scene, &backend_summary, netlink);
+    result = list(stage, &backend_summary, netlink);
     netlink_destroy(netlink);
     peer_finish(&peer);
     return result;
@@ -259,32 +210,32 @@ static int list_answers(struct scene *scene, struct wire *wire, int error)
 
 static void every_state_has_a_row(void **state)
 {
-    struct scene *scene = *state;
+    struct stage *stage = *state;
     struct wire wire = {.length = 0};
 
     put_socket(&wire, TCP_LISTEN, 1);
     put_socket(&wire, TCP_LISTEN, 2);
     put_socket(&wire, TCP_CLOSE_WAIT, 3);
     put_socket(&wire, TCP_SYN_SENT, 4);
-    assert_int_equal(list_answers(scene, &wire, 0), 0);
+    assert_int_equal(list_answers(stage, &wire, 0), 0);
     assert_non_null(
-        strstr(scene->text,
+        strstr(stage->text,
                "tcp.sockets=7 tcp.LISTEN=2 tcp.ESTABLISHED=3 tcp.SYN_SENT=1 tcp.SYN_RECV=0 "
                "tcp.FIN_WAIT1=0 tcp.FIN_WAIT2=0 tcp.TIME_WAIT=7 tcp.CLOSE_WAIT=1 tcp.LAST_ACK=0 "
                "tcp.CLOSING=0 *tcp.allocated=90 "));
-    assert_int_equal(scene->base.report.count, 0);
+    assert_int_equal(stage->report.count, 0);
 }
 
 static void if_sockets_cannot_be_listed_the_counters_are_left(void **state)
 {
-    struct scene *scene = *state;
+    struct stage *stage = *state;
     struct wire wire = {.length = 0};
 
-    assert_int_equal(list_answers(scene, &wire, -EPERM), 0);
+    assert_int_equal(list_answers(stage, &wire, -EPERM), 0);
     assert_non_null(
-        strstr(scene->text, "tcp.sockets=7 tcp.ESTABLISHED=4 tcp.TIME_WAIT=7 *tcp.allocated=90 "));
-    assert_true(report_says(&scene->base.report, "not counted by state"));
-    assert_true(scene->base.report.partial);
+        strstr(stage->text, "tcp.sockets=7 tcp.ESTABLISHED=4 tcp.TIME_WAIT=7 *tcp.allocated=90 "));
+    assert_true(report_says(&stage->report, "not counted by state"));
+    assert_true(stage->report.partial);
 }
 
 /* --- How it is shown -------------------------------------------------------------------------- */
@@ -382,7 +333,7 @@ static void people_see_values_beside_limits(void **state)
                         "\033[1;31mat its limit\033[0m\n");
 }
 
-#define TEST(function) cmocka_unit_test_setup_teardown(function, make, clear)
+#define TEST(function) cmocka_unit_test_setup_teardown(function, make, stage_remove)
 
 int main(void)
 {

@@ -1,12 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Names of the kernel's functions, by places in their code. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
@@ -15,7 +8,7 @@
 
 #include "fastnet/array.h"
 #include "fastnet/lookup.h"
-#include "scene.h"
+#include "kit.h"
 
 struct scene {
     struct tree tree;

@@ -1,12 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* The fields of a socket of IP that the kernel tells in structs of its own. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <arpa/inet.h>
 #include <linux/inet_diag.h>
 #include <linux/netlink.h>
@@ -16,10 +9,10 @@
 #include <string.h>
 #include <sys/socket.h>
 
-#include "cells.h"
 #include "fastnet/array.h"
 #include "fastnet/kernel_info.h"
 #include "format/socket/nested.h"
+#include "kit.h"
 
 static const struct kernel_tcp_info connection = {
     .state = TCP_ESTABLISHED,

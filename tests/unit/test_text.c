@@ -1,12 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Numbers and addresses as text, against the C library. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <arpa/inet.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -15,8 +8,8 @@
 #include <time.h>
 
 #include "../helpers/libc.h"
-#include "addresses.h"
 #include "fastnet/text.h"
+#include "kit.h"
 
 enum { RANDOM_ADDRESSES = 1000000 };
 
@@ -29,7 +22,7 @@ static uint64_t random_next(uint64_t *seed)
     return *seed;
 }
 
-static void assert_text(const char *text, const char *end, const char *expected)
+static void assert_written(const char *text, const char *end, const char *expected)
 {
     const size_t length = (size_t)(end - text);
 
@@ -42,7 +35,7 @@ static void assert_number(uint64_t number)
     char text[TEXT_U64_MAX] = "", expected[TEXT_U64_MAX + 1];
 
     snprintf(expected, sizeof(expected), "%llu", (unsigned long long)number);
-    assert_text(text, text_u64(text, number), expected);
+    assert_written(text, text_u64(text, number), expected);
 }
 
 static void numbers_are_written_as_printf_writes_them(void **state)
@@ -80,7 +73,7 @@ static void seconds_have_three_decimals(void **state)
 
     (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
-        assert_text(text, text_seconds(text, cases[i].milliseconds), cases[i].text);
+        assert_written(text, text_seconds(text, cases[i].milliseconds), cases[i].text);
 }
 
 static void microseconds_are_seconds_with_six_decimals(void **state)
@@ -99,7 +92,7 @@ static void microseconds_are_seconds_with_six_decimals(void **state)
 
     (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
-        assert_text(text, text_microseconds(text, cases[i].microseconds), cases[i].text);
+        assert_written(text, text_microseconds(text, cases[i].microseconds), cases[i].text);
 }
 
 static void times_are_written_as_gmtime_has_them(void **state)
@@ -108,14 +101,14 @@ static void times_are_written_as_gmtime_has_them(void **state)
     char text[TEXT_TIME_MAX + 1] = "", expected[64];
 
     (void)state;
-    assert_text(text, text_time(text, UINT64_C(1795180878848635998)),
-                "2026-11-20T13:21:18.848635Z");
+    assert_written(text, text_time(text, UINT64_C(1795180878848635998)),
+                   "2026-11-20T13:21:18.848635Z");
     for (time_t day = 0; day < DAYS_TO_2554; day++) {
         const time_t second = day * DAY + day * 977 % DAY;
         struct tm utc;
         assert_non_null(gmtime_r(&second, &utc));
         strftime(expected, sizeof expected, "%Y-%m-%dT%H:%M:%S.000001Z", &utc);
-        assert_text(text, text_time(text, (uint64_t)second * 1000000000 + 1999), expected);
+        assert_written(text, text_time(text, (uint64_t)second * 1000000000 + 1999), expected);
     }
 }
 
@@ -138,7 +131,7 @@ static void assert_address(int family, const uint8_t *address)
     char *end = family == AF_INET ? text_ipv4(text, address) : text_ipv6(text, address);
     assert_int_equal(text[TEXT_ADDRESS_MAX], '#');
     if (IS_GLIBC || family == AF_INET)
-        assert_text(text, end, expected);
+        assert_written(text, end, expected);
     else
         assert_means(text, end, address);
 }
@@ -214,12 +207,12 @@ static void mapped_addresses_are_written_as_ipv4(void **state)
 
     (void)state;
     assert_true(address_is_mapped(&address));
-    assert_text(text, text_address(text, &address), "192.0.2.1");
+    assert_written(text, text_address(text, &address), "192.0.2.1");
     address = ip("::fffe:192.0.2.1");
     assert_false(address_is_mapped(&address));
-    assert_text(text, text_address(text, &address), "::fffe:c000:201");
+    assert_written(text, text_address(text, &address), "::fffe:c000:201");
     address = ip("192.0.2.1");
-    assert_text(text, text_address(text, &address), "192.0.2.1");
+    assert_written(text, text_address(text, &address), "192.0.2.1");
 }
 
 static void padding_fills_up_to_the_width_and_cuts_nothing(void **state)
@@ -227,9 +220,9 @@ static void padding_fills_up_to_the_width_and_cuts_nothing(void **state)
     char text[8] = "abc";
 
     (void)state;
-    assert_text(text, text_pad(text + 3, text, 6), "abc   ");
-    assert_text(text, text_pad(text + 3, text, 3), "abc");
-    assert_text(text, text_pad(text + 3, text, 2), "abc");
+    assert_written(text, text_pad(text + 3, text, 6), "abc   ");
+    assert_written(text, text_pad(text + 3, text, 3), "abc");
+    assert_written(text, text_pad(text + 3, text, 2), "abc");
 }
 
 static void a_shell_reads_a_word_as_it_is(void **state)

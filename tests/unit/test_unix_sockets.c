@@ -1,12 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Unix sockets: what netlink says is true, and of /proc/net/unix what agrees with it. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <errno.h>
 #include <linux/sock_diag.h>
 #include <linux/unix_diag.h>
@@ -18,20 +11,13 @@
 #include <sys/socket.h>
 
 #include "fastnet/thread.h"
-#include "peer.h"
-#include "scene.h"
+#include "kit.h"
 
 struct scene {
-    struct tree tree;
-    struct peer peer;
-    struct netlink *netlink;
-    struct wire wire;
-    struct kept kept;
-    struct report report;
+    struct stage stage;
     uint32_t answer;   /* to which request, the first is 1 */
     char file[131072]; /* net/unix, as far as it is written */
     size_t length;
-    uint64_t needs;
 };
 
 struct facts {
@@ -55,12 +41,12 @@ static void tell_facts(struct scene *scene, uint32_t inode, const char *name, si
     const struct unix_diag_rqlen queues = {listens ? facts.waiting : inode + 1, inode + 2};
     const uint32_t uid = inode + 3;
 
-    wire_message(&scene->wire, SOCK_DIAG_BY_FAMILY, NLM_F_MULTI, scene->answer);
-    wire_put(&scene->wire, &diag, sizeof diag);
+    wire_message(&scene->stage.wire, SOCK_DIAG_BY_FAMILY, NLM_F_MULTI, scene->answer);
+    wire_put(&scene->stage.wire, &diag, sizeof diag);
     if (size)
-        wire_attribute(&scene->wire, UNIX_DIAG_NAME, name, size);
-    wire_attribute(&scene->wire, UNIX_DIAG_RQLEN, &queues, sizeof queues);
-    wire_attribute(&scene->wire, UNIX_DIAG_UID, &uid, sizeof uid);
+        wire_attribute(&scene->stage.wire, UNIX_DIAG_NAME, name, size);
+    wire_attribute(&scene->stage.wire, UNIX_DIAG_RQLEN, &queues, sizeof queues);
+    wire_attribute(&scene->stage.wire, UNIX_DIAG_UID, &uid, sizeof uid);
 }
 
 static void tell(struct scene *scene, uint32_t inode, const char *name, size_t size)
@@ -125,32 +111,21 @@ static void show_pending(struct scene *scene, unsigned address, const char *name
 
 static void tell_all_over(struct scene *scene)
 {
-    wire_done(&scene->wire, NLM_F_MULTI, scene->answer++, 0);
-    peer_add_wire(&scene->peer, &scene->wire);
-    scene->wire.length = 0;
-}
-
-static struct query query_of(struct scene *scene)
-{
-    return (struct query){.table = &table_unix,
-                          .needs = scene->needs,
-                          .proc_root = scene->tree.root,
-                          .netlink = scene->netlink,
-                          .report = &scene->report};
+    wire_done(&scene->stage.wire, NLM_F_MULTI, scene->answer++, 0);
+    peer_add_wire(&scene->stage.peer, &scene->stage.wire);
+    scene->stage.wire.length = 0;
 }
 
 static void list(struct scene *scene)
 {
-    struct query query = query_of(scene);
-
     tell_all_over(scene);
-    tree_put(&scene->tree, "unix", scene->file, scene->length);
-    assert_int_equal(backend_unix.dump(&query, keep_record, &scene->kept), 0);
+    tree_put(&scene->stage.tree, "unix", scene->file, scene->length);
+    assert_int_equal(stage_list(&scene->stage, &backend_unix, &table_unix, stage_keep), 0);
 }
 
 static void assert_name(const struct scene *scene, uint32_t inode, const char *name, size_t size)
 {
-    const struct record *record = kept_inode(&scene->kept, inode);
+    const struct record *record = kept_inode(&scene->stage.kept, inode);
 
     assert_non_null(record);
     assert_text(&record->socket.path, name, size);
@@ -161,8 +136,8 @@ static void assert_once(const struct scene *scene, uint32_t inode, unsigned refc
 {
     size_t found = 0;
 
-    for (size_t i = 0; i < scene->kept.count; i++) {
-        const struct record *record = &scene->kept.records[i];
+    for (size_t i = 0; i < scene->stage.kept.count; i++) {
+        const struct record *record = &scene->stage.kept.records[i];
         if (record->socket.inode != inode)
             continue;
         found++;
@@ -177,8 +152,8 @@ static size_t count_name(const struct scene *scene, uint32_t inode, const char *
 {
     size_t count = 0;
 
-    for (size_t i = 0; i < scene->kept.count; i++) {
-        const struct socket_record *sock = &scene->kept.records[i].socket;
+    for (size_t i = 0; i < scene->stage.kept.count; i++) {
+        const struct socket_record *sock = &scene->stage.kept.records[i].socket;
         count += sock->inode == inode && sock->path.length == size &&
                  memcmp(sock->path.data, name, size) == 0;
     }
@@ -187,9 +162,9 @@ static size_t count_name(const struct scene *scene, uint32_t inode, const char *
 
 static void assert_silent(const struct scene *scene, size_t rows)
 {
-    assert_int_equal(scene->kept.count, rows);
-    assert_int_equal(scene->report.count, 0);
-    assert_false(scene->report.partial);
+    assert_int_equal(scene->stage.kept.count, rows);
+    assert_int_equal(scene->stage.report.count, 0);
+    assert_false(scene->stage.report.partial);
 }
 
 #define NAME(literal) (literal), sizeof(literal) - 1
@@ -226,7 +201,7 @@ static void a_name_that_forges_a_row_stays_a_name(void **state)
     both(scene, 4, NAME("z"));
     list(scene);
     assert_silent(scene, 3);
-    assert_null(kept_inode(&scene->kept, 6666));
+    assert_null(kept_inode(&scene->stage.kept, 6666));
     assert_name(scene, 2, NAME("x\n" FORGED));
     assert_name(scene, 4, NAME("z"));
 }
@@ -258,8 +233,8 @@ static void a_forged_row_cannot_stand_for_another_socket(void **state)
     assert_silent(scene, 1);
     assert_once(scene, 2, 2);
     assert_name(scene, 2, NAME("/two"));
-    assert_int_equal(kept_inode(&scene->kept, 2)->socket.state, TCP_CLOSE);
-    assert_int_equal(kept_inode(&scene->kept, 2)->socket.flags, 0);
+    assert_int_equal(kept_inode(&scene->stage.kept, 2)->socket.state, TCP_CLOSE);
+    assert_int_equal(kept_inode(&scene->stage.kept, 2)->socket.flags, 0);
 }
 
 static void of_two_rows_that_only_differ_in_refcnt_none_is_believed(void **state)
@@ -306,8 +281,8 @@ static void what_changed_between_file_and_netlink_is_listed_as_it_is_now(void **
     assert_once(scene, 2, 0);
     assert_name(scene, 2, NAME("bound\n" FORGED));
     assert_once(scene, 3, 0);
-    assert_int_equal(kept_inode(&scene->kept, 3)->socket.state, TCP_LISTEN);
-    assert_int_equal(kept_inode(&scene->kept, 3)->socket.flags, UNIX_ACCEPTCON);
+    assert_int_equal(kept_inode(&scene->stage.kept, 3)->socket.state, TCP_LISTEN);
+    assert_int_equal(kept_inode(&scene->stage.kept, 3)->socket.flags, UNIX_ACCEPTCON);
     assert_once(scene, 4, 0);
     assert_once(scene, 6, 2);
 }
@@ -353,9 +328,9 @@ static void a_malformed_line_is_told_when_no_name_can_have_made_it(void **state)
     both(scene, 2, NAME("a"));
     write_bytes(scene, "what is this\n", 13);
     list(scene);
-    assert_int_equal(scene->kept.count, 1);
-    assert_true(report_says(&scene->report, "skipped 1 malformed line, the first is line 3"));
-    assert_true(scene->report.partial);
+    assert_int_equal(scene->stage.kept.count, 1);
+    assert_true(report_says(&scene->stage.report, "skipped 1 malformed line, the first is line 3"));
+    assert_true(scene->stage.report.partial);
 }
 
 static void a_line_of_a_name_that_is_gone_is_not_told_when_there_are_such_names(void **state)
@@ -459,8 +434,8 @@ static void a_forged_connection_does_not_pass_for_another_come_again(void **stat
     show_pending(scene, 7, NAME("/l"));
     list(scene);
     assert_silent(scene, 4);
-    assert_true(scene->kept.records[2].identity != 0);
-    assert_true(scene->kept.records[2].identity != scene->kept.records[3].identity);
+    assert_true(scene->stage.kept.records[2].identity != 0);
+    assert_true(scene->stage.kept.records[2].identity != scene->stage.kept.records[3].identity);
 }
 
 static void a_connection_that_waits_for_a_place_in_the_queue_has_no_name(void **state)
@@ -496,16 +471,16 @@ static void queues_users_and_cookies_come_when_they_are_needed(void **state)
 
     both(scene, 20, NAME("name"));
     both(scene, 10, NAME(""));
-    scene->needs = wanted;
+    scene->stage.query.needs = wanted;
     list(scene);
     assert_silent(scene, 2);
-    record = kept_inode(&scene->kept, 20);
+    record = kept_inode(&scene->stage.kept, 20);
     assert_true((record->has & (wanted | SOCKET_REFCOUNT)) == (wanted | SOCKET_REFCOUNT));
     assert_int_equal(record->socket.recv_q, 21);
     assert_int_equal(record->socket.send_q, 22);
     assert_int_equal(record->socket.uid, 23);
     assert_true(record->identity == (UINT64_C(1) << 32 | 20));
-    assert_int_equal(kept_inode(&scene->kept, 10)->socket.uid, 13);
+    assert_int_equal(kept_inode(&scene->stage.kept, 10)->socket.uid, 13);
 }
 
 /* The datagram that the first socket came in is gone when the rows are handed on. */
@@ -515,22 +490,22 @@ static void memory_and_waiting_connections_outlive_their_message(void **state)
     struct scene *scene = *state;
     const struct record *record;
 
-    scene->needs = SOCKET_MEMORY | SOCKET_ICONS;
+    scene->stage.query.needs = SOCKET_MEMORY | SOCKET_ICONS;
     both_listen(scene, 1, NAME("/one"), 0);
-    wire_attribute(&scene->wire, UNIX_DIAG_MEMINFO, memory, sizeof memory);
-    wire_attribute(&scene->wire, UNIX_DIAG_ICONS, waiting, sizeof waiting);
-    peer_add_wire(&scene->peer, &scene->wire);
-    scene->wire.length = 0;
+    wire_attribute(&scene->stage.wire, UNIX_DIAG_MEMINFO, memory, sizeof memory);
+    wire_attribute(&scene->stage.wire, UNIX_DIAG_ICONS, waiting, sizeof waiting);
+    peer_add_wire(&scene->stage.peer, &scene->stage.wire);
+    scene->stage.wire.length = 0;
     for (uint32_t inode = 2; inode < 9; inode++)
         both(scene, inode, NAME("/another of about the same length"));
     list(scene);
     assert_silent(scene, 8);
-    record = kept_inode(&scene->kept, 1);
+    record = kept_inode(&scene->stage.kept, 1);
     assert_text(&record->socket.memory, (const char *)memory, sizeof memory);
     assert_text(&record->socket.waiting, (const char *)waiting, sizeof waiting);
     assert_name(scene, 1, NAME("/one"));
     assert_name(scene, 8, NAME("/another of about the same length"));
-    assert_int_equal(kept_inode(&scene->kept, 2)->has & (SOCKET_MEMORY | SOCKET_ICONS), 0);
+    assert_int_equal(kept_inode(&scene->stage.kept, 2)->has & (SOCKET_MEMORY | SOCKET_ICONS), 0);
 }
 
 static void nothing_is_claimed_that_was_not_needed(void **state)
@@ -539,28 +514,24 @@ static void nothing_is_claimed_that_was_not_needed(void **state)
 
     both(scene, 20, NAME("name"));
     list(scene);
-    assert_int_equal(kept_inode(&scene->kept, 20)->has & (SOCKET_QUEUES | SOCKET_UID), 0);
+    assert_int_equal(kept_inode(&scene->stage.kept, 20)->has & (SOCKET_QUEUES | SOCKET_UID), 0);
 }
 
 static void without_unix_diag_nothing_is_handed_on(void **state)
 {
     struct scene *scene = *state;
-    struct query query = query_of(scene);
-
-    scene->peer.refusal = -ENOENT;
+    scene->stage.peer.refusal = -ENOENT;
     both(scene, 2, NAME("a"));
-    tree_put(&scene->tree, "unix", scene->file, scene->length);
-    assert_int_equal(backend_unix.dump(&query, keep_record, &scene->kept), -ENOENT);
+    tree_put(&scene->stage.tree, "unix", scene->file, scene->length);
+    assert_int_equal(stage_list(&scene->stage, &backend_unix, &table_unix, stage_keep), -ENOENT);
     assert_silent(scene, 0);
 }
 
 static void list_by_file(struct scene *scene)
 {
-    struct query query = query_of(scene);
-
-    tree_put(&scene->tree, "unix", scene->file, scene->length);
-    assert_int_equal(backend_proc_net.dump(&query, keep_record, &scene->kept), 0);
-    assert_int_equal(scene->peer.request_count, 0);
+    tree_put(&scene->stage.tree, "unix", scene->file, scene->length);
+    assert_int_equal(stage_list(&scene->stage, &backend_proc_net, &table_unix, stage_keep), 0);
+    assert_int_equal(scene->stage.peer.request_count, 0);
 }
 
 static void rows_of_the_file_alone_that_no_name_has_room_for_are_true(void **state)
@@ -584,10 +555,10 @@ static void rows_of_the_file_alone_that_a_name_has_room_for_may_be_forged(void *
     show(scene, 3, NAME("c"));
     show(scene, 4, "", 0); /* behind c alone */
     list_by_file(scene);
-    assert_int_equal(scene->kept.count, 3);
+    assert_int_equal(scene->stage.kept.count, 3);
     assert_name(scene, 2, NAME("\0a\0b"));
-    assert_true(report_says(&scene->report, "unix: 2 rows of "));
-    assert_true(scene->report.partial);
+    assert_true(report_says(&scene->stage.report, "unix: 2 rows of "));
+    assert_true(scene->stage.report.partial);
 }
 
 /* The other messages are listed all the same. */
@@ -595,14 +566,14 @@ static void a_malformed_message_is_a_loss_of_rows(void **state)
 {
     struct scene *scene = *state;
 
-    wire_message(&scene->wire, SOCK_DIAG_BY_FAMILY, NLM_F_MULTI, 1);
-    wire_put(&scene->wire, "short", 5);
+    wire_message(&scene->stage.wire, SOCK_DIAG_BY_FAMILY, NLM_F_MULTI, 1);
+    wire_put(&scene->stage.wire, "short", 5);
     both(scene, 2, NAME("a"));
     show(scene, 3, NAME("in the message that was skipped"));
     list(scene);
-    assert_int_equal(scene->kept.count, 1);
+    assert_int_equal(scene->stage.kept.count, 1);
     assert_once(scene, 2, 2);
-    assert_true(scene->report.partial);
+    assert_true(scene->stage.report.partial);
 }
 
 static void a_file_that_is_empty_costs_no_socket_and_is_told(void **state)
@@ -613,8 +584,8 @@ static void a_file_that_is_empty_costs_no_socket_and_is_told(void **state)
     scene->length = 0;
     list(scene);
     assert_once(scene, 2, 0);
-    assert_true(report_says(&scene->report, "net/unix is empty: not even a heading"));
-    assert_true(scene->report.partial);
+    assert_true(report_says(&scene->stage.report, "net/unix is empty: not even a heading"));
+    assert_true(scene->stage.report.partial);
 }
 
 /* So many sockets without a name that have gone that the file is worth a thread. */
@@ -634,7 +605,7 @@ static void a_long_file_whose_names_are_all_known_is_confirmed_at_once(void **st
     both(scene, 3, NAME("/behind"));
     tell(scene, 4, NAME("/new"));
     list(scene);
-    assert_int_equal(scene->peer.request_count, 1);
+    assert_int_equal(scene->stage.peer.request_count, 1);
     assert_silent(scene, 4);
     assert_once(scene, 2, 2);
     assert_once(scene, 3, 2);
@@ -665,7 +636,7 @@ static void names_that_netlink_could_not_know_yet_are_asked_for_again(void **sta
     if (thread_processors() == 1)
         skip();
     list_what_netlink_learns(scene);
-    assert_int_equal(scene->peer.request_count, 2);
+    assert_int_equal(scene->stage.peer.request_count, 2);
     assert_silent(scene, 6);
     assert_once(scene, 2, 2);
     assert_once(scene, 3, 2);
@@ -687,8 +658,8 @@ static void on_one_processor_netlink_is_asked_after_the_file(void **state)
     assert_int_equal(sched_setaffinity(0, sizeof one, &one), 0);
     list_what_netlink_learns(scene);
     assert_int_equal(sched_setaffinity(0, sizeof before, &before), 0);
-    assert_int_equal(scene->peer.request_count, 1);
-    assert_int_equal(scene->kept.count, 2);
+    assert_int_equal(scene->stage.peer.request_count, 1);
+    assert_int_equal(scene->stage.kept.count, 2);
     assert_once(scene, 2, 0);
     assert_once(scene, 4, 0);
 }
@@ -702,25 +673,21 @@ static void a_line_that_is_malformed_is_told_once_after_two_requests(void **stat
     write_bytes(scene, "what is this\n", 13);
     both(scene, 3, NAME("/three"));
     list(scene);
-    assert_int_equal(scene->kept.count, thread_processors() > 1);
-    assert_int_equal(scene->report.count, 1);
-    assert_true(report_says(&scene->report, "skipped 1 malformed line"));
+    assert_int_equal(scene->stage.kept.count, thread_processors() > 1);
+    assert_int_equal(scene->stage.report.count, 1);
+    assert_true(report_says(&scene->stage.report, "skipped 1 malformed line"));
 }
 
 static void recorded_and_captured_at_once_they_agree(void **state)
 {
     struct scene *scene = *state;
-    struct query query = {.table = &table_unix,
-                          .needs = SOCKET_PATH | SOCKET_REFCOUNT | SOCKET_UID,
-                          .proc_root = "tests/fixtures/zoo",
-                          .netlink = scene->netlink,
-                          .report = &scene->report};
-
-    peer_add_recorded(&scene->peer, "tests/fixtures/zoo/netlink/unix", SIZE_MAX);
-    assert_int_equal(backend_unix.dump(&query, keep_record, &scene->kept), 0);
+    scene->stage.query.needs = SOCKET_PATH | SOCKET_REFCOUNT | SOCKET_UID;
+    scene->stage.query.proc_root = "tests/fixtures/zoo";
+    peer_add_recorded(&scene->stage.peer, "tests/fixtures/zoo/netlink/unix", SIZE_MAX);
+    assert_int_equal(stage_list(&scene->stage, &backend_unix, &table_unix, stage_keep), 0);
     assert_silent(scene, 38);
-    for (size_t i = 0; i < scene->kept.count; i++)
-        assert_true(scene->kept.records[i].has & SOCKET_REFCOUNT);
+    for (size_t i = 0; i < scene->stage.kept.count; i++)
+        assert_true(scene->stage.kept.records[i].has & SOCKET_REFCOUNT);
     assert_int_equal(count_name(scene, 0, NAME("stream.socket")), 1);
     assert_int_equal(count_name(scene, 0, NAME("seqpacket.socket")), 1);
     assert_name(scene, 4002623, NAME("line\nbreak"));
@@ -731,32 +698,15 @@ static void recorded_and_captured_at_once_they_agree(void **state)
 
 static int begin(void **state)
 {
-    struct scene *scene = calloc(1, sizeof *scene);
+    struct scene *scene = stage_make_in(state, sizeof *scene);
 
-    assert_non_null(scene);
-    tree_make(&scene->tree);
-    peer_init(&scene->peer);
-    scene->netlink = netlink_create(&scene->peer.netlink);
-    assert_non_null(scene->netlink);
     write_bytes(scene, unix_heading, strlen(unix_heading));
     scene->answer = 1;
-    *state = scene;
+    scene->stage.query.needs = 0;
     return 0;
 }
 
-static int end(void **state)
-{
-    struct scene *scene = *state;
-
-    netlink_destroy(scene->netlink);
-    peer_finish(&scene->peer);
-    kept_finish(&scene->kept);
-    tree_remove(&scene->tree);
-    free(scene);
-    return 0;
-}
-
-#define TEST(function) cmocka_unit_test_setup_teardown(function, begin, end)
+#define TEST(function) cmocka_unit_test_setup_teardown(function, begin, stage_remove)
 
 int main(void)
 {

@@ -1,12 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Tables for people: the views of sockets and flows, and how they fit a terminal. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <linux/sock_diag.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -17,15 +10,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "addresses.h"
-#include "cells.h"
 #include "fastnet/array.h"
 #include "fastnet/kernel_info.h"
 #include "fastnet/lookup.h"
 #include "fastnet/sink.h"
 #include "format/text/width.h"
-#include "output.h"
-#include "scene.h"
+#include "kit.h"
 
 /* --- Who holds the sockets -------------------------------------------------------------------- */
 

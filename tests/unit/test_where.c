@@ -1,12 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* --where: which predicate each text means, and what is said of those that mean none. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <linux/netfilter/nf_conntrack_common.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -16,15 +9,12 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "addresses.h"
-#include "cells.h"
 #include "cli/filters.h"
 #include "cli/misuse.h"
 #include "cli/where/where.h"
 #include "fastnet/lookup.h"
+#include "kit.h"
 #include "predicates.h"
-
-#define COUNT(array) (sizeof(array) / sizeof *(array))
 
 struct meaning {
     const char *text, *said;

@@ -1,16 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* How wide text is on a terminal. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <string.h>
 
 #include "fastnet/array.h"
 #include "format/text/width.h"
+#include "kit.h"
 
 static void a_character_takes_no_column_or_one_or_two(void **state)
 {

@@ -1,12 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* The buffered writer: every byte once, in order, or an error. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -19,6 +12,7 @@
 #include <unistd.h>
 
 #include "fastnet/writer.h"
+#include "kit.h"
 
 enum { MUCH = 20 * WRITER_CAPACITY + 12345 };
 

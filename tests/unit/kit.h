@@ -1,18 +1,26 @@
 /* SPDX-License-Identifier: MIT */
-/* Addresses as people write them. */
-#ifndef UNIT_ADDRESSES_H
-#define UNIT_ADDRESSES_H
+/* What unit tests share: cmocka, and what stands for the kernel, for /proc and for a terminal. */
+#ifndef UNIT_KIT_H
+#define UNIT_KIT_H
 
-#include <arpa/inet.h>
+/* cmocka.h needs these four. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <string.h>
 
 #include <cmocka.h>
 
+#include <arpa/inet.h>
+#include <string.h>
+
+#include "cells.h"
 #include "fastnet/address.h"
+#include "output.h"
+#include "peer.h"
+#include "scene.h"
+
+#define COUNT(array) (sizeof(array) / sizeof *(array))
 
 /* Initializers: IPV4(192, 0, 2, 1), IPV6(0x20, 0x01, [15] = 1). */
 #define IPV4(...)                                                                                  \
