@@ -267,6 +267,7 @@ static void usage_is_put_together_from_several_files(void **state)
     assert_int_equal(row->usage.drop, 0x107);
     assert_int_equal(row->usage.early_drop, 0x208);
     assert_int_equal(list(stage, &table_flow_count), 0);
+    row = &stage->kept.records[0];
     assert_int_equal(row->has, USAGE_ENTRIES);
     assert_int_equal(row->usage.entries, 17);
 }
