@@ -19,7 +19,8 @@ const char *output_end(struct output *output, struct sink *sink)
 
     assert_int_equal(writer_flush(&output->writer), 0);
     length = lseek(output->fd, 0, SEEK_END);
-    text = realloc(text, (size_t)length + 1);
+    free(text);
+    text = malloc((size_t)length + 1);
     assert_non_null(text);
     assert_int_equal(pread(output->fd, text, (size_t)length, 0), length);
     text[length] = '\0';

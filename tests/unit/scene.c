@@ -136,8 +136,9 @@ static struct text *borrowed_text(struct record *record, size_t i)
 {
     const struct borrowed *borrowed = &record->kind->borrowed[i];
 
-    return borrowed->fields & ~record->has ? NULL
-                                           : (struct text *)((char *)record + borrowed->offset);
+    if (borrowed->fields & ~record->has)
+        return NULL;
+    return (struct text *)((char *)record + borrowed->offset);
 }
 
 int keep_record(const struct record *record, void *arg)
