@@ -134,7 +134,7 @@ static bool is_number(const char *word)
     size_t digits = strspn(word, "0123456789");
     size_t fraction = word[digits] == '.' ? 1 + strspn(word + digits + 1, "0123456789") : 0;
 
-    return digits > 0 && word[digits + fraction] == '\0';
+    return (digits || fraction > 1) && word[digits + fraction] == '\0';
 }
 
 static bool is_argument(const struct option *option, const char *word)

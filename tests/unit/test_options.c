@@ -172,18 +172,18 @@ static void two_dashes_end_the_options(void **state)
 
 static void an_interval_is_taken_when_a_number_follows(void **state)
 {
-    struct parsed parsed = PARSE("-c", "5", "-ac", "0.5", "--continuous", "2");
+    struct parsed parsed = PARSE("-c", "5", "-ac", ".5", "--continuous", "2");
 
     (void)state;
     ASSERT_TAKEN(&parsed, 'c', 'a', 'c', 'c');
     assert_string_equal(parsed.arguments[0], "5");
-    assert_string_equal(parsed.arguments[2], "0.5");
+    assert_string_equal(parsed.arguments[2], ".5");
     assert_string_equal(parsed.arguments[3], "2");
 }
 
 static void anything_else_behind_it_is_no_interval(void **state)
 {
-    static const char *const others[] = {"-a", "x", "5s", ".5", "-5", "", "1.2.3", "1e3", "0x10"};
+    static const char *const others[] = {"-a", "x", "5s", ".", "-5", "", "1.2.3", "1e3", "0x10"};
 
     (void)state;
     for (size_t i = 0; i < COUNT(others); i++) {

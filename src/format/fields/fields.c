@@ -330,4 +330,4 @@ void field_network(struct network_field *dst, const struct field *of, uint8_t ip
                                   ipv6};
 }
 
-const struct field field_count = NUMBER(count, count.count, 0, "number of rows with these values");
+const struct field field_count = NUMBER(count, count.count, 0, "how many have these values");
