@@ -9,7 +9,7 @@
 #include "fastnet/lookup.h"
 #include "fastnet/rights.h"
 
-enum { SYMBOL_SIZE = 64 };
+enum { SYMBOL_SIZE = 128 }; /* longer names, of generated functions, are cut */
 
 /* A place, and the function that begins last before it. */
 struct symbol {
@@ -69,9 +69,10 @@ static void take_line(struct symbols *symbols, char *line)
         symbols->items[i].start >= address)
         return;
     struct symbol *symbol = &symbols->items[i];
-    const size_t length = strcspn(end + 3, ".\t "); /* NAME.cold is a part of it */
-    if (!length || length >= sizeof symbol->name)
+    size_t length = strcspn(end + 3, ".\t "); /* NAME.cold is a part of it */
+    if (!length)
         return;
+    length = length < sizeof symbol->name ? length : sizeof symbol->name - 1;
     symbol->start = address;
     memcpy(symbol->name, end + 3, length);
     symbol->name[length] = '\0';

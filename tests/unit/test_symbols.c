@@ -128,17 +128,31 @@ static void lines_that_are_wrong_are_left_out(void **state)
 {
     static const uint64_t places[] = {0xffffffff81000310};
     struct scene *scene = *state;
-    char text[4096], name[512];
+
+    read_of(scene,
+            "\nffffffff81000300\nffffffff81000301 \nffffffff81000302 T\nzz T no\n"
+            "ffffffff81000303 TT two\nffffffff81000200 T right\nffffffff81000305 T cut",
+            places, 1);
+    assert_name(scene, places[0], "right");
+}
+
+/* The function before it is not named in its place. */
+static void a_name_that_is_long_is_cut(void **state)
+{
+    static const uint64_t places[] = {0xffffffff81000310, 0xffffffff81000410};
+    struct scene *scene = *state;
+    char text[1024], name[512];
 
     memset(name, 'n', sizeof name - 1);
     name[sizeof name - 1] = '\0';
     snprintf(text, sizeof text,
-             "\nffffffff81000300\nffffffff81000301 \nffffffff81000302 T\nzz T no\n"
-             "ffffffff81000303 TT two\nffffffff81000304 T %s\nffffffff81000200 T right\n"
-             "ffffffff81000305 T cut",
+             "ffffffff81000200 T before\nffffffff81000300 T %s\nffffffff81000400 T %.64s\n", name,
              name);
-    read_of(scene, text, places, 1);
-    assert_name(scene, places[0], "right");
+    read_of(scene, text, places, COUNT(places));
+    name[127] = '\0';
+    assert_name(scene, places[0], name);
+    name[64] = '\0';
+    assert_name(scene, places[1], name);
 }
 
 /* Lines that do not end where a buffer does, and one that no buffer holds. */
@@ -184,6 +198,7 @@ int main(void)
         TEST(places_may_be_added_later),
         TEST(without_the_right_no_function_is_known),
         TEST(lines_that_are_wrong_are_left_out),
+        TEST(a_name_that_is_long_is_cut),
         TEST(a_long_file_is_read_whole),
         TEST(a_file_that_is_not_there_is_an_error),
     };
