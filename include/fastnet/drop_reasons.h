@@ -32,7 +32,10 @@ struct drop_reason {
  */
 const struct drop_reason *drop_reason_find(struct text reason, struct text function);
 
-/* The names of all of them: NULL behind the last. */
+/*
+ * Words for a reason: the names above, then those of the running kernel, which has some of them,
+ * too. NULL behind the last. Not for several threads.
+ */
 const char *drop_reason_word(uint64_t i);
 
 #endif

@@ -43,6 +43,9 @@ const struct drop *drop_watch_at(const struct drop_watch *watch, size_t i);
 /* Packets without a row of their own, because there were too many different ones. */
 uint64_t drop_watch_lost(const struct drop_watch *watch);
 
+/* One that counts nothing: for the names alone. NULL when memory is short. */
+struct drop_watch *drop_watch_names(void);
+
 /* The name of a reason of the running kernel, without what all begin with; NULL behind the last. */
 const char *drop_watch_reason(const struct drop_watch *watch, size_t i);
 

@@ -42,20 +42,23 @@ struct drop_watch {
 /* --- Reasons ---------------------------------------------------------------------------------- */
 
 /*
- * The enumerators of a type. Those of a subsystem have its number in their upper half; the enum of
- * the others has the mask for that among them.
+ * The enumerators of a type, of which some are no reasons. Those of a subsystem have its number in
+ * their upper half.
  */
 static int add_reasons(struct drop_watch *watch, const struct btf *btf, uint32_t id,
-                       const char *prefix, bool of_subsystem)
+                       bool of_subsystem)
 {
+    static const char prefix[] = "SKB_DROP_REASON_";
+    const size_t skip = of_subsystem ? 0 : sizeof prefix - 1;
     struct btf_enumerator one;
     struct btf_type type;
 
     if (!btf_resolve(btf, id, &type))
         return 0;
     for (uint32_t i = 0; i < type.count; i++) {
-        if (!btf_enumerator(btf, &type, i, &one) || (uint32_t)one.value >> 16 == 0xffff ||
-            ((uint32_t)one.value >> 16 != 0) != of_subsystem)
+        if (!btf_enumerator(btf, &type, i, &one) || one.name.length <= skip ||
+            memcmp(one.name.data, prefix, skip) != 0 || (one.value >> 16 != 0) != of_subsystem ||
+            text_is(one.name, "SKB_DROP_REASON_MAX"))
             continue;
         struct reason *reasons = array_with_room(watch->reasons, &watch->reason_capacity,
                                                  watch->reason_count + 1, sizeof *reasons);
@@ -64,28 +67,40 @@ static int add_reasons(struct drop_watch *watch, const struct btf *btf, uint32_t
         watch->reasons = reasons;
         reasons += watch->reason_count++;
         reasons->number = (uint32_t)one.value;
-        const size_t skip =
-            one.name.length > strlen(prefix) && memcmp(one.name.data, prefix, strlen(prefix)) == 0
-                ? strlen(prefix)
-                : 0;
         snprintf(reasons->name, sizeof reasons->name, "%.*s", (int)(one.name.length - skip),
                  one.name.data + skip);
     }
     return 0;
 }
 
-/* Few kernels have any, so they are looked for when the first one comes. */
-static int add_subsystems(struct drop_watch *watch)
+/*
+ * All of them, or only those of subsystems. Few kernels have any of these, so they are looked for
+ * when the first one comes.
+ */
+static int find_reasons(struct drop_watch *watch, bool all)
 {
-    static const char *const enums[] = {"mac80211_drop_reason", "ovs_drop_reason"};
+    static const char *const enums[] = {"skb_drop_reason", "mac80211_drop_reason",
+                                        "ovs_drop_reason"};
     struct kernel_types types;
     int status = kernel_types_init(&types);
 
     watch->has_subsystems = true;
-    for (size_t i = 0; i < COUNT(enums) && status == 0; i++)
-        status = add_reasons(watch, &types.btf, btf_find(&types.btf, BTF_ENUM, enums[i]), "", true);
+    for (size_t i = !all; i < COUNT(enums) && status == 0; i++)
+        status =
+            add_reasons(watch, &types.btf, btf_find(&types.btf, BTF_ENUM, enums[i]), i != 0);
     kernel_types_finish(&types);
     return status == -ENOMEM ? status : 0;
+}
+
+struct drop_watch *drop_watch_names(void)
+{
+    struct drop_watch *watch = calloc(1, sizeof *watch);
+
+    if (!watch)
+        return NULL;
+    watch->map = watch->link = -1;
+    (void)find_reasons(watch, true);
+    return watch;
 }
 
 const char *drop_watch_reason(const struct drop_watch *watch, size_t i)
@@ -148,7 +163,7 @@ static int start(struct drop_watch *watch, const char **what)
         status = 1;
     }
     if (status == 0)
-        status = add_reasons(watch, &types.btf, layout.reasons, "SKB_DROP_REASON_", false);
+        status = add_reasons(watch, &types.btf, layout.reasons, false);
     kernel_types_finish(&types);
     if (status)
         return status;
@@ -242,7 +257,7 @@ int drop_watch_take(struct drop_watch *watch)
         if (!watch->seen[i].count) /* it came while the map was read */
             continue;
         if (key->reason >> 16 && !watch->has_subsystems)
-            status = add_subsystems(watch);
+            status = find_reasons(watch, false);
         drop_decode(key, &watch->seen[i], drop);
         drop->reason = key->reason;
         drop->record.drop.elapsed = watch->since - since;

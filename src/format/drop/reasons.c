@@ -2,6 +2,7 @@
 #include "fastnet/drop_reasons.h"
 
 #include "fastnet/array.h"
+#include "fastnet/drop_watch.h"
 
 /* clang-format off */
 #define LOSS(...)     {__VA_ARGS__, DROP_IS_LOSS}
@@ -151,9 +152,16 @@ static const struct drop_reason reasons[] = {
     LOSS("qdisc_drops", "the queueing discipline dropped it (tc -s qdisc)"),
 };
 
+/* The kernel's types are read when somebody asks for more than is known here: that takes 2 ms. */
 const char *drop_reason_word(uint64_t i)
 {
-    return i < COUNT(reasons) ? reasons[i].name : NULL;
+    static struct drop_watch *kernel;
+
+    if (i < COUNT(reasons))
+        return reasons[i].name;
+    if (!kernel)
+        kernel = drop_watch_names();
+    return kernel ? drop_watch_reason(kernel, i - COUNT(reasons)) : NULL;
 }
 
 #define QUEUE "it was left in the queue of a socket that was closed: "
