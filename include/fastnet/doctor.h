@@ -52,7 +52,7 @@ void doctor_destroy(struct doctor *doctor);
  * since it was called last.
  */
 void doctor_begin(void *doctor);
-int doctor_examine(void *doctor, struct report *report, record_fn fn, void *arg);
+int doctor_examine(void *doctor, const struct query *query, record_fn fn, void *arg);
 
 /* Totals of the examinations since doctor_begin(): how many findings there were, rules tried,
  * milliseconds from the first of two readings on. */

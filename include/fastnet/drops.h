@@ -13,7 +13,7 @@
 #include "fastnet/query.h"
 
 struct drops_options {
-    unsigned milliseconds; /* to watch; from one listing to the next if there are several */
+    unsigned milliseconds; /* to watch until the first listing */
     bool all_netns;        /* it is asked to list one network namespace after another */
     bool harmless;         /* drops that nobody misses are rows, too */
     bool merged;           /* one row for each reason and function */
@@ -26,16 +26,17 @@ struct drops *drops_create(const struct drops_options *options);
 void drops_destroy(struct drops *drops);
 
 /*
- * Both are for struct maker; the maker is a struct drops. drops_begin() watches until the time is
- * over or somebody presses ctrl-C, for all network namespaces at once. drops_list() tells what was
- * dropped in the one that the thread is in, and ends the repetition after ctrl-C.
+ * Both are for struct maker; the maker is a struct drops. drops_begin() takes what was dropped in
+ * all network namespaces; the first one watches until the time is over or somebody presses ctrl-C.
+ * drops_list() tells what was dropped in the namespace that the thread is in, and ends the
+ * repetition after ctrl-C.
  */
 void drops_begin(void *drops);
-int drops_list(void *drops, struct report *report, record_fn fn, void *arg);
+int drops_list(void *drops, const struct query *query, record_fn fn, void *arg);
 
 /* Packets that the last listing has no rows for. */
 struct drops_summary {
-    uint64_t harmless;  /* nobody misses them */
+    uint64_t harmless;  /* nobody misses them, and a filter wants them without any lookup */
     uint64_t elsewhere; /* of network namespaces that were not listed */
     uint64_t lost;      /* there were too many different ones to keep them apart */
 };

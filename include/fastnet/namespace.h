@@ -73,8 +73,8 @@ void namespaces_finish(struct namespaces *namespaces);
 
 /*
  * Calls fn in each of them that can be entered, and goes back. Returns 0, -errno, or what fn
- * returned: anything but 0 ends the visit.
+ * returned: anything but 0 ends the visit. *whole: there are no others.
  */
-int namespaces_visit(int (*fn)(void *arg), void *arg);
+int namespaces_visit(int (*fn)(void *arg), void *arg, bool *whole);
 
 #endif

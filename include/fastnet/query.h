@@ -107,13 +107,16 @@ extern const struct table table_drops;
 /* Takes one row. Returns 0 to go on, negative to stop the dump, which then returns that value. */
 typedef int (*record_fn)(const struct record *record, void *arg);
 
+struct query;
+
 /*
  * Makes the rows of a table that is computed. make() is like backend.dump(). begin() is called
- * before each listing, once for all of its namespaces.
+ * before each listing, once for all of its namespaces, by the one that lists: the engine may be in
+ * a process that ends with the listing.
  */
 struct maker {
     void (*begin)(void *maker);
-    int (*make)(void *maker, struct report *report, record_fn fn, void *arg);
+    int (*make)(void *maker, const struct query *query, record_fn fn, void *arg);
     void *maker;
 };
 

@@ -26,6 +26,12 @@ static inline bool text_is(struct text text, const char *string)
     return strlen(string) == text.length && memcmp(string, text.data, text.length) == 0;
 }
 
+static inline bool text_equal(struct text one, struct text other)
+{
+    return one.length == other.length &&
+           (!one.length || memcmp(one.data, other.data, one.length) == 0);
+}
+
 /* A terminated string; NULL is an empty text. */
 static inline struct text as_text(const char *string)
 {

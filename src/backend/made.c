@@ -20,7 +20,7 @@ const struct table table_drops = {
 
 static int dump(const struct query *query, record_fn fn, void *arg)
 {
-    return query->maker->make(query->maker->maker, query->report, fn, arg);
+    return query->maker->make(query->maker->maker, query, fn, arg);
 }
 
 const struct backend backend_made = {

@@ -143,8 +143,6 @@ static void wait_interval(const struct common *common, struct pace *pace, struct
     const struct pace_time took = {now.clock - began.clock, now.processor - began.processor};
     const uint64_t pause = pace_pause(pace, took);
     const double seconds = 1.0 / CLOCK_SECOND;
-    struct timespec left = {.tv_sec = (time_t)(pause / CLOCK_SECOND),
-                            .tv_nsec = (long)(pause % CLOCK_SECOND)};
 
     if (pace_is_news(pace))
         fprintf(stderr,
@@ -152,8 +150,7 @@ static void wait_interval(const struct common *common, struct pace *pace, struct
                 "most half of a CPU (--strict-interval: no limit)\n",
                 common->program, (double)took.processor * seconds, (double)pause * seconds,
                 (double)pace->interval * seconds);
-    while (nanosleep(&left, &left) < 0 && errno == EINTR)
-        continue;
+    clock_wait(now.clock + pause);
 }
 
 /* The rights that lookups and tables of the listing may need. */
@@ -207,6 +204,8 @@ static int list_to(struct replacement *file, struct listing_command *command, st
     }
     if (file->fd >= 0)
         sink->writer->fd = file->fd;
+    if (command->listing.maker)
+        command->listing.maker->begin(command->listing.maker->maker);
     if (needs_child(command)) {
         engine_prepare(engine, &command->listing);
         status = list_in_child(command, engine, sink, pass);

@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/timerfd.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "doctor/rules.h"
@@ -190,8 +189,10 @@ static int read_ahead(void *arg)
 static int read_everywhere(struct doctor *doctor, bool again, struct report *report)
 {
     struct ahead ahead = {doctor, again, report};
+    bool whole;
 
-    return doctor->options->all_netns ? namespaces_visit(read_ahead, &ahead) : read_ahead(&ahead);
+    return doctor->options->all_netns ? namespaces_visit(read_ahead, &ahead, &whole)
+                                      : read_ahead(&ahead);
 }
 
 /*
@@ -215,8 +216,7 @@ static void wait_until(struct doctor *doctor, uint64_t when)
             memset(now->sockets.refused, 0, sizeof now->sockets.refused);
     }
     close(timer);
-    while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &time.it_value, NULL) == EINTR)
-        continue;
+    clock_wait(when);
 }
 
 /* --- Rules ------------------------------------------------------------------------------------ */
@@ -300,8 +300,9 @@ static int begin(struct doctor *doctor, uint64_t began, struct report *report)
     return error;
 }
 
-int doctor_examine(void *maker, struct report *report, record_fn fn, void *arg)
+int doctor_examine(void *maker, const struct query *query, record_fn fn, void *arg)
 {
+    struct report *report = query->report;
     struct doctor *doctor = maker;
     uint64_t began = clock_nanoseconds(CLOCK_MONOTONIC);
     struct patient *patient;

@@ -2,6 +2,7 @@
 #include "doctor/drop_counters.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <linux/sock_diag.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -104,22 +105,27 @@ struct amount {
 };
 
 struct counts {
-    uint64_t at;               /* CLOCK_MONOTONIC; 0: not read */
+    uint64_t at;               /* CLOCK_MONOTONIC */
+    unsigned known;            /* bits 1 << enum origin: all of these are known */
     struct hash_table amounts; /* struct amount, of those that are not 0 */
 };
 
 /* A network namespace. */
 struct place {
-    uint64_t cookie; /* namespace_own_cookie() */
-    struct counts before;
+    uint64_t cookie;           /* namespace_own_cookie() */
+    struct counts before, now; /* of the latest two readings */
+    bool is_read;              /* by the latest one */
 };
 
 struct drop_counters {
     bool all_netns;
-    struct engine *engine; /* borrowed */
-    uint64_t home;         /* the place where counters of the machine are told */
+    struct engine *engine;          /* borrowed */
+    uint64_t home;                  /* the place where counters of the machine are told */
+    const struct drop_watch *watch; /* what else is seen, or NULL */
     struct place *places;
     size_t place_count, place_capacity;
+    uint64_t all_at;      /* when the reading before found all namespaces that there were; or 0 */
+    struct report losses; /* of the latest reading */
 };
 
 struct drop_counters *drop_counters_create(struct engine *engine, bool all_netns)
@@ -134,31 +140,42 @@ struct drop_counters *drop_counters_create(struct engine *engine, bool all_netns
     return created;
 }
 
+static void forget(struct place *place)
+{
+    hash_table_finish(&place->before.amounts);
+    hash_table_finish(&place->now.amounts);
+}
+
 void drop_counters_destroy(struct drop_counters *all)
 {
     if (!all)
         return;
     for (size_t i = 0; i < all->place_count; i++)
-        hash_table_finish(&all->places[i].before.amounts);
+        forget(&all->places[i]);
     free(all->places);
     free(all);
 }
 
-/* The one of this thread's namespace; NULL when memory is short. Others may move. */
-static struct place *find_place(struct drop_counters *all)
+/* The one of this namespace, or NULL. */
+static struct place *find_place(struct drop_counters *all, uint64_t cookie)
 {
-    const uint64_t cookie = namespace_own_cookie();
-    struct place *places;
-
     for (size_t i = 0; i < all->place_count; i++)
         if (all->places[i].cookie == cookie)
             return &all->places[i];
-    places =
+    return NULL;
+}
+
+/* A namespace that was not there when all were read had lost nothing by then. Others may move. */
+static struct place *add_place(struct drop_counters *all, uint64_t cookie)
+{
+    struct place *places =
         array_with_room(all->places, &all->place_capacity, all->place_count + 1, sizeof *places);
+
     if (!places)
         return NULL;
     all->places = places;
-    places[all->place_count] = (struct place){.cookie = cookie};
+    places[all->place_count] = (struct place){
+        .cookie = cookie, .now = {.at = all->all_at, .known = all->all_at ? UINT_MAX : 0}};
     return &places[all->place_count++];
 }
 
@@ -259,77 +276,96 @@ static int take_row(const struct record *record, void *arg)
                                                                        : 0;
 }
 
-/* Tables that are read together; what is missing of them is not told. */
-static int list(struct engine *engine, struct counts *counts, const struct table *const tables[3],
-                uint64_t fields, uint64_t states, struct report *report)
+/* Tables that are read together. What is missing of them is not told. */
+static int list(struct drop_counters *all, struct counts *counts, enum origin origin,
+                const struct table *const tables[2])
 {
+    static const uint64_t fields[] = {
+        [OF_PROTOCOL] = COUNTER_PROTOCOL | COUNTER_NAME | COUNTER_VALUE,
+        [OF_MACHINE] = COUNTER_PROTOCOL | COUNTER_NAME | COUNTER_VALUE,
+        [OF_INTERFACE] =
+            INTERFACE_INDEX | INTERFACE_COUNTERS | INTERFACE_DETAILS | INTERFACE_QUEUE_DROPS,
+        [OF_SOCKET] = SOCKET_ADDRESSES | SOCKET_INODE | SOCKET_UID | SOCKET_COOKIE | SOCKET_MEMORY |
+                      SOCKET_STATE,
+    };
     struct report losses = {.partial = false};
     struct predicate_tree where = {.count = 0};
-    struct listing_table listed[3] = {{.table = NULL}};
-    struct listing listing = {.needs.fields = fields, .proc_root = "/proc", .tables = listed};
+    struct listing_table listed[2] = {{.table = NULL}};
+    const struct listing listing = {.needs.fields = fields[origin],
+                                    .proc_root = "/proc",
+                                    .tables = listed,
+                                    .table_count = tables[1] ? 2 : 1};
 
-    if (states)
-        predicate_tree_add(&where, &where.whole,
-                           predicate_one_of(field_named(&kind_socket, "state"), states));
-    for (size_t i = 0; i < COUNT(listed) && tables[i]; i++)
-        listed[listing.table_count++] = (struct listing_table){
+    if (tables[0] == &table_tcp)
+        predicate_tree_add(
+            &where, &where.whole,
+            predicate_one_of(field_named(&kind_socket, "state"), UINT64_C(1) << TCP_LISTEN));
+    for (size_t i = 0; i < listing.table_count; i++)
+        listed[i] = (struct listing_table){
             .table = tables[i], .where = predicate_of(&where), .unnamed = true};
-    const int error = gather(engine, &listing, take_row, counts, &losses);
-    report_hand_on(report, &losses);
+    const int error = gather(all->engine, &listing, take_row, counts, &losses);
+    if (losses.partial)
+        counts->known &= ~(1u << origin);
+    report_hand_on(&all->losses, &losses);
     return error;
 }
 
-/* receivers: sockets of UDP, too, which may be many. */
-static int read_counts(struct drop_counters *all, struct counts *counts, bool receivers,
-                       struct report *report)
+/* Takes a reading of this thread's namespace. */
+static int read_here(void *arg)
 {
-    static const struct table *const
-        of_counters[3] = {&table_counters, &table_counters6},
-        *const of_machine[3] = {&table_softnet}, *const of_interfaces[3] = {&table_interfaces},
-        *const of_tcp[3] = {&table_tcp, &table_tcp6}, *const of_udp[3] = {&table_udp, &table_udp6};
-    const uint64_t numbers = COUNTER_PROTOCOL | COUNTER_NAME | COUNTER_VALUE,
-                   sockets =
-                       SOCKET_ADDRESSES | SOCKET_INODE | SOCKET_UID | SOCKET_COOKIE | SOCKET_MEMORY;
-    int error;
-
-    *counts = (struct counts){.at = clock_nanoseconds(CLOCK_MONOTONIC)};
-    if (all->all_netns)
-        engine_move(all->engine);
-    error = list(all->engine, counts, of_counters, numbers, 0, report);
-    if (!error && namespace_own_cookie() == all->home)
-        error = list(all->engine, counts, of_machine, numbers, 0, report);
-    if (!error)
-        error =
-            list(all->engine, counts, of_interfaces,
-                 INTERFACE_INDEX | INTERFACE_COUNTERS | INTERFACE_DETAILS | INTERFACE_QUEUE_DROPS,
-                 0, report);
-    if (!error)
-        error = list(all->engine, counts, of_tcp, sockets | SOCKET_STATE, UINT64_C(1) << TCP_LISTEN,
-                     report);
-    if (!error && receivers)
-        error = list(all->engine, counts, of_udp, sockets, 0, report);
-    return error;
-}
-
-/* Takes a reading of this thread's namespace, for the next one to be compared with. */
-static int read_ahead(void *arg)
-{
+    static const struct {
+        enum origin origin;
+        const struct table *tables[2];
+    } read[] = {
+        {OF_PROTOCOL, {&table_counters, &table_counters6}},
+        {OF_INTERFACE, {&table_interfaces}},
+        {OF_SOCKET, {&table_tcp, &table_tcp6}},
+        {OF_SOCKET, {&table_udp, &table_udp6}},
+        {OF_MACHINE, {&table_softnet}},
+    };
     struct drop_counters *all = arg;
-    struct place *place = find_place(all);
-    struct report details = {.partial = false};
+    const uint64_t cookie = namespace_own_cookie();
+    struct place *place = find_place(all, cookie);
+    int error = 0;
 
-    if (!place)
+    if (!place && !(place = add_place(all, cookie)))
         return -ENOMEM;
     hash_table_finish(&place->before.amounts);
-    return read_counts(all, &place->before, true, &details);
+    place->before = place->now;
+    place->now = (struct counts){.at = clock_nanoseconds(CLOCK_MONOTONIC), .known = UINT_MAX};
+    place->is_read = true;
+    if (all->all_netns)
+        engine_move(all->engine);
+    for (size_t i = 0; i < COUNT(read) && !error; i++)
+        if ((read[i].origin != OF_MACHINE || cookie == all->home) &&
+            (read[i].tables[0] != &table_udp || !all->watch)) /* these may be many */
+            error = list(all, &place->now, read[i].origin, read[i].tables);
+    if (error)
+        place->now.known = 0;
+    return error;
 }
 
-void drop_counters_begin(struct drop_counters *all)
+/* Places that are gone are forgotten: before Linux 5.14 another may get the cookie of one. */
+int drop_counters_read(struct drop_counters *all, const struct drop_watch *watch)
 {
-    if (all->all_netns)
-        (void)namespaces_visit(read_ahead, all);
-    else
-        (void)read_ahead(all);
+    const uint64_t now = clock_nanoseconds(CLOCK_MONOTONIC);
+    bool whole = true;
+    size_t kept = 0;
+    int error;
+
+    for (size_t i = 0; i < all->place_count; i++)
+        all->places[i].is_read = false;
+    all->watch = watch;
+    all->losses = (struct report){.partial = false};
+    error = all->all_netns ? namespaces_visit(read_here, all, &whole) : read_here(all);
+    for (size_t i = 0; i < all->place_count; i++)
+        if (all->places[i].is_read)
+            all->places[kept++] = all->places[i];
+        else
+            forget(&all->places[i]);
+    all->place_count = kept;
+    all->all_at = whole && !error ? now : 0;
+    return error;
 }
 
 /* --- What has grown --------------------------------------------------------------------------- */
@@ -404,7 +440,8 @@ static int tell_if_grown(struct growth *growth, const struct amount *amount)
     const struct counter *counter = &counters[amount->counter];
     uint64_t drops = grown(growth, amount);
 
-    if (is_seen(growth->watch, counter->seen_as) || amount->counter == LISTEN_OVERFLOWS)
+    if (is_seen(growth->watch, counter->seen_as) || amount->counter == LISTEN_OVERFLOWS ||
+        !(growth->before->known & growth->now->known & 1u << counter->origin))
         return 0;
     if (counter->origin == OF_SOCKET)
         growth->told[amount->counter] += drops;
@@ -431,22 +468,16 @@ static int tell_all(struct growth *growth)
     return result;
 }
 
-int drop_counters_list(struct drop_counters *all, const struct drop_watch *watch,
-                       struct report *report, int (*fn)(struct record *record, void *arg),
-                       void *arg)
+int drop_counters_list(struct drop_counters *all, struct report *report,
+                       int (*fn)(struct record *record, void *arg), void *arg)
 {
-    struct place *place = find_place(all);
-    struct counts now = {.at = 0};
-    int result = place ? read_counts(all, &now, !watch, report) : -ENOMEM;
+    const struct place *place = find_place(all, namespace_own_cookie());
+    struct growth growth = {.watch = all->watch, .fn = fn, .arg = arg};
 
-    if (result == 0 && place->before.at) {
-        struct growth growth = {
-            .before = &place->before, .now = &now, .watch = watch, .fn = fn, .arg = arg};
-        result = tell_all(&growth);
-    }
+    report_hand_on(report, &all->losses);
     if (!place)
-        return result;
-    hash_table_finish(&place->before.amounts);
-    place->before = now;
-    return result;
+        return 0;
+    growth.before = &place->before;
+    growth.now = &place->now;
+    return tell_all(&growth);
 }

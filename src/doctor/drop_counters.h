@@ -19,15 +19,17 @@ struct report;
 struct drop_counters *drop_counters_create(struct engine *engine, bool all_netns);
 void drop_counters_destroy(struct drop_counters *counters);
 
-/* Reads them in all namespaces that will be listed; what cannot be read is reported later. */
-void drop_counters_begin(struct drop_counters *counters);
+/*
+ * Reads them in all namespaces that will be listed. watch: what else is seen until the next
+ * reading, or NULL. Returns 0 or -errno.
+ */
+int drop_counters_read(struct drop_counters *counters, const struct drop_watch *watch);
 
 /*
- * Reads those of this thread's namespace, and tells what has grown since the reading before. watch:
- * what else is seen, or NULL. Returns 0, -errno, or what fn returned.
+ * Tells what grew in this thread's namespace from the reading before to the latest one, and reports
+ * what could not be read. Returns 0, -errno, or what fn returned.
  */
-int drop_counters_list(struct drop_counters *counters, const struct drop_watch *watch,
-                       struct report *report, int (*fn)(struct record *record, void *arg),
-                       void *arg);
+int drop_counters_list(struct drop_counters *counters, struct report *report,
+                       int (*fn)(struct record *record, void *arg), void *arg);
 
 #endif

@@ -2,7 +2,6 @@
 #include "fastnet/drops.h"
 
 #include <errno.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,6 +15,7 @@
 #include "fastnet/lookup.h"
 #include "fastnet/namespace.h"
 #include "fastnet/netlink.h"
+#include "fastnet/predicate.h"
 #include "fastnet/report.h"
 
 struct drops {
@@ -29,10 +29,15 @@ struct drops {
     struct fitting *fitting; /* ... and its socket by addresses, where the kernel tells none */
     size_t fitting_capacity;
     struct engine *engine;
-    uint64_t deadline; /* of the last watch: CLOCK_MONOTONIC; 0: there was none */
-    uint64_t home;     /* id of the namespace that the listing began in */
-    int error;         /* of the watch, or 0 */
+    bool began;
+    uint64_t home; /* id of the namespace that the listing began in */
+    int error;     /* of the watch or of counters, or 0 */
     struct drops_summary summary;
+    const struct query *query; /* this and the next two: of the listing under way */
+    record_fn fn;
+    void *arg;
+    struct record *merged; /* rows of it, where they are merged */
+    size_t merged_count, merged_capacity;
 };
 
 struct drops *drops_create(const struct drops_options *options)
@@ -61,6 +66,7 @@ void drops_destroy(struct drops *drops)
     engine_destroy(drops->engine);
     free(drops->fitting);
     free(drops->listed);
+    free(drops->merged);
     free(drops);
 }
 
@@ -71,49 +77,20 @@ const struct drops_summary *drops_summary(const struct drops *drops)
 
 /* --- To watch --------------------------------------------------------------------------------- */
 
-static volatile sig_atomic_t interrupted;
-
-static void interrupt(int signal)
-{
-    (void)signal;
-    interrupted = true;
-}
-
-/*
- * ctrl-C ends the wait, and shows what there is; a second one ends the program. Not of a program
- * that was started to ignore it.
- */
-static void wait_until(uint64_t when)
-{
-    const struct timespec time = {.tv_sec = (time_t)(when / CLOCK_SECOND),
-                                  .tv_nsec = (long)(when % CLOCK_SECOND)};
-    const struct sigaction own = {.sa_handler = interrupt, .sa_flags = (int)SA_RESETHAND};
-    struct sigaction former;
-
-    sigaction(SIGINT, NULL, &former);
-    if (former.sa_handler != SIG_IGN && !interrupted)
-        sigaction(SIGINT, &own, NULL);
-    while (!interrupted && clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &time, NULL) == EINTR)
-        continue;
-}
-
 /* Names of places are read once for all that will be listed. */
 static int take(struct drops *drops)
 {
-    const size_t count =
-        drops->watch
-            ? (drops->error = drop_watch_take(drops->watch)) ? 0 : drop_watch_count(drops->watch)
-            : 0;
+    int error = drop_watch_take(drops->watch);
+    const size_t count = error ? 0 : drop_watch_count(drops->watch);
     bool *listed =
         array_with_room(drops->listed, &drops->listed_capacity, count + 1, sizeof *listed);
     struct fitting *fitting =
         array_with_room(drops->fitting, &drops->fitting_capacity, count + 1, sizeof *fitting);
-    int error = listed && fitting ? 0 : -ENOMEM;
 
     drops->listed = listed ? listed : drops->listed;
     drops->fitting = fitting ? fitting : drops->fitting;
-    if (error)
-        return error;
+    if (error || !listed || !fitting)
+        return error ? error : -ENOMEM;
     memset(listed, 0, count * sizeof *listed);
     memset(fitting, 0, count * sizeof *fitting);
     for (size_t i = 0; i < count && !error; i++) {
@@ -129,27 +106,27 @@ static int take(struct drops *drops)
 void drops_begin(void *maker)
 {
     struct drops *drops = maker;
-    const uint64_t time = drops->options->milliseconds * (CLOCK_SECOND / 1000);
-    const uint64_t now = clock_nanoseconds(CLOCK_MONOTONIC);
 
     drops->summary = (struct drops_summary){.harmless = 0};
     drops->home = namespace_own_id();
-    if (!drops->deadline) {
+    if (!drops->began) {
+        drops->began = true;
+        clock_catch_interrupt();
         drops->watch = drop_watch_create(drops->why);
-        drop_counters_begin(drops->counters);
+        drops->error = drop_counters_read(drops->counters, drops->watch);
+        clock_wait(clock_nanoseconds(CLOCK_MONOTONIC) +
+                   drops->options->milliseconds * (CLOCK_SECOND / 1000));
     }
-    drops->deadline = (drops->deadline ? drops->deadline : now) + time;
-    if (drops->deadline < now) /* the listing before took longer */
-        drops->deadline = now;
-    wait_until(drops->deadline);
-    const int error = take(drops);
-    drops->error = drops->error ? drops->error : error;
+    if (!drops->error && drops->watch)
+        drops->error = take(drops);
+    if (!drops->error)
+        drops->error = drop_counters_read(drops->counters, drops->watch);
 }
 
 /* --- Rows ------------------------------------------------------------------------------------- */
 
 /* Adds what follows from the reason. */
-static int hand_on(struct drops *drops, struct record *record, record_fn fn, void *arg)
+static int hand_on(struct drops *drops, struct record *record)
 {
     struct drop_record *drop = &record->drop;
     const struct drop_reason *reason = drop_reason_find(drop->reason, drop->function);
@@ -158,108 +135,58 @@ static int hand_on(struct drops *drops, struct record *record, record_fn fn, voi
     drop->harmless = reason && reason->class == DROP_IS_HARMLESS;
     record->rows = drop->drops;
     if (!drop->harmless || drops->options->harmless)
-        return fn(record, arg);
-    drops->summary.harmless += drop->drops;
+        return drops->fn(record, drops->arg);
+    if (predicate_holds(drops->query->where, record, NULL))
+        drops->summary.harmless += drop->drops;
     return 0;
 }
 
-static struct record row_of(const struct drops *drops, size_t i)
+/* In metrics a series is a reason and a function, which a row is then, too. */
+static int take_row(struct record *record, void *arg)
 {
-    const struct drop *drop = drop_watch_at(drops->watch, i);
-    const char *function = symbols_name(drops->symbols, drop->place);
-    struct record record = drop->record;
+    struct drops *drops = arg;
+    struct record *merged = drops->merged;
 
-    drop_sockets_take(&drops->fitting[i], &record);
-    if (function) {
-        record.drop.function = as_text(function);
-        record.has |= DROP_FUNCTION;
-    }
-    return record;
+    if (!drops->options->merged)
+        return hand_on(drops, record);
+    for (size_t i = 0; i < drops->merged_count; i++)
+        if (text_equal(merged[i].drop.reason, record->drop.reason) &&
+            text_equal(merged[i].drop.function, record->drop.function)) {
+            merged[i].drop.drops += record->drop.drops;
+            return 0;
+        }
+    merged =
+        array_with_room(merged, &drops->merged_capacity, drops->merged_count + 1, sizeof *merged);
+    if (!merged)
+        return -ENOMEM;
+    drops->merged = merged;
+    merged += drops->merged_count++;
+    *merged = *record;
+    merged->has &= DROP_FUNCTION;
+    merged->drop.inode = 0;
+    return 0;
 }
 
 /* Those of a packet whose namespace is unknown are told at home. */
-static bool is_here(const struct drops *drops, const struct drop *drop, uint64_t id)
-{
-    return drop->netns ? drop->netns == id : id == drops->home;
-}
-
-/* In metrics a series is a reason and a function: others with the same are added to this one. */
-static void merge(struct drops *drops, size_t first, uint64_t id, struct record *record)
-{
-    for (size_t i = first + 1; i < drop_watch_count(drops->watch); i++) {
-        const struct drop *drop = drop_watch_at(drops->watch, i);
-        const struct record other = row_of(drops, i);
-        const struct drop_record *a = &record->drop, *b = &other.drop;
-        if (drops->listed[i] || !is_here(drops, drop, id) || a->reason.length != b->reason.length ||
-            memcmp(a->reason.data, b->reason.data, a->reason.length) != 0 ||
-            a->function.length != b->function.length ||
-            (a->function.length &&
-             memcmp(a->function.data, b->function.data, a->function.length) != 0))
-            continue;
-        drops->listed[i] = true;
-        record->drop.drops += b->drops;
-    }
-    record->has &= DROP_FUNCTION;
-    record->drop.inode = 0;
-}
-
-static int list_seen(struct drops *drops, uint64_t id, record_fn fn, void *arg)
+static int list_seen(struct drops *drops, uint64_t id)
 {
     int result = 0;
 
     for (size_t i = 0; i < drop_watch_count(drops->watch) && result >= 0; i++) {
         const struct drop *drop = drop_watch_at(drops->watch, i);
-        struct record record;
-        if (drops->listed[i] || !is_here(drops, drop, id))
+        const char *function = symbols_name(drops->symbols, drop->place);
+        struct record record = drop->record;
+        if (drops->listed[i] || (drop->netns ? drop->netns : drops->home) != id)
             continue;
         drops->listed[i] = true;
-        record = row_of(drops, i);
-        if (drops->options->merged)
-            merge(drops, i, id, &record);
-        result = hand_on(drops, &record, fn, arg);
+        drop_sockets_take(&drops->fitting[i], &record);
+        if (function) {
+            record.drop.function = as_text(function);
+            record.has |= DROP_FUNCTION;
+        }
+        result = take_row(&record, drops);
     }
     return result;
-}
-
-struct handing_on {
-    struct drops *drops;
-    record_fn fn;
-    void *arg;
-    struct record *merged; /* in metrics: one for each reason */
-    size_t count, capacity;
-};
-
-static int merge_counter(struct handing_on *to, const struct record *record)
-{
-    const struct text reason = record->drop.reason;
-    struct record *merged;
-
-    for (size_t i = 0; i < to->count; i++) {
-        struct drop_record *same = &to->merged[i].drop;
-        if (same->reason.length == reason.length &&
-            memcmp(same->reason.data, reason.data, reason.length) == 0) {
-            same->drops += record->drop.drops;
-            return 0;
-        }
-    }
-    merged = array_with_room(to->merged, &to->capacity, to->count + 1, sizeof *merged);
-    if (!merged)
-        return -ENOMEM;
-    to->merged = merged;
-    merged += to->count++;
-    *merged = *record;
-    merged->has = 0;
-    merged->drop.inode = 0;
-    return 0;
-}
-
-static int take_counter(struct record *record, void *arg)
-{
-    struct handing_on *to = arg;
-
-    if (to->drops->options->merged)
-        return merge_counter(to, record);
-    return hand_on(to->drops, record, to->fn, to->arg);
 }
 
 /* Also where fn wants no more: the summary is of all. */
@@ -272,14 +199,18 @@ static void sum_up(struct drops *drops)
             drops->summary.elsewhere += drop_watch_at(drops->watch, i)->record.drop.drops;
 }
 
-int drops_list(void *maker, struct report *report, record_fn fn, void *arg)
+int drops_list(void *maker, const struct query *query, record_fn fn, void *arg)
 {
     struct drops *drops = maker;
+    struct report *report = query->report;
     const uint64_t id = namespace_own_id();
-    struct handing_on to = {.drops = drops, .fn = fn, .arg = arg};
     int result = drops->error;
 
-    if (interrupted)
+    drops->query = query;
+    drops->fn = fn;
+    drops->arg = arg;
+    drops->merged_count = 0;
+    if (clock_interrupted())
         report->ended = true;
     if (!drops->watch)
         report_loss(report, "only counters, because packets are not seen: %s", drops->why);
@@ -288,13 +219,12 @@ int drops_list(void *maker, struct report *report, record_fn fn, void *arg)
     if (result == 0 && drops->watch && !drop_watch_tells_receivers(drops->watch))
         result = drop_sockets_find(drops->engine, drops->watch, id, drops->fitting, report);
     if (result == 0 && drops->watch) {
-        result = list_seen(drops, id, fn, arg);
+        result = list_seen(drops, id);
         sum_up(drops);
     }
     if (result >= 0)
-        result = drop_counters_list(drops->counters, drops->watch, report, take_counter, &to);
-    for (size_t i = 0; i < to.count && result >= 0; i++)
-        result = hand_on(drops, &to.merged[i], fn, arg);
-    free(to.merged);
+        result = drop_counters_list(drops->counters, report, take_row, drops);
+    for (size_t i = 0; i < drops->merged_count && result >= 0; i++)
+        result = hand_on(drops, &drops->merged[i]);
     return result;
 }

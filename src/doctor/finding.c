@@ -192,9 +192,8 @@ void say_past(struct examination *examination, uint64_t total, const char *count
 
 const char *endpoint_text(char text[ENDPOINT_TEXT], const struct endpoint *endpoint)
 {
-    *(endpoint->port
-          ? text_address_port(text, &endpoint->address, as_text(NULL), endpoint->port)
-          : text_address(text, &endpoint->address)) = '\0';
+    *(endpoint->port ? text_address_port(text, &endpoint->address, as_text(NULL), endpoint->port)
+                     : text_address(text, &endpoint->address)) = '\0';
     return text;
 }
 

@@ -61,9 +61,7 @@ static uint64_t count(const struct examination *examination, struct text reason,
 
     for (size_t i = 0; i < drop_watch_count(watch); i++) {
         const struct drop *drop = drop_watch_at(watch, i);
-        const struct text name = drop->record.drop.reason;
-        if (drop->netns == here && name.length == reason.length &&
-            memcmp(name.data, reason.data, name.length) == 0 &&
+        if (drop->netns == here && text_equal(drop->record.drop.reason, reason) &&
             (!peer || is_to(&drop->record, peer)))
             packets += drop->record.drop.drops;
     }

@@ -390,8 +390,6 @@ int engine_run(struct engine *engine, const struct listing *listing, struct sink
     engine->context.number = listing->number;
     if (result == 0)
         result = prepare_delta(&run);
-    if (result == 0 && listing->maker)
-        listing->maker->begin(listing->maker->maker);
     if (result == 0)
         result = carry_out(&run);
     finish(&run);

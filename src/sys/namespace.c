@@ -476,15 +476,18 @@ void namespaces_finish(struct namespaces *namespaces)
     *namespaces = (struct namespaces){.count = 0};
 }
 
-int namespaces_visit(int (*fn)(void *arg), void *arg)
+int namespaces_visit(int (*fn)(void *arg), void *arg, bool *whole)
 {
     struct report details = {.partial = false};
     struct namespaces all;
     int status = namespaces_find(&all, &details);
 
+    *whole = !details.partial;
     for (size_t i = 0; i < all.count && !status; i++)
         if (namespace_enter(all.list[i].fd) == 0)
             status = fn(arg);
+        else
+            *whole = false;
     if (all.count && namespace_enter(all.list[0].fd) < 0 && !status)
         status = -EPERM;
     namespaces_finish(&all);

@@ -8,6 +8,7 @@
     drops.py raw COUNT ADDRESS PROTOCOL                   IP of this protocol
     drops.py frame COUNT INTERFACE HEX                    a frame
     drops.py receive ADDRESS PORT [filter]                UDP, but never reads; filter: takes none
+    drops.py leave COUNT                                  unix: closes a socket that has not read
     drops.py again COUNT ADDRESS PORT                     TCP: sends data once more
 """
 import socket
@@ -83,6 +84,13 @@ def receive(address, port, *options):
                         struct.pack("HP", 1, ctypes.addressof(buffer)))
     made.bind((address, int(port)))
     ready()
+
+
+def leave(count):
+    sender, receiver = socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM)
+    for _ in range(int(count)):
+        sender.send(b"x")
+    receiver.close()
 
 
 def again(count, address, port):

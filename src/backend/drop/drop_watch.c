@@ -86,8 +86,7 @@ static int find_reasons(struct drop_watch *watch, bool all)
 
     watch->has_subsystems = true;
     for (size_t i = !all; i < COUNT(enums) && status == 0; i++)
-        status =
-            add_reasons(watch, &types.btf, btf_find(&types.btf, BTF_ENUM, enums[i]), i != 0);
+        status = add_reasons(watch, &types.btf, btf_find(&types.btf, BTF_ENUM, enums[i]), i != 0);
     kernel_types_finish(&types);
     return status == -ENOMEM ? status : 0;
 }

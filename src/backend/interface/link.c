@@ -172,10 +172,7 @@ static int hand_on_labels(struct reading *reading)
         const struct interface_address *address = &interface->addresses[i];
         const struct text label = {address->label, strlen(address->label)};
         struct record row = reading->record;
-        if (!label.length ||
-            (label.length == interface->name.length &&
-             memcmp(label.data, interface->name.data, label.length) == 0) ||
-            is_known_label(interface, i))
+        if (!label.length || text_equal(label, interface->name) || is_known_label(interface, i))
             continue;
         row.has &=
             ~(INTERFACE_COUNTERS | INTERFACE_DETAILS | INTERFACE_NOHANDLER | INTERFACE_QUEUE_DROPS);

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: MIT */
+#include "fastnet/clock.h"
+
+#include <poll.h>
+#include <signal.h>
+#include <stddef.h>
+
+static volatile sig_atomic_t interrupted;
+
+static void interrupt(int signal)
+{
+    (void)signal;
+    interrupted = true;
+}
+
+void clock_catch_interrupt(void)
+{
+    const struct sigaction own = {.sa_handler = interrupt,
+                                  .sa_flags = (int)SA_RESETHAND | SA_RESTART};
+    struct sigaction former;
+
+    sigaction(SIGINT, NULL, &former);
+    if (former.sa_handler != SIG_IGN)
+        sigaction(SIGINT, &own, NULL);
+}
+
+bool clock_interrupted(void)
+{
+    return interrupted;
+}
+
+/* The signal comes while ppoll() waits, never between the question whether it came and the wait. */
+void clock_wait(uint64_t until)
+{
+    sigset_t held, former;
+    uint64_t now;
+
+    sigemptyset(&held);
+    sigaddset(&held, SIGINT);
+    pthread_sigmask(SIG_BLOCK, &held, &former);
+    while (!interrupted && (now = clock_nanoseconds(CLOCK_MONOTONIC)) < until) {
+        const struct timespec left = {.tv_sec = (time_t)((until - now) / CLOCK_SECOND),
+                                      .tv_nsec = (long)((until - now) % CLOCK_SECOND)};
+        (void)ppoll(NULL, 0, &left, &former);
+    }
+    pthread_sigmask(SIG_SETMASK, &former, NULL);
+}
