@@ -3,6 +3,7 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "fastnet/array.h"
 #include "fastnet/text.h"
 #include "format/text/escape.h"
 #include "kit.h"
@@ -280,6 +281,50 @@ static void what_escape_text_never_writes_is_not_unescaped(void **state)
     assert_null(unescape_text(back, "\\x41", 3));
 }
 
+typedef char *escape_one_fn(char *dst, const char *data, size_t size, const char *delimiters);
+
+static char *json_without(char *dst, const char *data, size_t size, const char *delimiters)
+{
+    (void)delimiters;
+    return escape_json(dst, data, size);
+}
+
+static char *abstract_without(char *dst, const char *data, size_t size, const char *delimiters)
+{
+    char name[1 + SIZE_MAX_TRIED] = "";
+    char text[ESCAPE_FACTOR * sizeof name];
+
+    memcpy(name + 1, data, size);
+    const size_t length = (size_t)(escape_socket_name(text, name, 1 + size, delimiters) - text) - 1;
+    memcpy(dst, text + 1, length);
+    return dst + length;
+}
+
+/* Long texts are looked at in words: the result is that of each byte alone. */
+static void any_byte_is_escaped_at_any_place_of_a_long_text(void **state)
+{
+    static escape_one_fn *const functions[] = {escape_text, json_without, abstract_without};
+    static const char *const delimiters[] = {NULL, "", " ", "\"", " ,", "/", ",;"};
+
+    (void)state;
+    for (unsigned i = 0; i < 256 * SIZE_MAX_TRIED * SIZE_MAX_TRIED; i++) {
+        const char byte = (char)(i % 256), *without = delimiters[i % COUNT(delimiters)];
+        const size_t size = 1 + i / 256 / SIZE_MAX_TRIED, place = i / 256 % SIZE_MAX_TRIED;
+        char data[SIZE_MAX_TRIED], text[ESCAPE_JSON_FACTOR * SIZE_MAX_TRIED];
+        char expected[sizeof text];
+        if (place >= size)
+            continue;
+        memset(data, 'x', size);
+        data[place] = byte;
+        for (size_t j = 0; j < COUNT(functions); j++) {
+            memset(expected, 'x', sizeof expected);
+            const char *end = functions[j](expected + place, &byte, 1, without) + size - 1 - place;
+            assert_bytes(text, functions[j](text, data, size, without), expected,
+                         (size_t)(end - expected));
+        }
+    }
+}
+
 static void assert_json(const char *data, size_t size, const char *expected)
 {
     char text[ESCAPE_JSON_FACTOR * 64];
@@ -419,6 +464,7 @@ int main(void)
         cmocka_unit_test(what_looks_like_nothing_or_a_blank_is_escaped),
         cmocka_unit_test(bytes_that_are_not_utf8_are_escaped_one_by_one),
         cmocka_unit_test(backslashes_are_doubled_and_delimiters_escaped),
+        cmocka_unit_test(any_byte_is_escaped_at_any_place_of_a_long_text),
         cmocka_unit_test(any_bytes_are_made_harmless_and_come_back),
         cmocka_unit_test(what_escape_text_never_writes_is_not_unescaped),
         cmocka_unit_test(json_uses_its_own_escapes_where_it_has_them),

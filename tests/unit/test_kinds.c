@@ -167,6 +167,25 @@ static void values_are_of_the_type_of_their_field(void **state)
     each_field(check_type);
 }
 
+static void check_words(const struct kind *kind, const struct field *field)
+{
+    const struct flag_names *flags = field->type == VALUE_FLAGS ? field->flags : NULL;
+    const size_t count = flags ? flags->count : field->word ? 0x10000 : 0;
+
+    for (size_t i = 0; i < count; i++) {
+        const char *word = flags ? flags->names[i] : field->word(i);
+        for (const char *at = word; at && *at; at++)
+            ASSERT_FIELD(*at > ' ' && *at < 0x7f, kind, field, "has a word of other characters");
+    }
+}
+
+/* So that tables need not measure them. */
+static void words_are_visible_ascii_characters(void **state)
+{
+    (void)state;
+    each_field(check_words);
+}
+
 /* --- Counters --------------------------------------------------------------------------------- */
 
 static bool has_key(const struct kind *kind)
@@ -371,6 +390,7 @@ int main(void)
         cmocka_unit_test(names_of_fields_are_unique_and_help_is_a_line),
         cmocka_unit_test(fields_that_nobody_filled_are_unknown),
         cmocka_unit_test(values_are_of_the_type_of_their_field),
+        cmocka_unit_test(words_are_visible_ascii_characters),
         cmocka_unit_test(a_rate_can_be_made_of_every_counter),
         cmocka_unit_test(what_is_kept_of_a_record_covers_all_of_its_members),
         cmocka_unit_test(every_text_of_a_row_outlives_the_buffer_that_it_lay_in),

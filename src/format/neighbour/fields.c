@@ -8,21 +8,16 @@
 #include "fastnet/lookup.h"
 #include "format/fields/fields.h"
 
-static const struct {
-    uint16_t state;
-    const char *name;
-} states[] = {
-    {NUD_NONE, "NONE"},     {NUD_INCOMPLETE, "INCOMPLETE"}, {NUD_REACHABLE, "REACHABLE"},
-    {NUD_STALE, "STALE"},   {NUD_DELAY, "DELAY"},           {NUD_PROBE, "PROBE"},
-    {NUD_FAILED, "FAILED"}, {NUD_NOARP, "NOARP"},           {NUD_PERMANENT, "PERMANENT"},
+/* NUD_NONE, and the others by their bits, from NUD_INCOMPLETE on. */
+static const char states[][11] = {
+    "NONE", "INCOMPLETE", "REACHABLE", "STALE", "DELAY", "PROBE", "FAILED", "NOARP", "PERMANENT",
 };
 
 const char *neighbour_state_name(uint64_t state)
 {
-    for (size_t i = 0; i < COUNT(states); i++)
-        if (states[i].state == state)
-            return states[i].name;
-    return NULL;
+    const bool is_one = !(state & (state - 1)) && state <= NUD_PERMANENT;
+
+    return is_one ? states[__builtin_ffsll((long long)state)] : NULL;
 }
 
 /* NTF_*, then NTF_EXT_*; some linux/neighbour.h lack the newest of them. */

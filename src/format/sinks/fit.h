@@ -15,6 +15,9 @@ struct fit_column {
     size_t usual;    /* ... of those as long as an IPv4 address with a port, or shorter */
     size_t width;    /* set by fit_columns(): of the column; 0: it is left out */
     bool whole;      /* a longer cell is not cut */
+    bool right;      /* cells are at its right edge */
+    bool is_ascii;   /* no cell has other characters */
+    size_t before;   /* blanks before the last cell, if these are at the right edge */
 };
 
 /*

@@ -38,6 +38,7 @@ struct fitted {
     size_t used;    /* bytes of `kept` */
     bool streaming; /* the widths are fixed */
     bool is_plain;  /* cells are written as they are: whole, without colours, not counted */
+    size_t synonym; /* the column that shows options.synonym; options.count: none does */
     struct totals totals;
     char kept[KEPT_BYTES];
     struct fit_column columns[];
@@ -45,9 +46,16 @@ struct fitted {
 
 static bool is_right_aligned(const struct field *column)
 {
-    return column->type == VALUE_NUMBER || column->type == VALUE_SIGNED ||
-           column->type == VALUE_DECIMAL || column->type == VALUE_FINE ||
-           (column->type == VALUE_VIEW && column->gauge);
+    return value_is_number(column->type) || (column->type == VALUE_VIEW && column->gauge);
+}
+
+/* Whether all characters of its values are ASCII, as those of words are. */
+static bool is_ascii(const struct field *column)
+{
+    const enum value_type type = column->type;
+
+    return column->word || (type != VALUE_TEXT && type != VALUE_SOCKET_NAME && type != VALUE_NAME &&
+                            type != VALUE_OWNERS && type != VALUE_FLAGS && type != VALUE_VIEW);
 }
 
 /* A line being written. Blanks are written before the next cell, so no line ends in blanks. */
@@ -61,17 +69,13 @@ struct table_line {
     size_t shift;  /* columns of the terminal that earlier cells took too many */
 };
 
-/* How many blanks fill the cell up, less what earlier cells took too many. */
-static size_t padding_of(struct table_line *line, size_t width)
+/* How many blanks fill the cell up, less what earlier cells took too many (*shift). */
+static inline size_t padding_of(size_t *shift, size_t fitted, size_t width)
 {
-    const size_t fitted = line->table->columns[line->column].width;
+    const size_t padding = fitted > width ? fitted - width : 0;
+    const size_t less = padding < *shift ? padding : *shift;
 
-    if (width >= fitted) {
-        line->shift += width - fitted;
-        return 0;
-    }
-    const size_t padding = fitted - width, less = padding < line->shift ? padding : line->shift;
-    line->shift -= less;
+    *shift += (width > fitted ? width - fitted : 0) - less;
     return padding - less;
 }
 
@@ -123,10 +127,12 @@ static void put_cell(struct table_line *line, const char *text, struct kept_cell
         return;
     }
     const bool is_cut = cut(line, text, &cell);
-    const bool right = is_right_aligned(line->table->options.columns[line->column]);
+    const bool right = line->table->columns[line->column].right;
     const bool is_whole = !width || line->table->columns[line->column].whole;
     const size_t used = line->at + line->blanks + cell.width;
-    size_t padding = line->ended ? 0 : padding_of(line, cell.width);
+    size_t padding = line->ended ? 0
+                                 : padding_of(&line->shift,
+                                              line->table->columns[line->column].width, cell.width);
     if (right && !is_whole && used + padding > width)
         padding = width > used ? width - used : 0;
     size_t blanks = line->blanks + (right ? padding : 0);
@@ -156,39 +162,46 @@ static void take_cell(struct table_line *line, const char *text, struct kept_cel
     line->column++;
 }
 
-/* In place, because to copy a value takes longer than to look at it. */
-static void put_synonym(const struct fitted *table, size_t column, struct value *value)
+/*
+ * A name becomes its text: digits (TEXT_U64_MAX) has room for one. In place, because to copy a
+ * value takes longer than to look at it.
+ */
+static inline void prepare(struct value *value, const struct fitted *table, size_t column,
+                           char *digits)
 {
     const struct synonym *synonym = table->options.synonym;
 
-    if (value->type == VALUE_TEXT && text_is(value->text, synonym->word) &&
-        strcmp(table->options.columns[column]->name, synonym->column) == 0)
+    if (column == table->synonym && value->type == VALUE_TEXT &&
+        text_is(value->text, synonym->word))
         value->text = as_text(synonym->other);
-}
-
-/* The width of a written value. Of most types all characters are ASCII. */
-static size_t width_of(const struct value *value, const char *text, size_t length)
-{
-    switch (value->type) {
-    case VALUE_TEXT:
-    case VALUE_SOCKET_NAME:
-    case VALUE_NAME:
-    case VALUE_OWNERS:
-    case VALUE_FLAGS:
-    case VALUE_VIEW:
-        return text_width(text, length);
-    default:
-        return length;
+    if (value->type == VALUE_NAME) {
+        value->text = value_text(value, digits);
+        value->type = VALUE_TEXT;
     }
 }
 
-/* Writes a cell of a column; returns its end. value_bound() is enough for it. */
-static char *write_cell(const struct fitted *table, size_t column, char *dst,
-                        const struct value *value)
+/* The most bytes that a cell takes. */
+static inline size_t bound_of(const struct value *value)
 {
-    if (table->options.human)
-        return value_write_human(dst, value, (int)table->options.columns[column]->unit);
-    return value_write(dst, value, " ");
+    const size_t most = value_most[value->type];
+
+    return most                        ? most
+           : value->type == VALUE_TEXT ? 1 + ESCAPE_FACTOR * value->text.length
+                                       : value_bound(value);
+}
+
+/* Writes a cell of a column; returns its end. bound_of() is enough for it. */
+static inline char *write_cell(const struct fitted *table, size_t column, char *dst,
+                               const struct value *value, size_t *width)
+{
+    char *const end = table->options.human
+                          ? value_write_human(dst, value, (int)table->options.columns[column]->unit)
+                          : value_write(dst, value, " ");
+
+    *width = (size_t)(end - dst);
+    if (!table->columns[column].is_ascii)
+        *width = text_width(dst, *width);
+    return end;
 }
 
 static void end_line(const struct table_line *line)
@@ -273,6 +286,8 @@ static void put_kept(struct fitted *table, bool more)
     const bool first = table->options.attention_first;
 
     fit_columns(table->columns, &table->options, more);
+    for (size_t i = 0; i < table->options.count; i++)
+        table->is_plain &= table->columns[i].width <= CELL_BOUND;
     if (table->options.header)
         put_headings(table);
     put_kept_rows(table, true, !first);
@@ -282,57 +297,89 @@ static void put_kept(struct fitted *table, bool more)
     table->streaming = true;
 }
 
-/* Written where it will stand; a number is then moved to the right. */
-static void put_plain(struct table_line *line, const struct value *value, size_t bound)
+/* A cell that is too long to be kept in one piece. */
+static void put_long(struct writer *writer, size_t blanks, const struct value *value)
 {
-    struct fitted *table = line->table;
-    const bool right = is_right_aligned(table->options.columns[line->column]);
-    char *dst = writer_reserve(table->sink.writer,
-                               line->blanks + table->columns[line->column].width + bound);
-    char *text = dst + line->blanks, *end = write_cell(table, line->column, text, value);
-    const size_t length = (size_t)(end - text);
-    const size_t padding = padding_of(line, width_of(value, text, length));
-
-    memset(dst, ' ', line->blanks);
-    writer_commit(table->sink.writer, right ? align_right(end, text, length + padding) : end);
-    line->blanks = FIT_GAP + (right ? 0 : padding);
-    line->column++;
+    writer_put_after(writer, blanks, "", 0);
+    value_put(writer, value, " ");
 }
 
 static void stream_cell(struct table_line *line, const struct value *value)
 {
     char text[CELL_BOUND];
-    const size_t bound = value_bound(value);
+    struct kept_cell cell;
 
-    if (line->table->is_plain && bound <= CELL_BOUND && line->blanks <= CELL_BOUND &&
-        line->table->columns[line->column].width <= CELL_BOUND) {
-        put_plain(line, value, bound);
+    if (bound_of(value) > sizeof text) {
+        put_long(line->table->sink.writer, line->blanks, value);
+        line->blanks = FIT_GAP;
+        line->column++;
         return;
     }
-    if (bound <= sizeof text) {
-        const size_t length = (size_t)(write_cell(line->table, line->column, text, value) - text);
-        take_cell(line, text, (struct kept_cell){length, width_of(value, text, length)});
-        return;
+    cell.length = (size_t)(write_cell(line->table, line->column, text, value, &cell.width) - text);
+    take_cell(line, text, cell);
+}
+
+/* Moves a cell that is to have other blanks before it than the one above; returns its end. */
+static char *move(char *text, const char *end, size_t before, size_t padding)
+{
+    char *const moved = text + padding - before;
+
+    memmove(moved, text, (size_t)(end - text));
+    if (moved > text)
+        memset(text, ' ', (size_t)(moved - text));
+    return moved + (end - text);
+}
+
+/*
+ * A row whose cells are written as they are, each where it will stand. Before a number are as many
+ * blanks as in the row above, which most often is right.
+ */
+static void stream_plain(struct fitted *table, const struct record *record)
+{
+    enum { ROOM = 4 * CELL_BOUND, CELL_ROOM = 3 * CELL_BOUND + FIT_GAP + PUT_BLANKS_MORE + 1 };
+    struct writer *const writer = table->sink.writer;
+    char digits[TEXT_U64_MAX], *dst = writer_reserve(writer, ROOM), *stop = dst + ROOM;
+    size_t blanks = 0, shift = 0, width;
+
+    for (size_t i = 0; i < table->options.count; i++) {
+        struct fit_column *const column = &table->columns[i];
+        struct value value = field_value(table->options.columns[i], record, table->sink.context);
+        prepare(&value, table, i, digits);
+        const bool is_long = bound_of(&value) > CELL_BOUND;
+        if (is_long || stop - dst < CELL_ROOM) {
+            writer_commit(writer, dst);
+            if (is_long)
+                put_long(writer, blanks, &value);
+            dst = writer_reserve(writer, ROOM);
+            stop = dst + ROOM;
+        }
+        blanks = is_long ? FIT_GAP : blanks;
+        if (is_long)
+            continue;
+        char *const text = put_blanks(dst, blanks + column->before);
+        dst = write_cell(table, i, text, &value, &width);
+        const size_t padding = padding_of(&shift, column->width, width);
+        blanks = FIT_GAP + (column->right ? 0 : padding);
+        if (column->right && padding != column->before) {
+            dst = move(text, dst, column->before, padding);
+            column->before = padding;
+        }
     }
-    struct writer *writer = line->table->sink.writer;
-    writer_put_after(writer, line->blanks, "", 0);
-    value_put(writer, value, " ");
-    line->blanks = FIT_GAP;
-    line->column++;
+    writer_commit(writer, PUT(dst, "\n"));
 }
 
 /* Returns the end of the cell, or NULL when there is no room for it. */
 static char *keep_cell(struct fitted *table, size_t column, char *at, const struct value *value)
 {
     const size_t room = (size_t)(table->kept + KEPT_BYTES - at);
-    const size_t bound = value_bound(value);
+    const size_t bound = bound_of(value);
 
     if (room < sizeof(struct kept_cell) || room - sizeof(struct kept_cell) < bound)
         return NULL;
     char *text = at + sizeof(struct kept_cell);
-    char *end = write_cell(table, column, text, value);
-    const size_t length = (size_t)(end - text);
-    const struct kept_cell cell = {length, width_of(value, text, length)};
+    struct kept_cell cell;
+    char *end = write_cell(table, column, text, value, &cell.width);
+    cell.length = (size_t)(end - text);
     memcpy(at, &cell, sizeof cell);
     if (cell.width > table->columns[column].contents)
         table->columns[column].contents = cell.width;
@@ -343,15 +390,14 @@ static char *keep_cell(struct fitted *table, size_t column, char *at, const stru
 
 static bool keep_row(struct fitted *table, const struct record *record)
 {
-    char *start = table->kept + table->used, *at;
+    char *start = table->kept + table->used, *at, digits[TEXT_U64_MAX];
 
     if (table->rows == KEPT_ROWS || table->used + sizeof(struct kept_row) > KEPT_BYTES)
         return false;
     at = start + sizeof(struct kept_row);
     for (size_t i = 0; i < table->options.count; i++) {
         struct value value = field_value(table->options.columns[i], record, table->sink.context);
-        if (table->options.synonym)
-            put_synonym(table, i, &value);
+        prepare(&value, table, i, digits);
         at = keep_cell(table, i, at, &value);
         if (!at)
             return false;
@@ -366,30 +412,36 @@ static bool keep_row(struct fitted *table, const struct record *record)
 static void table_begin(struct sink *sink)
 {
     struct fitted *table = (struct fitted *)sink;
+    const struct sink_options *options = &table->options;
 
     table->rows = 0;
     table->used = 0;
     table->streaming = false;
+    table->is_plain = !options->width && !options->colour && !options->totals;
     table->totals = (struct totals){.rows = 0};
-    for (size_t i = 0; i < table->options.count; i++)
-        table->columns[i] = (struct fit_column){.contents = 0};
+    for (size_t i = 0; i < options->count; i++)
+        table->columns[i] = (struct fit_column){.right = is_right_aligned(options->columns[i]),
+                                                .is_ascii = is_ascii(options->columns[i])};
 }
 
 static void table_row(struct sink *sink, const struct record *record)
 {
     struct fitted *table = (struct fitted *)sink;
-    struct table_line line;
+    char digits[TEXT_U64_MAX];
 
     table->totals.rows += record_rows(record);
     if (!table->streaming && keep_row(table, record))
         return;
     if (!table->streaming)
         put_kept(table, true);
-    line = begin_line(table, reasons_of(table, record));
+    if (table->is_plain) {
+        stream_plain(table, record);
+        return;
+    }
+    struct table_line line = begin_line(table, reasons_of(table, record));
     for (size_t i = 0; i < table->options.count; i++) {
         struct value value = field_value(table->options.columns[i], record, sink->context);
-        if (table->options.synonym)
-            put_synonym(table, i, &value);
+        prepare(&value, table, i, digits);
         stream_cell(&line, &value);
     }
     end_line(&line);
@@ -430,6 +482,10 @@ struct sink *sink_table_create(const struct sink_options *options)
         return NULL;
     table->sink = (struct sink){&ops, options->writer, options->context};
     table->options = *options;
-    table->is_plain = !options->width && !options->colour && !options->totals;
+    while (options->synonym && table->synonym < options->count &&
+           strcmp(options->columns[table->synonym]->name, options->synonym->column) != 0)
+        table->synonym++;
+    if (!options->synonym)
+        table->synonym = options->count;
     return &table->sink;
 }

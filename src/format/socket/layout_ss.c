@@ -49,14 +49,6 @@ _Static_assert(PEER_BOUND + SS_ROOM <= WRITER_RESERVE_MAX, "a part of a row fits
 
 /* --- Cells ------------------------------------------------------------------------------------ */
 
-/* Up to 7 bytes behind the blanks are overwritten: the room for a row is larger. */
-static inline char *put_blanks(char *dst, size_t count)
-{
-    for (size_t i = 0; i < count; i += 8)
-        memcpy(dst + i, "        ", 8);
-    return dst + count;
-}
-
 static char *put_right(char *dst, char *cell, size_t blanks)
 {
     const size_t length = (size_t)(dst - cell);

@@ -148,6 +148,52 @@ static bool is_ordinary(unsigned char byte)
     return (unsigned)(byte | 0x20) - 'a' < 26 || (unsigned)byte - '0' <= ':' - '0';
 }
 
+/* Whether eight bytes are visible ASCII characters, and neither backslash nor stop is among them.
+ */
+static bool are_plain(uint64_t bytes, char stop)
+{
+    const uint64_t each = UINT64_C(0x0101010101010101);
+    const uint64_t stops = bytes ^ each * (unsigned char)stop, backslashes = bytes ^ each * '\\';
+
+    /* what borrows from the next byte is not plain, either */
+    return !(
+        (bytes | (bytes + each) | (bytes - each * '!') | (stops - each) | (backslashes - each)) &
+        each << 7);
+}
+
+/* The one delimiter besides a blank; a backslash where there is none, NUL where there are several.
+ */
+static char only_stop(const char *delimiters)
+{
+    char only = '\\';
+
+    for (; delimiters && *delimiters; delimiters++)
+        if (*delimiters != ' ')
+            only = only == '\\' ? *delimiters : '\0';
+    return only;
+}
+
+/* Copies the first bytes as long as nothing has to be escaped. Returns how many. */
+static inline size_t copy_plain(char *dst, const char *data, size_t size, char stop)
+{
+    uint64_t bytes;
+    size_t i = 0;
+
+    if (stop && size >= sizeof bytes) {
+        const size_t last = size - sizeof bytes;
+        for (; i < size; i += sizeof bytes) {
+            i = i < last ? i : last; /* the last ones again */
+            memcpy(&bytes, data + i, sizeof bytes);
+            if (!are_plain(bytes, stop))
+                break;
+            memcpy(dst + i, &bytes, sizeof bytes);
+        }
+    }
+    for (; i < size && is_ordinary((unsigned char)data[i]); i++)
+        dst[i] = data[i];
+    return i;
+}
+
 static __attribute__((noinline)) char *escape_rest(char *dst, const char *data, size_t size,
                                                    const char *delimiters)
 {
@@ -156,11 +202,10 @@ static __attribute__((noinline)) char *escape_rest(char *dst, const char *data, 
 
 char *escape_text(char *dst, const char *data, size_t size, const char *delimiters)
 {
-    size_t i = 0;
+    const size_t plain = copy_plain(dst, data, size, only_stop(delimiters));
 
-    for (; i < size && is_ordinary((unsigned char)data[i]); i++)
-        dst[i] = data[i];
-    return i == size ? dst + i : escape_rest(dst + i, data + i, size - i, delimiters);
+    return plain == size ? dst + plain
+                         : escape_rest(dst + plain, data + plain, size - plain, delimiters);
 }
 
 char *escape_part(char *dst, const char *data, size_t size, const char *delimiters,
@@ -170,9 +215,14 @@ char *escape_part(char *dst, const char *data, size_t size, const char *delimite
 
     if (starts)
         *part = size > 0 && data[0] == '\0' ? PART_ABSTRACT_NAME : PART_TEXT;
-    if (*part == PART_ABSTRACT_NAME)
-        return escape_with(dst, data, size, set_with(set_with(always, delimiters), "@"),
-                           escape_abstract);
+    if (*part == PART_ABSTRACT_NAME) {
+        for (; size > 0 && *data == '\0'; data++, size--)
+            *dst++ = '@';
+        const size_t plain =
+            copy_plain(dst, data, size, only_stop(delimiters) == '\\' ? '@' : '\0');
+        return escape_with(dst + plain, data + plain, size - plain,
+                           set_with(set_with(always, delimiters), "@"), escape_abstract);
+    }
     if (starts && size > 0 && data[0] == '@') {
         dst = put_hex_bytes(dst, (const unsigned char *)data, 1);
         data++;
@@ -214,7 +264,11 @@ static char *escape_json_character(char *dst, const unsigned char *data, size_t 
 
 char *escape_json(char *dst, const char *data, size_t size)
 {
-    return escape_with(dst, data, size, set_with(always, "\""), escape_json_character);
+    const size_t plain = copy_plain(dst, data, size, '"');
+
+    return plain == size ? dst + plain
+                         : escape_with(dst + plain, data + plain, size - plain,
+                                       set_with(always, "\""), escape_json_character);
 }
 
 /* A reader turns two backslashes into one. */

@@ -76,6 +76,15 @@ static inline char *put_signed(char *dst, uint32_t number)
                                : text_signed(dst, UINT64_C(0x100000000) - number, true);
 }
 
+/* So many blanks; up to PUT_BLANKS_MORE bytes behind them are overwritten. */
+enum { PUT_BLANKS_MORE = 7 };
+static inline char *put_blanks(char *dst, size_t count)
+{
+    for (size_t i = 0; i < count; i += PUT_BLANKS_MORE + 1)
+        memcpy(dst + i, "        ", PUT_BLANKS_MORE + 1);
+    return dst + count;
+}
+
 /* --- Cells ------------------------------------------------------------------------------------ */
 
 static inline char *put_padded(char *dst, const char *string, size_t width)

@@ -116,20 +116,21 @@ static size_t list_bound(const struct value *list)
     return bound;
 }
 
+const uint16_t value_most[] = {
+    [VALUE_UNKNOWN] = sizeof "-" - 1,   [VALUE_NUMBER] = TEXT_U64_MAX,
+    [VALUE_SIGNED] = 1 + TEXT_U64_MAX,  [VALUE_DECIMAL] = TEXT_SECONDS_MAX,
+    [VALUE_FINE] = TEXT_SECONDS_MAX,    [VALUE_BOOLEAN] = sizeof "yes" - 1,
+    [VALUE_TIME] = TEXT_TIME_MAX,       [VALUE_ADDRESS] = TEXT_ADDRESS_MAX,
+    [VALUE_NETWORK] = TEXT_NETWORK_MAX, [VALUE_LLADDR] = TEXT_LLADDR_MAX,
+    [VALUE_VIEW] = VALUE_VIEW_MAX, /* the last type; 0: texts and lists have no most */
+};
+
 size_t value_bound(const struct value *value)
 {
-    static const uint16_t most[] = {
-        [VALUE_UNKNOWN] = sizeof "-" - 1,   [VALUE_NUMBER] = TEXT_U64_MAX,
-        [VALUE_SIGNED] = 1 + TEXT_U64_MAX,  [VALUE_DECIMAL] = TEXT_SECONDS_MAX,
-        [VALUE_FINE] = TEXT_SECONDS_MAX,    [VALUE_BOOLEAN] = sizeof "yes" - 1,
-        [VALUE_TIME] = TEXT_TIME_MAX,       [VALUE_ADDRESS] = TEXT_ADDRESS_MAX,
-        [VALUE_NETWORK] = TEXT_NETWORK_MAX, [VALUE_LLADDR] = TEXT_LLADDR_MAX,
-        [VALUE_VIEW] = VALUE_VIEW_MAX, /* the last type; 0: texts and lists have no most */
-    };
     char digits[TEXT_U64_MAX];
 
-    if (most[value->type])
-        return most[value->type];
+    if (value_most[value->type])
+        return value_most[value->type];
     if (value_is_list(value))
         return list_bound(value);
     return 1 + ESCAPE_FACTOR * value_text(value, digits).length;
@@ -147,17 +148,19 @@ char *value_lladdr(char *dst, const struct value *value)
 }
 
 /* No cell is empty. "-" means unknown, so the text "-" is escaped. */
-static char *write_text(char *dst, const struct value *value, const char *delimiters)
+static __attribute__((noinline)) char *write_text(char *dst, const struct value *value,
+                                                  const char *delimiters)
 {
     char digits[TEXT_U64_MAX];
     const struct text text = value_text(value, digits);
-    enum text_part part = value_part(value);
 
     if (text.length == 0)
         return PUT(dst, "-");
     if (text.length == 1 && text.data[0] == '-')
         return escape_text(dst, "-", 1, "-");
-    return escape_part(dst, text.data, text.length, delimiters, &part);
+    return value->type == VALUE_SOCKET_NAME
+               ? escape_socket_name(dst, text.data, text.length, delimiters)
+               : escape_text(dst, text.data, text.length, delimiters);
 }
 
 static char *write_element(char *dst, const struct value *element)
@@ -181,7 +184,7 @@ static char *write_element(char *dst, const struct value *element)
     return escape_text(dst, name.data, name.length, flag_delimiters);
 }
 
-static char *write_list(char *dst, const struct value *list)
+static __attribute__((noinline)) char *write_list(char *dst, const struct value *list)
 {
     const char *start = dst;
     struct value element;

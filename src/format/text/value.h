@@ -10,6 +10,9 @@
 /* Bytes of text that are escaped at once: the result fits the writer's reserve. */
 enum { TEXT_PIECE = WRITER_RESERVE_MAX / 6 };
 
+/* The most bytes that value_write() writes for any value of a type; 0: there is no such number. */
+extern const uint16_t value_most[];
+
 /* Writes a value as value_write() does, of any length. */
 void value_put(struct writer *writer, const struct value *value, const char *delimiters);
 

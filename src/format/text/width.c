@@ -153,15 +153,14 @@ static size_t next_width(const char *text, size_t length, size_t *at)
 /* Most texts have no other characters; each of these takes one column. */
 static bool is_ascii(const char *text, size_t length)
 {
-    uint64_t bits = 0, word;
-    size_t i;
+    uint64_t bits = 0, word = 0;
 
-    for (i = 0; length - i >= sizeof word; i += sizeof word) {
-        memcpy(&word, text + i, sizeof word);
+    for (; length > sizeof word; length -= sizeof word, text += sizeof word) {
+        memcpy(&word, text, sizeof word);
         bits |= word;
     }
-    for (; i < length; i++)
-        bits |= (unsigned char)text[i];
+    for (; length > 0; length--)
+        bits |= (unsigned char)*text++;
     return !(bits & UINT64_C(0x8080808080808080));
 }
 
