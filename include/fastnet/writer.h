@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <string.h>
 
-enum { WRITER_CAPACITY = 64 * 1024, WRITER_RESERVE_MAX = 16 * 1024 };
+enum { WRITER_CAPACITY = 64 * 1024, WRITER_RESERVE_MAX = 16 * 1024, WRITER_ROOM = 2048 };
 
 struct writer {
     int fd;
@@ -60,6 +60,18 @@ static inline void writer_commit(struct writer *writer, const char *end)
     writer->length = length;
     writer->reserved = 0;
     writer_flush_lines(writer);
+}
+
+/*
+ * Room for size bytes more behind dst, the end of what was written to the reserved room: there, or
+ * in a new one, of WRITER_ROOM at least.
+ */
+static inline char *writer_more(struct writer *writer, char *dst, size_t size)
+{
+    if (size <= writer->length + writer->reserved - (size_t)(dst - writer->buffer))
+        return dst;
+    writer_commit(writer, dst);
+    return writer_reserve(writer, size < WRITER_ROOM ? WRITER_ROOM : size);
 }
 
 /* More than there is room for. */

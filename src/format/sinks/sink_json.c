@@ -81,15 +81,12 @@ static void put_list(struct writer *writer, const struct value *list)
 }
 
 /* How long a value is at most; SIZE_MAX: it is written in pieces. */
-static size_t bound_of(const struct value *value)
+static inline size_t bound_of(const struct value *value)
 {
-    char digits[TEXT_U64_MAX];
-
     switch (value->type) {
     case VALUE_TEXT:
     case VALUE_SOCKET_NAME:
-    case VALUE_NAME:
-        return 2 + ESCAPE_JSON_FACTOR * value_text(value, digits).length;
+        return 2 + ESCAPE_JSON_FACTOR * value->text.length;
     case VALUE_OWNERS:
     case VALUE_FLAGS:
     case VALUE_NETWORKS:
@@ -103,9 +100,6 @@ static size_t bound_of(const struct value *value)
 /* Of a value that has a bound. */
 static char *write_value(char *dst, const struct value *value)
 {
-    char digits[TEXT_U64_MAX];
-    struct text text;
-
     switch (value->type) {
     case VALUE_UNKNOWN:
         return PUT(dst, "null");
@@ -113,10 +107,8 @@ static char *write_value(char *dst, const struct value *value)
         return value->number ? PUT(dst, "true") : PUT(dst, "false");
     case VALUE_TEXT:
     case VALUE_SOCKET_NAME:
-    case VALUE_NAME:
-        text = value_text(value, digits);
         *dst++ = '"';
-        dst = escape_json(dst, text.data, text.length);
+        dst = escape_json(dst, value->text.data, value->text.length);
         *dst++ = '"';
         return dst;
     case VALUE_ADDRESS:
@@ -138,24 +130,27 @@ static void put_long(struct writer *writer, const struct value *value)
     else if (value->type == VALUE_VIEW) /* what a table shows: its escapes are part of the text */
         put_json(writer, (struct text){text, (size_t)(value_write(text, value, NULL) - text)});
     else
-        put_json(writer, value_text(value, text));
+        put_json(writer, value->text);
 }
 
-/* Behind its key; in one piece unless it is long, because a row has many values. */
-static void put_value(struct writer *writer, struct text key, const struct value *value)
+/* Behind its key and dst, the end of what is in the writer's room; returns the end. */
+static inline char *put_value(struct writer *writer, char *dst, struct text key,
+                              const struct value *value)
 {
     const size_t bound = bound_of(value);
+    const bool is_long = bound > WRITER_RESERVE_MAX - KEY_USUAL;
 
-    if (bound > WRITER_RESERVE_MAX - KEY_USUAL || key.length > KEY_USUAL) {
+    if (is_long || key.length > KEY_USUAL) {
+        writer_commit(writer, dst);
         writer_put(writer, key.data, key.length);
+        if (is_long)
+            put_long(writer, value);
+        dst = writer_reserve(writer, WRITER_ROOM);
         key.length = 0;
     }
-    if (bound > WRITER_RESERVE_MAX - KEY_USUAL) {
-        put_long(writer, value);
-        return;
-    }
-    char *dst = writer_reserve(writer, key.length + bound);
-    writer_commit(writer, write_value(put_text(dst, key), value));
+    if (is_long)
+        return dst;
+    return write_value(put_text(writer_more(writer, dst, key.length + bound), key), value);
 }
 
 static void json_begin(struct sink *sink)
@@ -171,17 +166,22 @@ static void json_begin(struct sink *sink)
 static void json_row(struct sink *sink, const struct record *record)
 {
     struct json *json = (struct json *)sink;
+    struct writer *const writer = sink->writer;
+    char digits[TEXT_U64_MAX];
 
     if (json->array && !json->empty)
-        writer_put(sink->writer, ",", 1);
+        writer_put(writer, ",", 1);
     if (json->array && !json->options.one_line)
-        writer_put(sink->writer, "\n", 1);
+        writer_put(writer, "\n", 1);
     json->empty = false;
+    char *dst = writer_reserve(writer, WRITER_ROOM);
     for (size_t i = 0; i < json->options.count; i++) {
-        const struct value value = field_value(json->options.columns[i], record, sink->context);
-        put_value(sink->writer, json->keys[i], &value);
+        struct value value = field_value(json->options.columns[i], record, sink->context);
+        value_name_to_text(&value, digits);
+        dst = put_value(writer, dst, json->keys[i], &value);
     }
-    writer_puts(sink->writer, json->array ? "}" : "}\n");
+    dst = writer_more(writer, dst, 2);
+    writer_commit(writer, json->array ? PUT(dst, "}") : PUT(dst, "}\n"));
 }
 
 static void json_end(struct sink *sink)

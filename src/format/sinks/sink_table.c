@@ -49,13 +49,14 @@ static bool is_right_aligned(const struct field *column)
     return value_is_number(column->type) || (column->type == VALUE_VIEW && column->gauge);
 }
 
-/* Whether all characters of its values are ASCII, as those of words are. */
+/* Whether all characters of its values are ASCII, as those of words and numbers are. */
 static bool is_ascii(const struct field *column)
 {
     const enum value_type type = column->type;
 
-    return column->word || (type != VALUE_TEXT && type != VALUE_SOCKET_NAME && type != VALUE_NAME &&
-                            type != VALUE_OWNERS && type != VALUE_FLAGS && type != VALUE_VIEW);
+    return column->word || is_right_aligned(column) ||
+           (type != VALUE_TEXT && type != VALUE_SOCKET_NAME && type != VALUE_NAME &&
+            type != VALUE_OWNERS && type != VALUE_FLAGS && type != VALUE_VIEW);
 }
 
 /* A line being written. Blanks are written before the next cell, so no line ends in blanks. */
@@ -174,10 +175,7 @@ static inline void prepare(struct value *value, const struct fitted *table, size
     if (column == table->synonym && value->type == VALUE_TEXT &&
         text_is(value->text, synonym->word))
         value->text = as_text(synonym->other);
-    if (value->type == VALUE_NAME) {
-        value->text = value_text(value, digits);
-        value->type = VALUE_TEXT;
-    }
+    value_name_to_text(value, digits);
 }
 
 /* The most bytes that a cell takes. */
@@ -336,26 +334,23 @@ static char *move(char *text, const char *end, size_t before, size_t padding)
  */
 static void stream_plain(struct fitted *table, const struct record *record)
 {
-    enum { ROOM = 4 * CELL_BOUND, CELL_ROOM = 3 * CELL_BOUND + FIT_GAP + PUT_BLANKS_MORE + 1 };
+    enum { ROOM = 3 * CELL_BOUND + FIT_GAP + PUT_BLANKS_MORE + 1 };
     struct writer *const writer = table->sink.writer;
-    char digits[TEXT_U64_MAX], *dst = writer_reserve(writer, ROOM), *stop = dst + ROOM;
+    char digits[TEXT_U64_MAX], *dst = writer_reserve(writer, WRITER_ROOM);
     size_t blanks = 0, shift = 0, width;
 
     for (size_t i = 0; i < table->options.count; i++) {
         struct fit_column *const column = &table->columns[i];
         struct value value = field_value(table->options.columns[i], record, table->sink.context);
         prepare(&value, table, i, digits);
-        const bool is_long = bound_of(&value) > CELL_BOUND;
-        if (is_long || stop - dst < CELL_ROOM) {
+        if (bound_of(&value) > CELL_BOUND) {
             writer_commit(writer, dst);
-            if (is_long)
-                put_long(writer, blanks, &value);
-            dst = writer_reserve(writer, ROOM);
-            stop = dst + ROOM;
-        }
-        blanks = is_long ? FIT_GAP : blanks;
-        if (is_long)
+            put_long(writer, blanks, &value);
+            blanks = FIT_GAP;
+            dst = writer_reserve(writer, WRITER_ROOM);
             continue;
+        }
+        dst = writer_more(writer, dst, ROOM);
         char *const text = put_blanks(dst, blanks + column->before);
         dst = write_cell(table, i, text, &value, &width);
         const size_t padding = padding_of(&shift, column->width, width);

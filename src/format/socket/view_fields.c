@@ -326,11 +326,21 @@ static bool has_times(const struct record *record)
            record->socket.info.length >= offsetof(struct kernel_tcp_info, last_ack_recv);
 }
 
+/* A number of tcp_info that is known to be there: all of it would be copied for it otherwise. */
+static uint32_t info_at(const struct record *record, size_t offset)
+{
+    uint32_t number;
+
+    memcpy(&number, record->socket.info.data + offset, sizeof number);
+    return number;
+}
+
 static uint32_t idle_of(const struct record *record)
 {
-    const struct kernel_tcp_info info = tcp_info_of(record);
+    const uint32_t sent = info_at(record, offsetof(struct kernel_tcp_info, last_data_sent)),
+                   received = info_at(record, offsetof(struct kernel_tcp_info, last_data_recv));
 
-    return info.last_data_sent < info.last_data_recv ? info.last_data_sent : info.last_data_recv;
+    return sent < received ? sent : received;
 }
 
 struct value view_idle(const struct cell *cell)
@@ -408,7 +418,8 @@ struct value view_protocol(const struct cell *cell)
 static char *write_resent(char *dst, const struct value *view, bool human)
 {
     (void)human;
-    return text_u64(dst, tcp_info_of(view->view.record).total_retrans);
+    return text_u64(dst,
+                    info_at(view->view.record, offsetof(struct kernel_tcp_info, total_retrans)));
 }
 
 struct value view_resent(const struct cell *cell)

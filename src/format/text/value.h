@@ -35,4 +35,13 @@ enum text_part text_put(struct writer *writer, struct text text, const char *del
  */
 struct text value_text(const struct value *value, char *digits);
 
+/* Makes a VALUE_NAME a VALUE_TEXT, so that its length is found once. digits as in value_text(). */
+static inline void value_name_to_text(struct value *value, char *digits)
+{
+    if (value->type != VALUE_NAME)
+        return;
+    value->text = value_text(value, digits);
+    value->type = VALUE_TEXT;
+}
+
 #endif

@@ -150,17 +150,27 @@ static size_t next_width(const char *text, size_t length, size_t *at)
     return lead < 0x80 ? 1 : width_of(code);
 }
 
+static uint64_t word_at(const char *text)
+{
+    uint64_t word;
+
+    memcpy(&word, text, sizeof word);
+    return word;
+}
+
 /* Most texts have no other characters; each of these takes one column. */
 static bool is_ascii(const char *text, size_t length)
 {
-    uint64_t bits = 0, word = 0;
+    uint64_t bits = 0;
 
-    for (; length > sizeof word; length -= sizeof word, text += sizeof word) {
-        memcpy(&word, text, sizeof word);
-        bits |= word;
+    if (length < sizeof bits) {
+        while (length > 0)
+            bits |= (unsigned char)text[--length];
+        return bits < 0x80;
     }
-    for (; length > 0; length--)
-        bits |= (unsigned char)*text++;
+    for (size_t i = 0; i < length - sizeof bits; i += sizeof bits)
+        bits |= word_at(text + i);
+    bits |= word_at(text + length - sizeof bits); /* some of them again */
     return !(bits & UINT64_C(0x8080808080808080));
 }
 
