@@ -148,8 +148,11 @@ static int take_change(const struct lane *lane, const struct record *record, str
     return error ? error : !run->silent;
 }
 
-/* So many rows may wait for the walk over /proc; one more starts it. */
-enum { WAITING_MAX = 1024 };
+/*
+ * So many rows may wait for the walk over /proc; one more starts it. And so many rows of the second
+ * table wait for those of the first.
+ */
+enum { WAITING_MAX = 1024, BEHIND_MAX = 16384 };
 
 /* Hands on the rows that waited for the walk, except those that it found no owner of. */
 static int release(struct lane *first, struct lane *lane)
@@ -165,9 +168,9 @@ static int release(struct lane *first, struct lane *lane)
         if (run_is_ownerless(run, record)) {
             rows->packed[kept++] = rows->packed[i];
         } else if (run_wants(run, record)) {
-            if (lane != first)
+            if (lane != first && lane->sink)
                 make_room(first, lane);
-            error = run_emit(run, lane->sink, record);
+            error = run_emit(run, lane->sink ? lane->sink : first->sink, record);
         }
     }
     rows->count = kept;
@@ -186,8 +189,22 @@ static int walk_if_many_wait(struct lane *first)
     run->owners.later = false;
     run_walk_owners(run);
     error = release(first, first);
-    if (!error && second)
+    if (!error && second && second->sink)
         error = release(first, second);
+    return error;
+}
+
+/* Hands on the rows of the second table before all of the first are there, if they are many. */
+static int release_if_many_wait(struct lane *first, struct lane *second)
+{
+    if (++second->behind < BEHIND_MAX)
+        return 0;
+    second->behind = 0;
+    const int error = release(first, second);
+    if (!second->kept->count) {
+        rows_clear(second->kept);
+        second->kept->spare = first->run->spare;
+    }
     return error;
 }
 
@@ -206,7 +223,7 @@ int lane_take(const struct record *record, void *arg)
         marked.untold = lane->untold;
         record = &marked;
     }
-    if (lane != first)
+    if (lane != first && lane->sink)
         make_room(first, lane);
     result = is_listed(lane, record);
     ownerless = result == 0 && lane->run->engine->context.owners && !first->at_once &&
@@ -223,9 +240,12 @@ int lane_take(const struct record *record, void *arg)
         return 0;
     lane->pass.wanted++;
     if (result == 0)
-        result = wait ? rows_add(lane->kept, record) : run_emit(lane->run, lane->sink, record);
+        result = wait || !lane->sink ? rows_add(lane->kept, record)
+                                     : run_emit(lane->run, lane->sink, record);
     if (result == 0 && lane->run->owners.later && !lane->run->keep_all)
         result = walk_if_many_wait(first);
+    else if (result == 0 && !wait && !lane->sink)
+        result = release_if_many_wait(first, lane);
     if (result < 0)
         lane->stopped = result;
     return result < 0 ? result : 0;
@@ -238,10 +258,13 @@ void lane_init(struct lane *lane, struct run *run, struct rows *kept)
 
 bool lane_can_keep_order(const struct run *run)
 {
-    return run->sink->ops->clone && !run->keep_all && !run->groups && !run->listing->most;
+    return !run->groups && !run->listing->most && !run->listing->sort->field;
 }
 
-/* The second lane, with its own writer and kept rows. */
+/*
+ * The second lane, with its own writer and kept rows. Where a sink has no clone, its rows are kept
+ * until those of the first lane are there: to ask the kernel twice takes longer.
+ */
 struct second {
     struct lane lane;
     struct writer writer;
@@ -260,6 +283,7 @@ static void destroy_second(struct second *second)
 void lane_keep_order(struct lane *lane, bool (*is_second)(const struct record *), bool all)
 {
     struct second *second = lane_can_keep_order(lane->run) ? calloc(1, sizeof *second) : NULL;
+    const bool keeps = !lane->sink->ops->clone || lane->run->keep_all;
 
     if (!second)
         return;
@@ -270,9 +294,9 @@ void lane_keep_order(struct lane *lane, bool (*is_second)(const struct record *)
                                  .kept = &second->kept,
                                  .where = lane->where,
                                  .untold = lane->untold};
-    if (writer_init(&second->writer, lane->sink->writer->fd) == 0)
+    if (!keeps && writer_init(&second->writer, lane->sink->writer->fd) == 0)
         second->lane.sink = lane->sink->ops->clone(lane->sink, &second->writer);
-    if (second->lane.seen && second->lane.sink) {
+    if (second->lane.seen && (keeps || second->lane.sink)) {
         seen_start(second->lane.seen, all);
         lane->second = &second->lane;
     } else {
@@ -286,11 +310,13 @@ static void hand_over(struct lane *lane, struct second *second)
     struct sink *sink = second->lane.sink;
     struct kept_row row;
 
-    if (sink->ops->pause)
+    if (sink && sink->ops->pause)
         sink->ops->pause(sink);
     writer_put(writer, second->writer.buffer, second->writer.length);
     if (!writer->error)
         writer->error = second->writer.error;
+    if (!sink && !lane->stopped && !lane->run->keep_all && !lane->run->owners.later)
+        lane->stopped = release(lane, &second->lane);
     for (size_t i = 0; i < second->kept.count && !second->lane.stopped; i++)
         second->lane.stopped = rows_add(lane->kept, rows_at(&second->kept, i, &row));
     if (!lane->stopped)

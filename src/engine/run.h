@@ -187,9 +187,10 @@ void run_report_untold(struct run *run, const struct table *table, const struct 
  */
 struct lane {
     struct run *run;
-    struct sink *sink;
+    struct sink *sink; /* NULL: its rows wait for those of the first lane */
     struct seen *seen;
     struct rows *kept;             /* for rows that wait */
+    size_t behind;                 /* ... for those of the first lane */
     const struct predicate *where; /* of the table */
     /* Fields that the filter compares, and another source of the table tells, but not this one. */
     uint64_t untold;
@@ -205,8 +206,8 @@ void lane_init(struct lane *lane, struct run *run, struct rows *kept);
 
 /*
  * For two tables that are read as one: rows of the second table get a second lane, so they come
- * after the first table's rows as long as they fit into a buffer. all: as in seen_start(). Does
- * nothing if memory is short or lane_can_keep_order() is false.
+ * after the first table's rows as long as they fit into a buffer or, where a sink has no clone, are
+ * not too many to wait. all: as in seen_start(). Does nothing if memory is short or lane_can_keep_order() is false.
  */
 void lane_keep_order(struct lane *lane, bool (*is_second)(const struct record *record), bool all);
 

@@ -18,7 +18,7 @@ struct wire {
     size_t last; /* where the last message begins */
 };
 
-enum { PEER_DATAGRAMS = 32, PEER_REQUESTS = 32 };
+enum { PEER_DATAGRAMS = 128, PEER_REQUESTS = 32 };
 
 /* Begins a message to port 1. */
 void wire_message(struct wire *wire, uint16_t type, uint16_t flags, uint32_t sequence);

@@ -73,14 +73,32 @@ static char *read_back(FILE *file)
     return text;
 }
 
-/* netstat -tan, by netlink alone. */
-static void list_passes(struct joined *joined, const char *proc_root, bool exact)
+static struct sink *make_netstat(struct writer *writer, const struct context *context)
 {
     static const struct netstat_layout layout = {.show = SHOW_ALL,
                                                  .numeric_hosts = true,
                                                  .numeric_ports = true,
                                                  .numeric_users = true,
                                                  .header = true};
+
+    return sink_create(&sink_netstat, &layout, writer, context);
+}
+
+/* A sink without clones. */
+static struct sink *make_csv(struct writer *writer, const struct context *context)
+{
+    static const struct field *column;
+
+    column = field_named(&kind_socket, "local_port");
+    return sink_csv_create(&(struct sink_options){
+        .writer = writer, .context = context, .columns = &column, .count = 1});
+}
+
+typedef struct sink *make_fn(struct writer *writer, const struct context *context);
+
+/* netstat -tan, by netlink alone. */
+static void list_passes(struct joined *joined, const char *proc_root, bool exact, make_fn *make)
+{
     static const struct listing_table tables[] = {
         {.table = &table_tcp, .section = SECTION_INTERNET},
         {.table = &table_tcp6, .section = SECTION_INTERNET},
@@ -99,7 +117,7 @@ static void list_passes(struct joined *joined, const char *proc_root, bool exact
     assert_int_equal(writer_init(&writer, fileno(file)), 0);
     engine = engine_create(netlink_create(&joined->peer.netlink));
     assert_non_null(engine);
-    sink = sink_create(&sink_netstat, &layout, &writer, engine_context(engine));
+    sink = make(&writer, engine_context(engine));
     assert_int_equal(engine_run(engine, &listing, sink, &joined->report), 0);
     assert_int_equal(writer_flush(&writer), 0);
     sink_destroy(sink);
@@ -112,7 +130,7 @@ static void list_passes(struct joined *joined, const char *proc_root, bool exact
 
 static void list(struct joined *joined, const char *proc_root)
 {
-    list_passes(joined, proc_root, false);
+    list_passes(joined, proc_root, false, make_netstat);
 }
 
 static uint16_t type_of_request(const struct joined *joined, size_t number)
@@ -169,6 +187,43 @@ static void the_heading_stays_first_when_the_second_table_is_large(void **state)
     }
 }
 
+static void rows_wait_for_those_of_the_first_table_where_a_sink_has_no_clone(void **state)
+{
+    struct joined *joined = *state;
+
+    put_row(joined, AF_INET6, 1006, 1);
+    put_row(joined, AF_INET, 1004, 1);
+    put_row(joined, AF_INET6, 2006, 1);
+    put_end(joined, 1, 0);
+    list_passes(joined, "/proc", false, make_csv);
+    assert_int_equal(joined->peer.request_count, 1);
+    assert_string_equal(joined->output, "1004\r\n1006\r\n2006\r\n");
+}
+
+/* Nor do they take more and more memory. */
+static void too_many_rows_do_not_wait_for_those_of_the_first_table(void **state)
+{
+    enum { DATAGRAMS = 100, ROWS = 164, WAITING = 16384 };
+    struct joined *joined = *state;
+    const char *at;
+
+    for (unsigned row = 0; row < DATAGRAMS * ROWS; row++) {
+        put_row(joined, AF_INET6, (uint16_t)(10000 + row), 1);
+        if (row % ROWS == ROWS - 1)
+            send_datagram(joined);
+    }
+    put_row(joined, AF_INET, 1004, 1);
+    put_end(joined, 1, 0);
+    list_passes(joined, "/proc", false, make_csv);
+    at = joined->output;
+    for (unsigned row = 0; row < DATAGRAMS * ROWS; row++) {
+        if (row == WAITING)
+            assert_int_equal(strtoul(at, (char **)(uintptr_t)&at, 10), 1004);
+        assert_int_equal(strtoul(at, (char **)(uintptr_t)&at, 10), 10000 + row);
+    }
+    assert_string_equal(at, "\r\n");
+}
+
 static void a_kernel_that_refuses_is_asked_for_each_family(void **state)
 {
     struct joined *joined = *state;
@@ -223,7 +278,7 @@ static void two_passes_over_both_families_are_two_requests(void **state)
     put_row(joined, AF_INET, 1004, 2);
     put_row(joined, AF_INET, 2004, 2);
     put_end(joined, 2, 0);
-    list_passes(joined, "/proc", true);
+    list_passes(joined, "/proc", true, make_netstat);
     assert_int_equal(joined->peer.request_count, 2);
     assert_int_equal(type_of_request(joined, 1), TCPDIAG_GETSOCK);
     assert_order(joined->output, ":1004 ", ":2004 ");
@@ -249,7 +304,7 @@ static void the_second_pass_repeats_no_row_of_the_second_family(void **state)
         put_row(joined, AF_INET, 1004, pass);
         put_end(joined, pass, 0);
     }
-    list_passes(joined, "/proc", true);
+    list_passes(joined, "/proc", true, make_netstat);
     assert_int_equal(count_text(joined->output, "\ntcp"), DATAGRAMS * ROWS + 1);
     assert_false(joined->report.partial);
 }
@@ -270,7 +325,7 @@ static void rows_without_identity_of_both_families_are_counted_together(void **s
         wire_put(&joined->wire, &message, sizeof message);
         put_end(joined, pass, 0);
     }
-    list_passes(joined, "/proc", true);
+    list_passes(joined, "/proc", true, make_netstat);
     assert_int_equal(count_text(joined->output, "\ntcp"), 4);
     assert_true(report_says(&joined->report, "--exact: 4 rows cannot be told apart"));
 }
@@ -282,6 +337,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(one_request_lists_both_families_in_netstats_order),
         TEST(the_heading_stays_first_when_the_second_table_is_large),
+        TEST(rows_wait_for_those_of_the_first_table_where_a_sink_has_no_clone),
+        TEST(too_many_rows_do_not_wait_for_those_of_the_first_table),
         TEST(a_kernel_that_refuses_is_asked_for_each_family),
         TEST(a_failure_after_rows_is_told_and_nothing_is_asked_again),
         TEST(two_passes_over_both_families_are_two_requests),
