@@ -207,7 +207,8 @@ void lane_init(struct lane *lane, struct run *run, struct rows *kept);
 /*
  * For two tables that are read as one: rows of the second table get a second lane, so they come
  * after the first table's rows as long as they fit into a buffer or, where a sink has no clone, are
- * not too many to wait. all: as in seen_start(). Does nothing if memory is short or lane_can_keep_order() is false.
+ * not too many to wait. all: as in seen_start(). Does nothing if memory is short or
+ * lane_can_keep_order() is false.
  */
 void lane_keep_order(struct lane *lane, bool (*is_second)(const struct record *record), bool all);
 
