@@ -35,7 +35,7 @@ struct connects *connects_create(void);
 void connects_destroy(struct connects *connects);
 
 /*
- * From now on connections are noted, those of all network namespaces: the last 16,384. Returns
+ * From now on connections are noted, those of all network namespaces: the last 32,768. Returns
  * whether they are; a refusal is for good. Uses RIGHT_OWNERS and RIGHT_BPF.
  */
 bool connects_watch(struct connects *connects);

@@ -13,7 +13,7 @@
 #include "lookup/connects_program.h"
 #include "lookup/owners_bpf.h"
 
-enum { KEPT = 16384 };
+enum { KEPT = 32768 };
 
 struct connects {
     int map, link; /* descriptors, or -1 */

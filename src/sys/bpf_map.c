@@ -26,15 +26,19 @@ int bpf_map_create(uint32_t type, uint32_t key_size, uint32_t value_size, uint32
     return bpf_call_raised(RIGHT_BPF, BPF_MAP_CREATE, &attributes);
 }
 
+/* Since Linux 5.19 who has the descriptor needs no right, which takes twice the time of the call.
+ */
 static int call_for_key(int command, int map, const void *key, const void *value)
 {
     union bpf_attr attributes;
+    int status;
 
     memset(&attributes, 0, sizeof attributes);
     attributes.map_fd = (uint32_t)map;
     attributes.key = (uintptr_t)key;
     attributes.value = (uintptr_t)value;
-    return bpf_call_raised(RIGHT_BPF, command, &attributes);
+    status = bpf_call(command, &attributes);
+    return status == -EPERM ? bpf_call_raised(RIGHT_BPF, command, &attributes) : status;
 }
 
 int bpf_map_set(int map, const void *key, const void *value)
@@ -42,11 +46,14 @@ int bpf_map_set(int map, const void *key, const void *value)
     return call_for_key(BPF_MAP_UPDATE_ELEM, map, key, value);
 }
 
-/* The one command that does both is of Linux 5.14, for this kind of map. */
+/* Before Linux 5.14 no command does both for this kind of map. */
 int bpf_map_take_one(int map, const void *key, void *value)
 {
-    const int status = call_for_key(BPF_MAP_LOOKUP_ELEM, map, key, value);
+    int status = call_for_key(BPF_MAP_LOOKUP_AND_DELETE_ELEM, map, key, value);
 
+    if (status == 0 || status == -ENOENT)
+        return status;
+    status = call_for_key(BPF_MAP_LOOKUP_ELEM, map, key, value);
     return status < 0 ? status : call_for_key(BPF_MAP_DELETE_ELEM, map, key, NULL);
 }
 

@@ -65,6 +65,7 @@ struct reading {
     uint64_t looked;             /* when it began: CLOCK_MONOTONIC, nanoseconds */
     bool appeared;      /* the last look found a socket with an owner that the others had not */
     uint64_t next_look; /* CLOCK_MONOTONIC, nanoseconds */
+    uint64_t soonest;   /* ... if something new is to be known earlier */
     bool failed;        /* a look failed, which was reported */
 };
 
@@ -185,12 +186,15 @@ static void report_failure(struct reading *reading, int error)
     reading->failed = true;
 }
 
-/* Lists the sockets. That takes a twentieth of the time at most, and is done once a second. */
+/*
+ * Lists the sockets. That takes a twentieth of the time at most, and is done once a second, or when
+ * a connection came to a listener that is new.
+ */
 static void look(struct reading *reading)
 {
     enum { SHARE = 20 };
     const uint64_t begun = clock_nanoseconds(CLOCK_MONOTONIC);
-    uint64_t took;
+    uint64_t ended;
     int result;
 
     hash_table_finish(&reading->before);
@@ -202,8 +206,11 @@ static void look(struct reading *reading)
     result = list_all(reading);
     if (result < 0)
         report_failure(reading, result);
-    took = clock_nanoseconds(CLOCK_MONOTONIC) - begun;
-    reading->next_look = begun + took + (took * SHARE > CLOCK_SECOND ? took * SHARE : CLOCK_SECOND);
+    ended = clock_nanoseconds(CLOCK_MONOTONIC);
+    reading->soonest = ended + (ended - begun) * SHARE;
+    reading->next_look = ended + CLOCK_SECOND;
+    if (reading->next_look < reading->soonest)
+        reading->next_look = reading->soonest;
 }
 
 static bool remembers(const struct query *query)
@@ -242,14 +249,16 @@ static const struct listener *listener_of(const struct reading *reading,
 }
 
 /* Where a listener accepts, its group is the connection's. */
-static void take_listener(const struct reading *reading, struct record *record,
+static void take_listener(struct reading *reading, struct record *record,
                           struct socket_origin *origin)
 {
     struct socket_record *sock = &record->socket;
     const struct listener *listener = listener_of(reading, &sock->local);
 
-    if (!listener)
+    if (!listener) {
+        reading->next_look = reading->soonest;
         return;
+    }
     origin->listener = listener->inode;
     if (listener->cgroup && !(record->has & SOCKET_CGROUP)) {
         record->has |= SOCKET_CGROUP;
@@ -278,8 +287,8 @@ static void take_connect(const struct connect *made, struct record *record,
 }
 
 /* Its inode is known to be none where it is known who made it. */
-static void take_origin(const struct reading *reading, const struct known *known,
-                        struct record *record, struct socket_origin *origin)
+static void take_origin(struct reading *reading, const struct known *known, struct record *record,
+                        struct socket_origin *origin)
 {
     struct connects *connects = reading->query->connects;
     struct connect made = {.ended = 0};
@@ -304,8 +313,7 @@ static void take_origin(const struct reading *reading, const struct known *known
     record->socket.origin = (struct text){(const char *)origin, sizeof *origin};
 }
 
-static void complete(const struct reading *reading, struct record *record,
-                     struct socket_origin *origin)
+static void complete(struct reading *reading, struct record *record, struct socket_origin *origin)
 {
     struct socket_record *sock = &record->socket;
     const struct known *known = find(&reading->now, record->identity);
