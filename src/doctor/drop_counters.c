@@ -291,18 +291,16 @@ static int list(struct drop_counters *all, struct counts *counts, enum origin or
     struct report losses = {.partial = false};
     struct predicate_tree where = {.count = 0};
     struct listing_table listed[2] = {{.table = NULL}};
-    const struct listing listing = {.needs.fields = fields[origin],
-                                    .proc_root = "/proc",
-                                    .tables = listed,
-                                    .table_count = tables[1] ? 2 : 1};
+    struct listing listing = {.needs.fields = fields[origin], .proc_root = "/proc"};
 
     if (tables[0] == &table_tcp)
         predicate_tree_add(
             &where, &where.whole,
             predicate_one_of(field_named(&kind_socket, "state"), UINT64_C(1) << TCP_LISTEN));
-    for (size_t i = 0; i < listing.table_count; i++)
-        listed[i] = (struct listing_table){
-            .table = tables[i], .where = predicate_of(&where), .unnamed = true};
+    for (; listing.table_count < 2 && tables[listing.table_count]; listing.table_count++)
+        listed[listing.table_count] = (struct listing_table){
+            .table = tables[listing.table_count], .where = predicate_of(&where), .unnamed = true};
+    listing.tables = listed;
     const int error = gather(all->engine, &listing, take_row, counts, &losses);
     if (losses.partial)
         counts->known &= ~(1u << origin);

@@ -112,8 +112,9 @@ static int remember_listener(struct reading *reading, const struct record *recor
         hash_table_add(&reading->listeners, hash_word(0, sock->local.port), sizeof *listener);
     if (!listener)
         return -ENOMEM;
-    *listener =
-        (struct listener){sock->local, sock->inode, record->has & SOCKET_CGROUP ? sock->cgroup : 0};
+    *listener = (struct listener){sock->local, sock->inode, 0};
+    if (record->has & SOCKET_CGROUP)
+        listener->cgroup = sock->cgroup;
     return 0;
 }
 

@@ -329,10 +329,10 @@ static bool has_times(const struct record *record)
 /* A number of tcp_info that is known to be there: all of it would be copied for it otherwise. */
 static uint32_t info_at(const struct record *record, size_t offset)
 {
-    uint32_t number;
+    uint32_t found;
 
-    memcpy(&number, record->socket.info.data + offset, sizeof number);
-    return number;
+    memcpy(&found, record->socket.info.data + offset, sizeof found);
+    return found;
 }
 
 static uint32_t idle_of(const struct record *record)
