@@ -93,7 +93,7 @@ static void look_at_jumps(const struct bpf_insn *program, size_t count)
 {
     for (size_t i = 0; i < count; i++)
         if (BPF_CLASS(program[i].code) == BPF_JMP && BPF_OP(program[i].code) < BPF_CALL)
-            require(program[i].off > 0 && i + (size_t)program[i].off < count);
+            require(program[i].off > 0 && (size_t)program[i].off < count - i);
 }
 
 static void look_for_connections(const struct btf *btf)

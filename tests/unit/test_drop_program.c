@@ -204,7 +204,7 @@ static uint64_t call(struct processor *processor, int function)
         return arguments[1];
     }
     if (function == BPF_FUNC_probe_read_kernel) {
-        memcpy(pointer(arguments[1]), pointer(arguments[3]), arguments[2]);
+        memcpy(pointer(arguments[1]), pointer(arguments[3]), (size_t)arguments[2]);
         scene->reads++;
         return 0;
     }
