@@ -139,6 +139,8 @@ static void find_owners(struct run *run, struct rows *rows, size_t count)
 {
     bool ownerless = false;
 
+    if (!run->owners.unread && !(run->needs.lookups & NEED_PEERS))
+        return;
     for (size_t i = 0; i < count; i++) {
         run_walk_for(run, &rows[i]);
         ownerless |= run_read_owners(run, &rows[i]);

@@ -229,6 +229,7 @@ int lane_take(const struct record *record, void *arg)
     ownerless = result == 0 && lane->run->engine->context.owners && !first->at_once &&
                 run_is_ownerless(lane->run, record);
     wait = lane->run->keep_all || lane->run->owners.later || ownerless;
+    lane->run->owners.unread |= ownerless || lane->run->owners.later || first->at_once;
     if (result == 0 && lane->run->listing->delta) {
         const int taken = take_change(lane, record, &change);
         if (taken == 0)

@@ -59,6 +59,7 @@ struct visits {
 struct owner_search {
     bool stand_ins; /* because of the groups that they are in */
     bool later;     /* when it is known which rows are left */
+    bool unread;    /* ... of rows that wait nobody has looked for some, or found none */
     bool unowned;   /* a socket had no owner, not even at a second look */
     unsigned looks; /* at new owners */
 };
