@@ -124,15 +124,6 @@ static void put_value(const struct csv *csv, const struct value *value)
     switch (value->type) {
     case VALUE_UNKNOWN:
         break;
-    case VALUE_NUMBER:
-    case VALUE_SIGNED:
-    case VALUE_DECIMAL:
-    case VALUE_FINE:
-    case VALUE_ADDRESS:
-    case VALUE_NETWORK:
-    case VALUE_TIME:
-        value_put(csv->sink.writer, value, NULL);
-        break;
     case VALUE_BOOLEAN:
         writer_puts(csv->sink.writer, value->number ? "true" : "false");
         break;
@@ -155,6 +146,8 @@ static void put_value(const struct csv *csv, const struct value *value)
     case VALUE_VIEW:
         put_view(csv, value);
         break;
+    default:
+        value_put(csv->sink.writer, value, NULL);
     }
 }
 

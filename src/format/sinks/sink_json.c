@@ -83,18 +83,10 @@ static void put_list(struct writer *writer, const struct value *list)
 /* How long a value is at most; SIZE_MAX: it is written in pieces. */
 static inline size_t bound_of(const struct value *value)
 {
-    switch (value->type) {
-    case VALUE_TEXT:
-    case VALUE_SOCKET_NAME:
+    if (value->type == VALUE_TEXT || value->type == VALUE_SOCKET_NAME)
         return 2 + ESCAPE_JSON_FACTOR * value->text.length;
-    case VALUE_OWNERS:
-    case VALUE_FLAGS:
-    case VALUE_NETWORKS:
-    case VALUE_VIEW:
-        return SIZE_MAX;
-    default:
-        return QUOTED_MAX; /* no other is longer */
-    }
+    /* no other is longer than a link-layer address */
+    return value->type == VALUE_VIEW || value_is_list(value) ? SIZE_MAX : QUOTED_MAX;
 }
 
 /* Of a value that has a bound. */

@@ -123,25 +123,6 @@ static char *escape_abstract(char *dst, const unsigned char *data, size_t length
     return *data == '\0' ? PUT(dst, "@") : escape_character(dst, data, length, code);
 }
 
-static inline char *escape_with(char *dst, const char *data, size_t size, struct ascii_set stops,
-                                escape_fn *escape)
-{
-    const unsigned char *at = (const unsigned char *)data;
-    const unsigned char *end = size > 0 ? at + size : at; /* at may be NULL */
-
-    while (at < end) {
-        if (*at < 128 && !set_has(&stops, *at)) {
-            *dst++ = (char)*at++;
-            continue;
-        }
-        uint32_t code = 0;
-        const size_t length = utf8_decode(at, (size_t)(end - at), &code);
-        dst = escape(dst, at, length, code);
-        at += length > 0 ? length : 1;
-    }
-    return dst;
-}
-
 /* A letter, a digit or a colon: no delimiter (text.h), and most texts have little else. */
 static bool is_ordinary(unsigned char byte)
 {
@@ -161,16 +142,13 @@ static bool are_plain(uint64_t bytes, char stop)
         each << 7);
 }
 
-/* The one delimiter besides a blank; a backslash where there is none, NUL where there are several.
- */
-static char only_stop(const char *delimiters)
+/* The one stop besides a blank: also, or a backslash if there is none; NUL if there are several. */
+static char only_stop(const char *delimiters, char also)
 {
-    char only = '\\';
-
     for (; delimiters && *delimiters; delimiters++)
         if (*delimiters != ' ')
-            only = only == '\\' ? *delimiters : '\0';
-    return only;
+            also = also == '\\' ? *delimiters : '\0';
+    return also;
 }
 
 /* Copies the first bytes as long as nothing has to be escaped. Returns how many. */
@@ -194,18 +172,40 @@ static inline size_t copy_plain(char *dst, const char *data, size_t size, char s
     return i;
 }
 
-static __attribute__((noinline)) char *escape_rest(char *dst, const char *data, size_t size,
-                                                   const char *delimiters)
+static __attribute__((noinline)) char *escape_rest(char *dst, const unsigned char *at, size_t size,
+                                                   struct ascii_set stops, escape_fn *escape)
 {
-    return escape_with(dst, data, size, set_with(always, delimiters), escape_character);
+    const unsigned char *const end = at + size;
+
+    while (at < end) {
+        if (*at < 128 && !set_has(&stops, *at)) {
+            *dst++ = (char)*at++;
+            continue;
+        }
+        uint32_t code = 0;
+        const size_t length = utf8_decode(at, (size_t)(end - at), &code);
+        dst = escape(dst, at, length, code);
+        at += length > 0 ? length : 1;
+    }
+    return dst;
+}
+
+/* also: a further delimiter, or a backslash. */
+static inline char *escape_with(char *dst, const char *data, size_t size, const char *delimiters,
+                                char also, escape_fn *escape)
+{
+    const size_t plain = copy_plain(dst, data, size, only_stop(delimiters, also));
+
+    if (plain == size)
+        return dst + plain;
+    const struct ascii_set stops = set_with(set_with(always, delimiters), (char[]){also, '\0'});
+    return escape_rest(dst + plain, (const unsigned char *)data + plain, size - plain, stops,
+                       escape);
 }
 
 char *escape_text(char *dst, const char *data, size_t size, const char *delimiters)
 {
-    const size_t plain = copy_plain(dst, data, size, only_stop(delimiters));
-
-    return plain == size ? dst + plain
-                         : escape_rest(dst + plain, data + plain, size - plain, delimiters);
+    return escape_with(dst, data, size, delimiters, '\\', escape_character);
 }
 
 char *escape_part(char *dst, const char *data, size_t size, const char *delimiters,
@@ -218,10 +218,7 @@ char *escape_part(char *dst, const char *data, size_t size, const char *delimite
     if (*part == PART_ABSTRACT_NAME) {
         for (; size > 0 && *data == '\0'; data++, size--)
             *dst++ = '@';
-        const size_t plain =
-            copy_plain(dst, data, size, only_stop(delimiters) == '\\' ? '@' : '\0');
-        return escape_with(dst + plain, data + plain, size - plain,
-                           set_with(set_with(always, delimiters), "@"), escape_abstract);
+        return escape_with(dst, data, size, delimiters, '@', escape_abstract);
     }
     if (starts && size > 0 && data[0] == '@') {
         dst = put_hex_bytes(dst, (const unsigned char *)data, 1);
@@ -264,11 +261,7 @@ static char *escape_json_character(char *dst, const unsigned char *data, size_t 
 
 char *escape_json(char *dst, const char *data, size_t size)
 {
-    const size_t plain = copy_plain(dst, data, size, '"');
-
-    return plain == size ? dst + plain
-                         : escape_with(dst + plain, data + plain, size - plain,
-                                       set_with(always, "\""), escape_json_character);
+    return escape_with(dst, data, size, NULL, '"', escape_json_character);
 }
 
 /* A reader turns two backslashes into one. */
@@ -290,7 +283,7 @@ static char *escape_label_character(char *dst, const unsigned char *data, size_t
 
 char *escape_label(char *dst, const char *data, size_t size)
 {
-    return escape_with(dst, data, size, set_with(always, "\""), escape_label_character);
+    return escape_with(dst, data, size, NULL, '"', escape_label_character);
 }
 
 size_t escape_piece(const char *data, size_t size, size_t most)
