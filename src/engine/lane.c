@@ -208,6 +208,21 @@ static int release_if_many_wait(struct lane *first, struct lane *second)
     return error;
 }
 
+/* Of a row that waits for others, or for a look at its owners. */
+static int keep(struct lane *first, struct lane *lane, const struct record *record, bool wait,
+                bool ownerless)
+{
+    struct run *run = lane->run;
+    const int error = rows_add(lane->kept, record);
+
+    run->owners.unread |= ownerless || run->owners.later || first->at_once;
+    if (error)
+        return error;
+    if (!wait)
+        return release_if_many_wait(first, lane);
+    return run->owners.later && !run->keep_all ? walk_if_many_wait(first) : 0;
+}
+
 int lane_take(const struct record *record, void *arg)
 {
     struct lane *first = arg;
@@ -229,7 +244,6 @@ int lane_take(const struct record *record, void *arg)
     ownerless = result == 0 && lane->run->engine->context.owners && !first->at_once &&
                 run_is_ownerless(lane->run, record);
     wait = lane->run->keep_all || lane->run->owners.later || ownerless;
-    lane->run->owners.unread |= ownerless || lane->run->owners.later || first->at_once;
     if (result == 0 && lane->run->listing->delta) {
         const int taken = take_change(lane, record, &change);
         if (taken == 0)
@@ -240,13 +254,10 @@ int lane_take(const struct record *record, void *arg)
     if (result == 0 && !is_wanted(lane, record, wait))
         return 0;
     lane->pass.wanted++;
-    if (result == 0)
-        result = wait || !lane->sink ? rows_add(lane->kept, record)
-                                     : run_emit(lane->run, lane->sink, record);
-    if (result == 0 && lane->run->owners.later && !lane->run->keep_all)
-        result = walk_if_many_wait(first);
-    else if (result == 0 && !wait && !lane->sink)
-        result = release_if_many_wait(first, lane);
+    if (result == 0 && lane->sink && !wait)
+        result = run_emit(lane->run, lane->sink, record);
+    else if (result == 0)
+        result = keep(first, lane, record, wait, ownerless);
     if (result < 0)
         lane->stopped = result;
     return result < 0 ? result : 0;

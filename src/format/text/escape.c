@@ -152,12 +152,14 @@ static char only_stop(const char *delimiters, char also)
 }
 
 /* Copies the first bytes as long as nothing has to be escaped. Returns how many. */
-static inline size_t copy_plain(char *dst, const char *data, size_t size, char stop)
+static inline size_t copy_plain(char *dst, const char *data, size_t size, const char *delimiters,
+                                char also)
 {
+    const char stop = size >= sizeof(uint64_t) ? only_stop(delimiters, also) : '\0';
     uint64_t bytes;
     size_t i = 0;
 
-    if (stop && size >= sizeof bytes) {
+    if (stop) {
         const size_t last = size - sizeof bytes;
         for (; i < size; i += sizeof bytes) {
             i = i < last ? i : last; /* the last ones again */
@@ -194,7 +196,7 @@ static __attribute__((noinline)) char *escape_rest(char *dst, const unsigned cha
 static inline char *escape_with(char *dst, const char *data, size_t size, const char *delimiters,
                                 char also, escape_fn *escape)
 {
-    const size_t plain = copy_plain(dst, data, size, only_stop(delimiters, also));
+    const size_t plain = copy_plain(dst, data, size, delimiters, also);
 
     if (plain == size)
         return dst + plain;
