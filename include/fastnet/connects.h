@@ -20,7 +20,7 @@ struct connect {
     uint64_t ended; /* the same clock; 0: not known */
     bool accepted;  /* then nothing of the following is known: the kernel itself accepts */
     pid_t pid;      /* of the process that connected; 0: the kernel did */
-    char name[CONNECT_NAME]; /* ... its comm (proc(5)) */
+    char name[CONNECT_NAME]; /* ... its comm (proc(5)), not that of a thread */
     uint32_t uid;            /* ... its user */
     uint64_t cgroup;         /* ... the number of its cgroup2; 0: unknown */
     int error;               /* errno: why it was not established; 0: it was, or is not known */

@@ -42,21 +42,24 @@ int connect_layout_init(struct connect_layout *layout, const struct btf *btf)
         WANTED("__sk_common.skc_daddr", v4, BPF_W),
         WANTED("sk_err", error, BPF_W),
     };
-    static const struct wanted_member of_task[] = {WANTED("flags", flags, BPF_W)};
+    static const struct wanted_member of_task[] = {
+        WANTED("flags", flags, BPF_W),
+        WANTED("group_leader", leader, BPF_DW),
+    };
     struct kernel_member common;
-    uint32_t sock, type, bytes;
+    uint32_t sock, task, type, bytes;
 
     *layout = (struct connect_layout){
         .tracepoint = btf_find(btf, BTF_TYPEDEF, "btf_trace_inet_sock_set_state")};
     sock = layout->tracepoint ? find_socket(btf, layout->tracepoint) : 0;
+    task = btf_find(btf, BTF_STRUCT, "task_struct");
     if (!sock || !kernel_members_find(btf, sock, of_sock, COUNT(of_sock), layout) ||
-        !kernel_members_find(btf, btf_find(btf, BTF_STRUCT, "task_struct"), of_task, COUNT(of_task),
-                             layout) ||
+        !kernel_members_find(btf, task, of_task, COUNT(of_task), layout) ||
+        !kernel_struct_find(btf, task, "comm", &layout->name, &bytes) ||
         !kernel_struct_find(btf, sock, "__sk_common", &common, &type))
         return -ENOTSUP;
     layout->has_v6 = kernel_struct_find(btf, type, "skc_v6_daddr", &layout->v6, &bytes);
     layout->v6.offset = (int16_t)(layout->v6.offset + common.offset);
-    layout->v6.size = BPF_DW;
     return 0;
 }
 
@@ -66,6 +69,7 @@ int connect_layout_init(struct connect_layout *layout, const struct btf *btf)
 enum { CONTEXT = BPF_REG_6, SOCKET = BPF_REG_7, OLD = BPF_REG_8, NEW = BPF_REG_9 };
 
 _Static_assert(sizeof(struct connect_note) % 8 == 0, "all of it is written");
+_Static_assert(CONNECT_NAME == 16 && sizeof((struct connect_note){0}.v6) == 16, "for put_16()");
 
 /* Where they are on the stack. */
 enum { COOKIE = -8, NOTE = COOKIE - (int)sizeof(struct connect_note) };
@@ -103,6 +107,16 @@ static void put_copy(struct assembly *to, struct kernel_member member, int at)
     assembly_store(to, BPF_FIRST, at, member.size);
 }
 
+/* 16 bytes of the struct that a register points to. */
+static void put_16(struct assembly *to, unsigned from, struct kernel_member member, int at)
+{
+    member.size = BPF_DW;
+    for (int end = at + 16; at < end; at += 8, member.offset = (int16_t)(member.offset + 8)) {
+        assembly_load(to, BPF_SECOND, from, member);
+        assembly_store(to, BPF_SECOND, at, BPF_DW);
+    }
+}
+
 static void put_update(struct assembly *to, int map, int flags)
 {
     assembly_map(to, BPF_FIRST, map);
@@ -112,7 +126,10 @@ static void put_update(struct assembly *to, int map, int flags)
     assembly_call(to, BPF_FUNC_map_update_elem);
 }
 
-/* A thread of the kernel is no process that holds a socket: NFS, further paths of MPTCP. */
+/*
+ * A thread of the kernel is no process that holds a socket: NFS, further paths of MPTCP. Threads of
+ * a process may have names of their own: /proc/PID/comm is that of the first.
+ */
 static void put_process(struct assembly *to, const struct connect_layout *layout)
 {
     size_t is_kernel;
@@ -126,9 +143,9 @@ static void put_process(struct assembly *to, const struct connect_layout *layout
     assembly_call(to, BPF_FUNC_get_current_pid_tgid);
     assembly_number(to, BPF_RSH, BPF_REG_0, 32);
     assembly_store(to, BPF_REG_0, NOTE_AT(pid), BPF_W);
-    assembly_address(to, BPF_FIRST, NOTE_AT(name));
-    assembly_number(to, BPF_MOV, BPF_SECOND, CONNECT_NAME);
-    assembly_call(to, BPF_FUNC_get_current_comm);
+    assembly_call(to, BPF_FUNC_get_current_task_btf);
+    assembly_load(to, BPF_FIRST, BPF_REG_0, layout->leader);
+    put_16(to, BPF_FIRST, layout->name, NOTE_AT(name));
     assembly_land(to, is_kernel);
 }
 
@@ -138,10 +155,8 @@ static void put_connected(struct assembly *to, const struct connect_layout *layo
     put_copy(to, layout->family, NOTE_AT(family));
     put_copy(to, layout->port, NOTE_AT(port));
     put_copy(to, layout->v4, NOTE_AT(v4));
-    for (int i = 0; i < 16 && layout->has_v6; i += 8)
-        put_copy(to,
-                 (struct kernel_member){.offset = (int16_t)(layout->v6.offset + i), .size = BPF_DW},
-                 NOTE_AT(v6) + i);
+    if (layout->has_v6)
+        put_16(to, SOCKET, layout->v6, NOTE_AT(v6));
     put_update(to, map, BPF_ANY);
 }
 

@@ -25,8 +25,8 @@ struct connect_note {
 
 /* What the program reads. */
 struct connect_layout {
-    uint32_t tracepoint;        /* btf_trace_inet_sock_set_state: the number of its type */
-    struct kernel_member flags; /* of struct task_struct */
+    uint32_t tracepoint; /* btf_trace_inet_sock_set_state: the number of its type */
+    struct kernel_member flags, leader, name;         /* of struct task_struct */
     struct kernel_member family, port, v4, v6, error; /* of struct sock */
     bool has_v6;                                      /* the kernel has IPv6 */
 };

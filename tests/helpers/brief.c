@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Connections over 127.0.0.1 that are soon gone: a process "client" makes them to port 7401 of a
- * process "server".
+ * process "server", in a thread that has another name.
  *
  *     brief COUNT MILLISECONDS BYTES
  *
@@ -12,6 +12,7 @@
 #include <arpa/inet.h>
 #include <err.h>
 #include <netinet/in.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -71,10 +72,22 @@ static void connect_once(long milliseconds, size_t count)
     close(fd);
 }
 
+/* arg: as that of main(). */
+static void *connect_all(void *arg)
+{
+    char *const *argv = arg;
+
+    prctl(PR_SET_NAME, "a thread");
+    for (long i = 0; i < atol(argv[1]); i++)
+        connect_once(atol(argv[2]), (size_t)atol(argv[3]));
+    return NULL;
+}
+
 int main(int argc, char *argv[])
 {
     const struct sockaddr_in at = server_place();
     const int one = 1, listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    pthread_t thread;
     char line[2];
 
     if (argc != 4 || atol(argv[3]) > BYTES_MAX)
@@ -95,8 +108,8 @@ int main(int argc, char *argv[])
     if (!fgets(line, sizeof line, stdin))
         errx(1, "no line came");
     printf("%d %d\n", (int)getpid(), (int)server);
-    for (long i = 0; i < atol(argv[1]); i++)
-        connect_once(atol(argv[2]), (size_t)atol(argv[3]));
+    if (pthread_create(&thread, NULL, connect_all, argv) != 0 || pthread_join(thread, NULL) != 0)
+        errx(1, "pthread_create");
     kill(server, SIGTERM);
     return 0;
 }

@@ -12,13 +12,22 @@
 struct made_connects {
     uint32_t v4, port, family, v6; /* of struct sock_common */
     uint32_t error;                /* of struct sock */
-    uint32_t flags;                /* of struct task_struct */
+    uint32_t flags, leader, name;  /* of struct task_struct */
     bool without_v6;
     uint32_t parameters; /* of the event, with the one that is not its own */
 };
 
 static const struct made_connects made_connects_usual = {
-    .v4 = 0, .port = 12, .family = 16, .v6 = 56, .error = 200, .flags = 44, .parameters = 4};
+
+    .v4 = 0,
+    .port = 12,
+    .family = 16,
+    .v6 = 56,
+    .error = 200,
+    .flags = 44,
+    .leader = 96,
+    .name = 128,
+    .parameters = 4};
 
 static inline void made_connects(struct made_btf *made, const struct made_connects *kernel)
 {
@@ -26,7 +35,7 @@ static inline void made_connects(struct made_btf *made, const struct made_connec
     const uint32_t two = made_int(made, "unsigned short", 2, 0),
                    four = made_int(made, "unsigned int", 4, 0),
                    nothing = made_type(made, "", KERNEL_POINTER, 0, 0);
-    uint32_t part, sock, v6, prototype;
+    uint32_t part, sock, v6, name, task, prototype;
 
     v6 = made_type(made, "in6_addr", KERNEL_STRUCT, 1, 16);
     made_member(made, "words", four, 0);
@@ -40,8 +49,12 @@ static inline void made_connects(struct made_btf *made, const struct made_connec
     made_member(made, "__sk_common", part, 0);
     made_member(made, "sk_err", four, kernel->error * 8);
     sock = made_pointer(made, sock);
-    made_struct(made, "task_struct", 1);
+    name = made_array(made, made_int(made, "char", 1, MADE_CHAR), four, 16);
+    task = made_struct(made, "task_struct", 3);
     made_member(made, "flags", four, kernel->flags * 8);
+    made_member(made, "group_leader", task + 1, kernel->leader * 8);
+    made_member(made, "comm", name, kernel->name * 8);
+    made_pointer(made, task);
     prototype = made_type(made, "", KERNEL_PROTOTYPE, kernel->parameters, 0);
     made_pair(made, "", nothing);
     made_pair(made, "", sock);

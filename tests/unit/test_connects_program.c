@@ -72,7 +72,9 @@ static void every_part_is_needed(void **state)
                                         "skc_family",
                                         "sk_err",
                                         "task_struct",
-                                        "flags"};
+                                        "flags",
+                                        "group_leader",
+                                        "comm"};
     struct made_btf made = {.types = 0};
     const size_t length = (made_connects(&made, &made_connects_usual), made_bytes(&made, bytes));
 
@@ -98,7 +100,7 @@ enum { MAP = 7, COOKIE = 77, OBJECT = 256, KERNEL_THREAD = 0x00200000 };
 
 struct scene {
     struct made_connects kernel;
-    _Alignas(uint64_t) char sock[OBJECT], task[OBJECT];
+    _Alignas(uint64_t) char sock[OBJECT], task[OBJECT], leader[OBJECT];
     uint64_t context[3];
     uint64_t now;
     bool known; /* the map has the note */
@@ -112,6 +114,9 @@ static void make_scene(struct scene *scene)
     place_u16(scene->sock + scene->kernel.port, htons(443));
     place_u16(scene->sock + scene->kernel.family, AF_INET);
     memcpy(scene->sock + scene->kernel.v6, "\0\0\0\0\0\0\0\0\0\0\xff\xff\x7f\0\0\1", 16);
+    place_u64(scene->task + scene->kernel.leader, (uintptr_t)scene->leader);
+    memcpy(scene->task + scene->kernel.name, "a thread", 9);
+    memcpy(scene->leader + scene->kernel.name, "a name of 15 by", CONNECT_NAME);
     scene->context[0] = (uintptr_t)scene->sock;
 }
 
@@ -151,10 +156,6 @@ static uint64_t call(struct processor *processor, int function)
         return 4242;
     case BPF_FUNC_get_current_pid_tgid:
         return UINT64_C(300) << 32 | 301;
-    case BPF_FUNC_get_current_comm:
-        assert_int_equal(arguments[2], CONNECT_NAME);
-        memcpy(pointer(arguments[1]), "a name of 15 by", CONNECT_NAME);
-        return 0;
     case BPF_FUNC_map_lookup_elem:
         assert_int_equal(arguments[1], MAP);
         assert_int_equal(*(uint64_t *)pointer(arguments[2]), COOKIE);
