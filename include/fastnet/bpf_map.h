@@ -11,26 +11,23 @@
 /* --- Own maps --------------------------------------------------------------------------------- */
 
 /*
- * Makes a hash table that programs fill, with room for `most` keys, all of it allocated now. type:
- * BPF_MAP_TYPE_HASH, or BPF_MAP_TYPE_LRU_HASH, whose oldest keys make room for new ones. name: as
- * others see it, at most 15 bytes. Uses RIGHT_BPF. Returns a descriptor, or -errno.
+ * Makes a map with one value, of zeroes, which can be mapped into memory, where programs change it,
+ * too (Linux 5.5). name: as others see it, at most 15 bytes. Uses RIGHT_BPF. Returns a descriptor,
+ * or -errno.
  */
-int bpf_map_create(uint32_t type, uint32_t key_size, uint32_t value_size, uint32_t most,
-                   const char *name);
+int bpf_map_create(size_t size, const char *name);
 
-/* Sets the value of a key. Returns 0 or -errno; rights as bpf_map_create(). */
-int bpf_map_set(int map, const void *key, const void *value);
-
-/* Takes one key out of the map. Returns 0, -ENOENT or another -errno; rights as bpf_map_create().
- */
-int bpf_map_take_one(int map, const void *key, void *value);
+/* A part of it, from whole pages on; until munmap(2). NULL: errno says why. */
+void *bpf_map_memory(int map, size_t offset, size_t size);
 
 /*
- * Takes all keys with their values out of the map, which has room for `most` of both (Linux 5.6).
- * Returns how many there were, or -errno; rights as bpf_map_create().
+ * Makes a hash table that programs fill, with room for `most` keys, all of it allocated now: the
+ * oldest make room for new ones. name, rights and result as bpf_map_create().
  */
-ssize_t bpf_map_take(int map, void *keys, void *values, uint32_t key_size, uint32_t value_size,
-                     uint32_t most);
+int bpf_map_create_recent(uint32_t key_size, uint32_t value_size, uint32_t most, const char *name);
+
+/* Takes one key out of it. Returns 0, -ENOENT or another -errno; rights as bpf_map_create(). */
+int bpf_map_take_one(int map, const void *key, void *value);
 
 /* --- Storages of sockets ---------------------------------------------------------------------- */
 

@@ -85,7 +85,7 @@ struct assembly {
 /* Loads a member of the struct that a register points to. */
 void assembly_load(struct assembly *to, unsigned into, unsigned from, struct kernel_member member);
 
-/* Stores a register on the stack; size: the opcode. The other one stores 8 bytes of zeroes. */
+/* Stores a register on the stack; size: the opcode. The second one stores 8 bytes of zeroes. */
 void assembly_store(struct assembly *to, unsigned from, int offset, uint8_t size);
 void assembly_store_zero(struct assembly *to, int offset);
 /* Stores it in the struct that another register points to. */
@@ -101,6 +101,7 @@ void assembly_end_if_unequal(struct assembly *to, unsigned one, unsigned other);
 
 /* Skips what follows, up to assembly_land() with the result, if the comparison holds. */
 size_t assembly_skip_if(struct assembly *to, unsigned comparison, unsigned of, int number);
+size_t assembly_skip_if_equal(struct assembly *to, unsigned one, unsigned other);
 void assembly_land(struct assembly *to, size_t skip);
 
 /* The same, whatever is compared: up to assembly_land(). */
@@ -109,11 +110,23 @@ size_t assembly_skip(struct assembly *to);
 /* An address on the stack, at this (negative) offset. */
 void assembly_address(struct assembly *to, unsigned into, int offset);
 
+/* A number of 64 bits. */
+void assembly_wide(struct assembly *to, unsigned into, uint64_t number);
+
 /* A map, by its descriptor: for functions that take one. */
 void assembly_map(struct assembly *to, unsigned into, int map);
 
-/* Adds 1 to the 8 bytes that a register points to, at once for all processors. Loses register 1. */
-void assembly_count(struct assembly *to, unsigned at);
+/* The address of the value of a map with one key, by its descriptor, or so far behind it. */
+void assembly_value(struct assembly *to, unsigned into, int map, size_t offset);
+
+/* Adds 1 to the 8 bytes there, at once for all processors. Loses register 1. */
+void assembly_count(struct assembly *to, unsigned at, int offset);
+
+/*
+ * Exchanges the 8 bytes that a register points to, at once for all processors, if they are those of
+ * register 0, which then has what they were (Linux 5.12).
+ */
+void assembly_exchange(struct assembly *to, unsigned at, unsigned with);
 
 /*
  * Copies a pointer that the verifier then no longer trusts. What is loaded from one that it trusts

@@ -45,6 +45,10 @@ struct kernel_task_iterator {             /* 6.1 */
 #ifndef CAP_PERFMON
 #define CAP_PERFMON 38
 #endif
+#ifndef BPF_CMPXCHG
+#define BPF_CMPXCHG 0xf1 /* Linux 5.12 */
+#endif
+
 #ifndef CAP_BPF
 #define CAP_BPF 39
 #endif

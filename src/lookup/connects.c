@@ -56,8 +56,8 @@ static int attach(struct connects *connects, const struct connect_layout *layout
     struct bpf_insn code[CONNECT_PROGRAM_MAX];
     int program;
 
-    connects->map = bpf_map_create(BPF_MAP_TYPE_LRU_HASH, sizeof(uint64_t),
-                                   sizeof(struct connect_note), KEPT, "fastnet_conn");
+    connects->map =
+        bpf_map_create_recent(sizeof(uint64_t), sizeof(struct connect_note), KEPT, "fastnet_conn");
     if (connects->map < 0)
         return connects->map;
     program = bpf_program_load(code, connect_program_make(layout, connects->map, code),

@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "fastnet/rights.h"
@@ -12,18 +13,42 @@
 
 /* --- Own maps --------------------------------------------------------------------------------- */
 
-int bpf_map_create(uint32_t type, uint32_t key_size, uint32_t value_size, uint32_t most,
-                   const char *name)
+static int create(union bpf_attr *attributes, const char *name)
+{
+    strncpy(attributes->map_name, name, sizeof attributes->map_name - 1);
+    return bpf_call_raised(RIGHT_BPF, BPF_MAP_CREATE, attributes);
+}
+
+int bpf_map_create(size_t size, const char *name)
 {
     union bpf_attr attributes;
 
     memset(&attributes, 0, sizeof attributes);
-    attributes.map_type = type;
+    attributes.map_type = BPF_MAP_TYPE_ARRAY;
+    attributes.map_flags = BPF_F_MMAPABLE;
+    attributes.key_size = sizeof(uint32_t);
+    attributes.value_size = (uint32_t)size;
+    attributes.max_entries = 1;
+    return create(&attributes, name);
+}
+
+void *bpf_map_memory(int map, size_t offset, size_t size)
+{
+    void *memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, map, (off_t)offset);
+
+    return memory == MAP_FAILED ? NULL : memory;
+}
+
+int bpf_map_create_recent(uint32_t key_size, uint32_t value_size, uint32_t most, const char *name)
+{
+    union bpf_attr attributes;
+
+    memset(&attributes, 0, sizeof attributes);
+    attributes.map_type = BPF_MAP_TYPE_LRU_HASH;
     attributes.key_size = key_size;
     attributes.value_size = value_size;
     attributes.max_entries = most;
-    strncpy(attributes.map_name, name, sizeof attributes.map_name - 1);
-    return bpf_call_raised(RIGHT_BPF, BPF_MAP_CREATE, &attributes);
+    return create(&attributes, name);
 }
 
 /* Since Linux 5.19 who has the descriptor needs no right, which takes twice the time of the call.
@@ -41,11 +66,6 @@ static int call_for_key(int command, int map, const void *key, const void *value
     return status == -EPERM ? bpf_call_raised(RIGHT_BPF, command, &attributes) : status;
 }
 
-int bpf_map_set(int map, const void *key, const void *value)
-{
-    return call_for_key(BPF_MAP_UPDATE_ELEM, map, key, value);
-}
-
 /* Before Linux 5.14 no command does both for this kind of map. */
 int bpf_map_take_one(int map, const void *key, void *value)
 {
@@ -55,30 +75,6 @@ int bpf_map_take_one(int map, const void *key, void *value)
         return status;
     status = call_for_key(BPF_MAP_LOOKUP_ELEM, map, key, value);
     return status < 0 ? status : call_for_key(BPF_MAP_DELETE_ELEM, map, key, NULL);
-}
-
-/* A batch ends with a whole bucket of the table; ENOENT says that it was the last one. */
-ssize_t bpf_map_take(int map, void *keys, void *values, uint32_t key_size, uint32_t value_size,
-                     uint32_t most)
-{
-    union bpf_attr attributes;
-    uint32_t from = 0, place = 0;
-    int status = 0;
-
-    for (bool first = true; status == 0 && from < most; first = false) {
-        memset(&attributes, 0, sizeof attributes);
-        attributes.batch.map_fd = (uint32_t)map;
-        attributes.batch.in_batch = first ? 0 : (uintptr_t)&place;
-        attributes.batch.out_batch = (uintptr_t)&place;
-        attributes.batch.keys = (uintptr_t)((char *)keys + (size_t)from * key_size);
-        attributes.batch.values = (uintptr_t)((char *)values + (size_t)from * value_size);
-        attributes.batch.count = most - from;
-        status = bpf_call_raised(RIGHT_BPF, BPF_MAP_LOOKUP_AND_DELETE_BATCH, &attributes);
-        if (status == 0 || status == -ENOENT)
-            from += attributes.batch.count;
-    }
-    /* keys that came meanwhile may leave no room for the last bucket: it stays for the next time */
-    return status == 0 || status == -ENOENT || (status == -ENOSPC && from) ? (ssize_t)from : status;
 }
 
 /* --- Storages of sockets ---------------------------------------------------------------------- */

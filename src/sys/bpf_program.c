@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <sys/statfs.h>
 
+#include "fastnet/kernel_abi.h"
 #include "sys/bpf_call.h"
 
 /* --- The kernel's types ----------------------------------------------------------------------- */
@@ -283,6 +284,13 @@ size_t assembly_skip_if(struct assembly *to, unsigned comparison, unsigned of, i
     return to->count - 1;
 }
 
+size_t assembly_skip_if_equal(struct assembly *to, unsigned one, unsigned other)
+{
+    put(to, (struct bpf_insn){
+                .code = BPF_JMP | BPF_JEQ | BPF_X, .dst_reg = one & 0xf, .src_reg = other & 0xf});
+    return to->count - 1;
+}
+
 /* At least one instruction is skipped, so 0 says that a jump has no place to land yet. */
 void assembly_land(struct assembly *to, size_t skip)
 {
@@ -300,21 +308,49 @@ void assembly_address(struct assembly *to, unsigned into, int offset)
     assembly_number(to, BPF_ADD, into, offset);
 }
 
-/* A load of 8 bytes has two parts; the second has the upper half of the number: none. */
-void assembly_map(struct assembly *to, unsigned into, int map)
+/* A load of 8 bytes has two parts; the second has the upper half of the number. */
+static void put_wide(struct assembly *to, unsigned into, unsigned source, uint64_t number)
 {
     put(to, (struct bpf_insn){.code = BPF_LD | BPF_DW, /* BPF_IMM is 0 */
                               .dst_reg = into & 0xf,
-                              .src_reg = BPF_PSEUDO_MAP_FD,
-                              .imm = map});
-    put(to, (struct bpf_insn){.code = 0});
+                              .src_reg = source & 0xf,
+                              .imm = (int)(uint32_t)number});
+    put(to, (struct bpf_insn){.imm = (int)(number >> 32)});
 }
 
-void assembly_count(struct assembly *to, unsigned at)
+void assembly_wide(struct assembly *to, unsigned into, uint64_t number)
+{
+    put_wide(to, into, 0, number);
+}
+
+void assembly_map(struct assembly *to, unsigned into, int map)
+{
+    put_wide(to, into, BPF_PSEUDO_MAP_FD, (uint32_t)map);
+}
+
+void assembly_value(struct assembly *to, unsigned into, int map, size_t offset)
+{
+    put_wide(to, into, BPF_PSEUDO_MAP_VALUE, (uint32_t)map | (uint64_t)offset << 32);
+}
+
+static void put_atomic(struct assembly *to, unsigned at, int offset, unsigned with, int operation)
+{
+    put(to, (struct bpf_insn){.code = BPF_STX | BPF_XADD | BPF_DW, /* BPF_ATOMIC has its number */
+                              .dst_reg = at & 0xf,
+                              .src_reg = with & 0xf,
+                              .off = (int16_t)offset,
+                              .imm = operation});
+}
+
+void assembly_count(struct assembly *to, unsigned at, int offset)
 {
     assembly_number(to, BPF_MOV, BPF_FIRST, 1);
-    put(to, (struct bpf_insn){
-                .code = BPF_STX | BPF_XADD | BPF_DW, .dst_reg = at & 0xf, .src_reg = BPF_FIRST});
+    put_atomic(to, at, offset, BPF_FIRST, BPF_ADD);
+}
+
+void assembly_exchange(struct assembly *to, unsigned at, unsigned with)
+{
+    put_atomic(to, at, 0, with, BPF_CMPXCHG);
 }
 
 void assembly_cast(struct assembly *to, unsigned into, unsigned from, uint32_t type, uint32_t cast)

@@ -4,6 +4,7 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "fastnet/kernel_abi.h"
 #include "kit.h"
 
 void place_u64(char *at, uint64_t value)
@@ -60,25 +61,43 @@ static uint64_t load(const struct processor *processor, uint64_t address, unsign
     return number_at((const char *)(uintptr_t)address, size);
 }
 
-/* Adds, as one step of all processors, to what the kernel gave an address of. */
-static void count(const struct processor *processor, const struct bpf_insn *code)
+/* A number in the map, which the instruction may write. */
+static char *in_map(const struct processor *processor, const struct bpf_insn *code)
 {
     char *at = (char *)(uintptr_t)(processor->registers[code->dst_reg] + (uint64_t)code->off);
+    const size_t size = bytes_of(BPF_SIZE(code->code));
 
-    assert_int_equal(BPF_SIZE(code->code), BPF_DW);
-    assert_int_equal(code->imm, BPF_ADD);
-    place_u64(at, number_at(at, BPF_DW) + processor->registers[code->src_reg]);
+    assert_int_equal((uintptr_t)at % size, 0);
+    assert_in_range((uintptr_t)at, (uintptr_t)processor->map,
+                    (uintptr_t)processor->map + processor->map_size - size);
+    return at;
 }
 
-/* On the stack, or in what a function has returned an address of. */
+/* As one step of all processors. */
+static void change(struct processor *processor, const struct bpf_insn *code)
+{
+    char *at = in_map(processor, code);
+
+    assert_int_equal(BPF_SIZE(code->code), BPF_DW);
+    const uint64_t number = number_at(at, BPF_DW), with = processor->registers[code->src_reg];
+
+    if (code->imm == BPF_ADD) {
+        place_u64(at, number + with);
+        return;
+    }
+    assert_int_equal(code->imm, BPF_CMPXCHG);
+    if (number == processor->registers[0])
+        place_u64(at, with);
+    processor->registers[0] = number;
+}
+
+/* On the stack, or in the map. */
 static char *place_of(struct processor *processor, const struct bpf_insn *code)
 {
     const size_t size = bytes_of(BPF_SIZE(code->code));
 
-    if (code->dst_reg != BPF_REG_10) {
-        assert_true(processor->registers[code->dst_reg] >= 4096);
-        return (char *)(uintptr_t)(processor->registers[code->dst_reg] + (uint64_t)code->off);
-    }
+    if (code->dst_reg != BPF_REG_10)
+        return in_map(processor, code);
     assert_in_range(-code->off, size, sizeof processor->stack);
     assert_int_equal(code->off % (int)size, 0);
     return processor->stack + sizeof processor->stack + code->off;
@@ -125,6 +144,12 @@ static void calculate(uint64_t *with, unsigned operation, uint64_t other)
     case BPF_OR:
         *with |= other;
         break;
+    case BPF_XOR:
+        *with ^= other;
+        break;
+    case BPF_MUL:
+        *with *= other;
+        break;
     default:
         fail();
     }
@@ -170,14 +195,15 @@ static int step(struct processor *processor, const struct bpf_insn *code)
         return 0;
     case BPF_LD: /* a number of 64 bits, or what is known by one: its upper half comes next */
         assert_int_equal(code->code, BPF_LD | BPF_DW | BPF_IMM);
-        *with = (uint32_t)code->imm | (uint64_t)(uint32_t)code[1].imm << 32;
+        *with = code->src_reg == BPF_PSEUDO_MAP_VALUE
+                    ? (uintptr_t)processor->map + (uint32_t)code[1].imm
+                    : (uint32_t)code->imm | (uint64_t)(uint32_t)code[1].imm << 32;
         return 1;
     case BPF_STX:
-        if (BPF_MODE(code->code) == BPF_XADD) {
-            count(processor, code);
-            return 0;
-        }
-        store(processor, code, processor->registers[code->src_reg]);
+        if (BPF_MODE(code->code) == BPF_XADD)
+            change(processor, code);
+        else
+            store(processor, code, processor->registers[code->src_reg]);
         return 0;
     case BPF_ST:
         store(processor, code, (uint64_t)(int64_t)code->imm);

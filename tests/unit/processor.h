@@ -16,7 +16,9 @@ struct processor {
      * registers 1 to 5; returns register 0.
      */
     uint64_t (*call)(struct processor *processor, int function);
-    void *arg;            /* of call() */
+    void *arg; /* of call() */
+    void *map; /* the value of the map that the program knows, if it knows one */
+    size_t map_size;
     bool nowhere_is_zero; /* what is loaded through a pointer that leads nowhere (BPF_PROBE_MEM) */
 };
 

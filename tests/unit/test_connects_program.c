@@ -169,7 +169,8 @@ static uint64_t call(struct processor *processor, int function)
 /* What is above an int in the context means nothing. */
 static void change(struct scene *scene, uint32_t from, uint32_t to)
 {
-    struct processor processor = {.call = call, .arg = scene};
+    struct processor processor = {
+        .call = call, .arg = scene, .map = &scene->note, .map_size = sizeof scene->note};
     struct bpf_insn program[CONNECT_PROGRAM_MAX];
     struct connect_layout layout;
     size_t count;

@@ -112,16 +112,18 @@ struct made_socket {
     struct object sock, socket, file, inode, net;
 };
 
+static struct drop_table table;
+
 struct scene {
     struct made_drops kernel;
     struct object skb, device, net;
     struct made_socket sender, receiver;
     char packet[OBJECT];
     uint64_t context[4];
-    size_t room; /* keys that the map takes; the key of zeroes is there from the beginning */
+    /* What the table has, from the first slot on; before them what found no slot. */
     struct drop_key keys[KEYS];
     struct drop_seen seen[KEYS];
-    size_t count;
+    size_t count, last;  /* last: the number of the last slot */
     size_t casts, reads; /* calls of these functions */
     struct drop_layout layout;
 };
@@ -146,7 +148,8 @@ static void make_scene(struct scene *scene, const struct made_drops *kernel)
 {
     char *skb;
 
-    *scene = (struct scene){.kernel = *kernel, .room = KEYS, .count = 1};
+    *scene = (struct scene){.kernel = *kernel};
+    memset(&table, 0, sizeof table);
     skb = scene->skb.bytes;
     place_pointer(skb + kernel->device, scene->device.bytes);
     place_u32(skb + kernel->arrival, 5);
@@ -184,14 +187,6 @@ static void *pointer(uint64_t address)
     return (void *)(uintptr_t)address;
 }
 
-static uint64_t look_up(struct scene *scene, const struct drop_key *key)
-{
-    for (size_t i = 0; i < scene->count; i++)
-        if (memcmp(&scene->keys[i], key, sizeof *key) == 0)
-            return (uintptr_t)&scene->seen[i];
-    return 0;
-}
-
 static uint64_t call(struct processor *processor, int function)
 {
     const uint64_t *arguments = processor->registers;
@@ -208,21 +203,32 @@ static uint64_t call(struct processor *processor, int function)
         scene->reads++;
         return 0;
     }
-    assert_int_equal(arguments[1], MAP);
-    if (function == BPF_FUNC_map_lookup_elem)
-        return look_up(scene, pointer(arguments[2]));
-    assert_int_equal(function, BPF_FUNC_map_update_elem);
-    assert_int_equal(arguments[4], BPF_NOEXIST);
-    if (scene->count == scene->room)
-        return (uint64_t)-E2BIG;
-    memcpy(&scene->keys[scene->count], pointer(arguments[2]), sizeof *scene->keys);
-    memcpy(&scene->seen[scene->count++], pointer(arguments[3]), sizeof *scene->seen);
+    fail();
     return 0;
+}
+
+/* Slots that are in use have a tag and a key. */
+static void look_at_table(struct scene *scene)
+{
+    scene->count = 1;
+    scene->seen[0].count = table.head.lost;
+    for (size_t i = 0; i < DROP_SLOTS; i++) {
+        if (!table.slots[i].key.reason)
+            continue;
+        assert_true(table.head.tags[i] & DROP_TAGS && scene->count < KEYS);
+        scene->last = i;
+        scene->keys[scene->count] = table.slots[i].key;
+        scene->seen[scene->count++] = table.slots[i].seen;
+    }
 }
 
 static void drop(struct scene *scene)
 {
-    struct processor processor = {.call = call, .arg = scene, .nowhere_is_zero = true};
+    struct processor processor = {.call = call,
+                                  .arg = scene,
+                                  .map = &table,
+                                  .map_size = sizeof table,
+                                  .nowhere_is_zero = true};
     struct bpf_insn program[DROP_PROGRAM_MAX];
     size_t count;
 
@@ -230,6 +236,7 @@ static void drop(struct scene *scene)
     count = drop_program_make(&scene->layout, MAP, program);
     assert_true(count <= DROP_PROGRAM_MAX);
     processor_run(&processor, program, count, scene->context);
+    look_at_table(scene);
 }
 
 /* The second one; the first is that of zeroes. */
@@ -476,24 +483,60 @@ static void another_reason_place_or_socket_is_another_key(void **state)
     }
 }
 
-static void what_finds_no_room_is_counted_together(void **state)
+static void a_slot_that_is_not_free_is_left_out(void **state)
+{
+    struct scene scene;
+    size_t slots[DROP_TRIES] = {0};
+
+    (void)state;
+    make_scene(&scene, &made_drops_usual);
+    for (size_t i = 0; i < DROP_TRIES; i++) {
+        memset(&table, 0, sizeof table);
+        for (size_t j = 0; j < i; j++)
+            table.head.tags[slots[j]] = DROP_CLOSED;
+        drop(&scene);
+        slots[i] = scene.last;
+        if (i)
+            table.head.tags[slots[0]] = DROP_FREE; /* that comes too late for this key */
+        drop(&scene);
+        assert_int_equal(scene.last, slots[i]);
+        assert_int_equal(scene.count, 2);
+        assert_int_equal(scene.seen[1].count, 2);
+    }
+}
+
+static void what_finds_no_slot_is_counted_together(void **state)
 {
     struct scene scene;
 
     (void)state;
     make_scene(&scene, &made_drops_usual);
-    scene.room = 2;
+    for (size_t i = 0; i < DROP_SLOTS; i++)
+        table.head.tags[i] = DROP_CLOSED;
     drop(&scene);
     scene.context[1]++;
     drop(&scene);
-    scene.context[1]++;
-    drop(&scene);
-    assert_int_equal(scene.count, 2);
+    assert_int_equal(scene.count, 1);
     assert_int_equal(scene.seen[0].count, 2);
-    assert_int_equal(scene.seen[1].count, 1);
-    memset(scene.keys, 1, sizeof *scene.keys); /* while it is read there is no such key either */
-    drop(&scene);
-    assert_int_equal(scene.seen[0].count, 2);
+}
+
+/* Places in code are close to each other. */
+static void so_many_keys_have_a_slot_of_their_own(void **state)
+{
+    struct scene scene;
+    size_t used = 0;
+
+    (void)state;
+    make_scene(&scene, &made_drops_usual);
+    for (size_t i = 0; i < DROP_SLOTS / 2; i++) {
+        scene.context[1]++;
+        drop(&scene);
+        table.slots[scene.last].key.reason = 0; /* the scene has no room for them */
+    }
+    for (size_t i = 0; i < DROP_SLOTS; i++)
+        used += table.head.tags[i] != DROP_FREE;
+    assert_in_range(used, DROP_SLOTS / 2 - 20, DROP_SLOTS / 2);
+    assert_int_equal(table.head.lost, DROP_SLOTS / 2 - used);
 }
 
 static void the_header_says_where_the_ports_are(void **state)
@@ -558,7 +601,9 @@ int main(void)
         cmocka_unit_test(what_is_no_drop_is_not_counted),
         cmocka_unit_test(the_first_packet_of_a_key_leaves_its_headers),
         cmocka_unit_test(another_reason_place_or_socket_is_another_key),
-        cmocka_unit_test(what_finds_no_room_is_counted_together),
+        cmocka_unit_test(a_slot_that_is_not_free_is_left_out),
+        cmocka_unit_test(what_finds_no_slot_is_counted_together),
+        cmocka_unit_test(so_many_keys_have_a_slot_of_their_own),
         cmocka_unit_test(the_header_says_where_the_ports_are),
         cmocka_unit_test(what_is_behind_a_packet_is_not_its_header),
     };

@@ -141,10 +141,22 @@ int drop_layout_init(struct drop_layout *layout, const struct btf *btf)
 /* --- The program ------------------------------------------------------------------------------ */
 
 /* What the registers keep; 0 to 5 are for results and arguments. */
-enum { CONTEXT = BPF_REG_6, SKB = BPF_REG_7, REASON = BPF_REG_8, OTHER = BPF_REG_9 };
+enum {
+    CONTEXT = BPF_REG_6,
+    SKB = BPF_REG_7,
+    REASON = BPF_REG_8,
+    HASH = REASON, /* then */
+    OTHER = BPF_REG_9,
+    SLOT = BPF_REG_4,
+};
 
 _Static_assert(sizeof(struct drop_key) == 32, "it has no padding, which would differ");
-_Static_assert(sizeof(struct drop_seen) == 56, "it has no padding, which would not be written");
+_Static_assert(offsetof(struct drop_slot, key) == sizeof(struct drop_seen), "as on the stack");
+_Static_assert(!offsetof(struct drop_slot, seen.count),
+               "lost packets are counted as those of a slot");
+_Static_assert(DROP_PAGE % sizeof(struct drop_slot) == 0 &&
+                   offsetof(struct drop_table, slots) % DROP_PAGE == 0,
+               "parts of it are mapped");
 
 /* Where they are on the stack. */
 enum {
@@ -314,47 +326,111 @@ static void put_headers(struct assembly *to, const struct drop_layout *layout)
     put_read(to, SEEN_AT(ports), sizeof((struct drop_seen *)NULL)->ports);
 }
 
-static void put_lookup(struct assembly *to, int map)
+/* A hash of the key, of which no part is chosen by who sends packets. It takes no call. */
+static void put_hash(struct assembly *to)
 {
-    assembly_map(to, BPF_FIRST, map);
-    assembly_address(to, BPF_SECOND, KEY);
-    assembly_call(to, BPF_FUNC_map_lookup_elem);
+    struct kernel_member word = {.offset = KEY, .size = BPF_DW};
+
+    assembly_load(to, HASH, BPF_STACK, word);
+    assembly_wide(to, BPF_FIRST, UINT64_C(0x9e3779b97f4a7c15));
+    for (size_t i = 1; i < sizeof(struct drop_key) / sizeof(uint64_t); i++) {
+        word.offset += (int16_t)sizeof(uint64_t);
+        assembly_load(to, BPF_SECOND, BPF_STACK, word);
+        assembly_register(to, BPF_XOR, HASH, BPF_SECOND);
+        assembly_register(to, BPF_MUL, HASH, BPF_FIRST);
+        assembly_register(to, BPF_MOV, BPF_SECOND, HASH);
+        assembly_number(to, BPF_RSH, BPF_SECOND, 32);
+        assembly_register(to, BPF_XOR, HASH, BPF_SECOND);
+    }
+    assembly_number(to, BPF_OR, HASH, DROP_TAGS);
 }
 
-/* Another processor may add the same key at the same time: then that one's headers stay. */
-static void put_first(struct assembly *to, const struct drop_layout *layout, int map)
+/* The number of a slot, and in the second register where its tag is. */
+static void put_try(struct assembly *to, int map, int number)
 {
-    size_t is_there;
+    assembly_register(to, BPF_MOV, SLOT, HASH);
+    assembly_number(to, BPF_RSH, SLOT, 64 - DROP_BITS);
+    if (number) { /* other keys of the same slot go on elsewhere */
+        assembly_register(to, BPF_MOV, BPF_FIRST, HASH);
+        assembly_number(to, BPF_OR, BPF_FIRST, 1);
+        assembly_number(to, BPF_MUL, BPF_FIRST, number);
+        assembly_register(to, BPF_ADD, SLOT, BPF_FIRST);
+        assembly_number(to, BPF_AND, SLOT, DROP_SLOTS - 1);
+    }
+    assembly_register(to, BPF_MOV, BPF_SECOND, SLOT);
+    assembly_number(to, BPF_LSH, BPF_SECOND, 3);
+    assembly_value(to, BPF_FIRST, map, offsetof(struct drop_table, head.tags));
+    assembly_register(to, BPF_ADD, BPF_SECOND, BPF_FIRST);
+}
 
+/* ... and where the slot is. */
+static void put_slot(struct assembly *to, int map)
+{
+    assembly_number(to, BPF_MUL, SLOT, sizeof(struct drop_slot));
+    assembly_value(to, BPF_SECOND, map, offsetof(struct drop_table, slots));
+    assembly_register(to, BPF_ADD, BPF_SECOND, SLOT);
+}
+
+/* Copies what is on the stack, except the number, which others may count up. */
+static void put_first(struct assembly *to)
+{
+    struct kernel_member word = {.offset = SEEN, .size = BPF_DW};
+
+    for (int at = sizeof(uint64_t); at < (int)offsetof(struct drop_slot, unused);
+         at += (int)sizeof(uint64_t)) {
+        word.offset = (int16_t)(SEEN + at);
+        assembly_load(to, BPF_FIRST, BPF_STACK, word);
+        assembly_store_in(to, BPF_SECOND, BPF_FIRST, at, BPF_DW);
+    }
+}
+
+/* All slots are searched before one is taken, because some are freed before others. */
+static void put_count(struct assembly *to, const struct drop_layout *layout, int map)
+{
+    const struct kernel_member tag = {.size = BPF_DW};
+    size_t is_known[DROP_TRIES], is_taken[DROP_TRIES], is_new[DROP_TRIES], is_counted;
+
+    put_hash(to);
+    for (int i = 0; i < DROP_TRIES; i++) {
+        put_try(to, map, i);
+        assembly_load(to, BPF_REG_0, BPF_SECOND, tag);
+        is_known[i] = assembly_skip_if_equal(to, BPF_REG_0, HASH);
+    }
     put_headers(to, layout);
-    assembly_map(to, BPF_FIRST, map);
-    assembly_address(to, BPF_SECOND, KEY);
-    assembly_address(to, BPF_THIRD, SEEN);
-    assembly_number(to, BPF_MOV, BPF_REG_4, BPF_NOEXIST);
-    assembly_call(to, BPF_FUNC_map_update_elem);
-    put_lookup(to, map);
-    is_there = assembly_skip_if(to, BPF_JNE, BPF_REG_0, 0);
-    put_zeroes(to, KEY, sizeof(struct drop_key)); /* the table is full */
-    put_lookup(to, map);
-    assembly_end_if(to, BPF_JEQ, BPF_REG_0, 0);
-    assembly_land(to, is_there);
+    for (int i = 0; i < DROP_TRIES; i++) {
+        put_try(to, map, i);
+        assembly_number(to, BPF_MOV, BPF_REG_0, DROP_FREE);
+        assembly_exchange(to, BPF_SECOND, HASH);
+        is_new[i] = assembly_skip_if(to, BPF_JEQ, BPF_REG_0, DROP_FREE);
+        is_taken[i] = assembly_skip_if_equal(to, BPF_REG_0, HASH); /* by another processor */
+    }
+    assembly_value(to, BPF_SECOND, map, offsetof(struct drop_table, head.lost));
+    is_counted = assembly_skip(to);
+    for (int i = 0; i < DROP_TRIES; i++)
+        assembly_land(to, is_new[i]);
+    put_slot(to, map);
+    put_first(to);
+    const size_t is_ready = assembly_skip(to);
+    for (int i = 0; i < DROP_TRIES; i++) {
+        assembly_land(to, is_known[i]);
+        assembly_land(to, is_taken[i]);
+    }
+    put_slot(to, map);
+    assembly_land(to, is_ready);
+    assembly_land(to, is_counted);
+    assembly_count(to, BPF_SECOND, offsetof(struct drop_slot, seen.count));
 }
 
 size_t drop_program_make(const struct drop_layout *layout, int map,
                          struct bpf_insn program[DROP_PROGRAM_MAX])
 {
     struct assembly to = {.code = program};
-    size_t is_known;
 
     assembly_register(&to, BPF_MOV, CONTEXT, BPF_FIRST);
     put_reason(&to, layout);
     put_sockets(&to, layout);
     put_interface(&to, layout);
-    put_lookup(&to, map);
-    is_known = assembly_skip_if(&to, BPF_JNE, BPF_REG_0, 0);
-    put_first(&to, layout, map);
-    assembly_land(&to, is_known);
-    assembly_count(&to, BPF_REG_0);
+    put_count(&to, layout, map);
     assembly_finish(&to);
     return to.count;
 }

@@ -10,14 +10,14 @@
 
 #include "fastnet/bpf_program.h"
 
-/* What packets have in common that are counted together. All zeroes: those of keys without room. */
+/* What packets have in common that are counted together. The reason is written last. */
 struct drop_key {
     uint64_t place;     /* in the kernel's code: behind the call that dropped it */
     uint64_t inode;     /* of the socket; 0: there is none, or it is unknown */
-    uint32_t reason;    /* enum skb_drop_reason, of this kernel */
-    uint32_t netns;     /* inode of the network namespace; 0: unknown */
     uint32_t interface; /* that it came in by; of a packet that did not come in: its way out */
     uint32_t uid;       /* of the socket */
+    uint32_t reason;    /* enum skb_drop_reason, of this kernel */
+    uint32_t netns;     /* inode of the network namespace; 0: unknown */
 };
 
 /* Their number, and the headers of the first of them. */
@@ -28,6 +28,28 @@ struct drop_seen {
     uint16_t ethertype;  /* ETH_P_* of linux/if_ether.h, network byte order */
     uint8_t received;    /* whether it came in by an interface */
     uint8_t length;      /* of these bytes; 255: at least so many */
+};
+
+/*
+ * Where the program counts, and this process reads, both in the same memory. A tag is the hash of a
+ * key, which is in the slot of the same number. Some keys find no slot if there are more than half
+ * as many of them as slots: each has DROP_TRIES of these.
+ */
+enum { DROP_BITS = 14, DROP_SLOTS = 1 << DROP_BITS, DROP_TRIES = 8 };
+enum { DROP_FREE, DROP_CLOSED /* it is read */, DROP_TAGS = 2 /* a bit of all others */ };
+enum { DROP_PAGE = 65536 /* the largest that Linux has */ };
+struct drop_slot {
+    struct drop_seen seen;
+    struct drop_key key;
+    uint64_t unused[5]; /* none is in two pages */
+};
+struct drop_table {
+    struct drop_head {
+        uint64_t tags[DROP_SLOTS];
+        uint64_t lost; /* packets of keys that found no slot */
+        char unused[DROP_PAGE - sizeof(uint64_t)];
+    } head;
+    struct drop_slot slots[DROP_SLOTS];
 };
 
 /* Where this kernel keeps what the program reads. */
@@ -51,10 +73,10 @@ struct drop_layout {
 /* Returns 0, or -ENOTSUP: this kernel tells no reasons, or has other structs. */
 int drop_layout_init(struct drop_layout *layout, const struct btf *btf);
 
-enum { DROP_PROGRAM_MAX = 192 };
+enum { DROP_PROGRAM_MAX = 512 };
 
-/* map: the descriptor of a map from struct drop_key to struct drop_seen, which has the key of
- * zeroes. Returns the number of instructions. */
+/* map: the descriptor of a map with one value, a struct drop_table. Returns the number of
+ * instructions. */
 size_t drop_program_make(const struct drop_layout *layout, int map,
                          struct bpf_insn program[DROP_PROGRAM_MAX]);
 

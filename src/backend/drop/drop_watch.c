@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 #include "fastnet/drop_watch.h"
 
-#include <arpa/inet.h>
 #include <errno.h>
-#include <linux/if_ether.h>
-#include <netinet/in.h>
+#include <linux/membarrier.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "backend/drop/drop_decode.h"
@@ -17,7 +17,7 @@
 #include "fastnet/clock.h"
 #include "fastnet/rights.h"
 
-enum { KEYS_MAX = 8192 };
+enum { DROP_PART = DROP_PAGE / sizeof(struct drop_slot) };
 
 /* A reason of the running kernel. */
 struct reason {
@@ -31,9 +31,8 @@ struct drop_watch {
     bool has_subsystems; /* in reasons, too */
     struct reason *reasons;
     size_t reason_count, reason_capacity;
-    struct drop_key *keys; /* room for KEYS_MAX and the key of zeroes, as the two below */
-    struct drop_seen *seen;
-    struct drop *drops;
+    struct drop_head *head; /* of the table, which is in the map */
+    struct drop *drops;     /* room for DROP_SLOTS */
     size_t count;
     uint64_t lost;
     uint64_t since; /* when it began to count: CLOCK_MONOTONIC, nanoseconds */
@@ -122,16 +121,15 @@ static struct text name_of(const struct drop_watch *watch, struct drop *drop)
 /* The program keeps the map, and what is attached the program. */
 static int attach(struct drop_watch *watch, const struct drop_layout *layout)
 {
-    const struct drop_key rest = {.place = 0};
-    const struct drop_seen none = {.count = 0};
     struct bpf_insn code[DROP_PROGRAM_MAX];
-    int program, status;
+    int program;
 
-    watch->map =
-        bpf_map_create(BPF_MAP_TYPE_HASH, sizeof rest, sizeof none, KEYS_MAX + 1, "fastnet_drops");
-    status = watch->map < 0 ? watch->map : bpf_map_set(watch->map, &rest, &none);
-    if (status < 0)
-        return status;
+    watch->map = bpf_map_create(sizeof(struct drop_table), "fastnet_drops");
+    if (watch->map < 0)
+        return watch->map;
+    watch->head = bpf_map_memory(watch->map, 0, sizeof *watch->head);
+    if (!watch->head)
+        return -errno;
     program = bpf_program_load(code, drop_program_make(layout, watch->map, code), BPF_TRACE_RAW_TP,
                                layout->tracepoint, "fastnet_drops");
     if (program < 0)
@@ -179,9 +177,7 @@ struct drop_watch *drop_watch_create(char why[DROP_REASON_SIZE])
 
     if (watch) {
         watch->map = watch->link = -1;
-        watch->keys = calloc(KEYS_MAX + 1, sizeof *watch->keys);
-        watch->seen = calloc(KEYS_MAX + 1, sizeof *watch->seen);
-        status = watch->keys && watch->seen ? start(watch, &what) : -ENOMEM;
+        status = start(watch, &what);
     }
     if (status == 0)
         return watch;
@@ -202,9 +198,9 @@ void drop_watch_destroy(struct drop_watch *watch)
         close(watch->link);
     if (watch->map >= 0)
         close(watch->map);
+    if (watch->head)
+        munmap(watch->head, sizeof *watch->head);
     free(watch->reasons);
-    free(watch->keys);
-    free(watch->seen);
     free(watch->drops);
     free(watch);
 }
@@ -219,53 +215,78 @@ static int most_first(const void *a, const void *b)
            (one->record.drop.drops > other->record.drop.drops);
 }
 
-/* What all programs agree on while it is read: a packet is counted before or after, never twice. */
-static int read_map(struct drop_watch *watch, size_t *count)
+/*
+ * Slots are closed, and taken when no program is on its way to one that was open: each packet is
+ * counted before or after.
+ */
+static void close_slots(struct drop_head *head)
 {
-    const struct drop_key rest = {.place = 0};
-    const struct drop_seen none = {.count = 0};
-    const ssize_t taken =
-        bpf_map_take(watch->map, watch->keys, watch->seen, sizeof rest, sizeof none, KEYS_MAX + 1);
+    bool any = false;
 
-    if (taken < 0)
-        return (int)taken;
-    *count = (size_t)taken;
-    const int status = bpf_map_set(watch->map, &rest, &none);
-    return status == -E2BIG ? 0 : status; /* other keys were faster, and full again */
+    for (size_t i = 0; i < DROP_SLOTS; i++)
+        if (__atomic_load_n(&head->tags[i], __ATOMIC_RELAXED)) {
+            __atomic_store_n(&head->tags[i], DROP_CLOSED, __ATOMIC_RELAXED);
+            any = true;
+        }
+    if (any)
+        (void)syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0);
+}
+
+static int take_slot(struct drop_watch *watch, struct drop_slot *slot)
+{
+    struct drop *drop = &watch->drops[watch->count++];
+    int status = 0;
+
+    if (slot->key.reason >> 16 && !watch->has_subsystems)
+        status = find_reasons(watch, false);
+    drop_decode(&slot->key, &slot->seen, drop);
+    drop->reason = slot->key.reason;
+    memset(slot, 0, sizeof *slot);
+    return status;
+}
+
+/* From slot `first` on, of which only so many are in this process's memory. */
+static int take_slots(struct drop_watch *watch, size_t first)
+{
+    uint64_t *tags = watch->head->tags + first;
+    struct drop_slot *slots = NULL;
+    int status = 0;
+
+    for (size_t i = 0; i < DROP_PART && status == 0; i++) {
+        if (tags[i] != DROP_CLOSED)
+            continue;
+        if (!slots)
+            slots = bpf_map_memory(
+                watch->map, offsetof(struct drop_table, slots) + first * sizeof *slots, DROP_PAGE);
+        if (!slots)
+            return -errno;
+        status = take_slot(watch, &slots[i]);
+        __atomic_store_n(&tags[i], DROP_FREE, __ATOMIC_RELEASE);
+    }
+    if (slots)
+        munmap(slots, DROP_PAGE);
+    return status;
 }
 
 int drop_watch_take(struct drop_watch *watch)
 {
     const uint64_t since = watch->since;
-    size_t taken = 0;
-    int status = read_map(watch, &taken);
+    int status = 0;
 
     watch->count = 0;
-    watch->lost = 0;
+    if (!watch->drops && !(watch->drops = calloc(DROP_SLOTS, sizeof *watch->drops)))
+        return -ENOMEM;
+    close_slots(watch->head);
+    watch->lost = __atomic_exchange_n(&watch->head->lost, 0, __ATOMIC_RELAXED);
     watch->since = clock_nanoseconds(CLOCK_MONOTONIC);
-    if (status == 0 && !watch->drops &&
-        !(watch->drops = calloc(KEYS_MAX + 1, sizeof *watch->drops)))
-        status = -ENOMEM;
-    for (size_t i = 0; i < taken && status == 0; i++) {
-        const struct drop_key *key = &watch->keys[i];
-        struct drop *drop = &watch->drops[watch->count];
-        if (!key->reason) {
-            watch->lost += watch->seen[i].count;
-            continue;
-        }
-        if (!watch->seen[i].count) /* it came while the map was read */
-            continue;
-        if (key->reason >> 16 && !watch->has_subsystems)
-            status = find_reasons(watch, false);
-        drop_decode(key, &watch->seen[i], drop);
-        drop->reason = key->reason;
-        drop->record.drop.elapsed = watch->since - since;
-        watch->count++;
-    }
+    for (size_t i = 0; i < DROP_SLOTS && status == 0; i += DROP_PART)
+        status = take_slots(watch, i);
     if (watch->count)
         qsort(watch->drops, watch->count, sizeof *watch->drops, most_first);
-    for (size_t i = 0; i < watch->count; i++) /* now that neither drops nor names move any more */
+    for (size_t i = 0; i < watch->count; i++) { /* now that neither drops nor names move any more */
+        watch->drops[i].record.drop.elapsed = watch->since - since;
         watch->drops[i].record.drop.reason = name_of(watch, &watch->drops[i]);
+    }
     return status;
 }
 
