@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include "fastnet/lookup.h"
 #include "kit.h"
 
 #include <string.h>
@@ -35,6 +36,15 @@ struct value number_value(uint64_t number)
 struct value given_value(const struct cell *cell)
 {
     return cell->record->count.values[cell->field->index];
+}
+
+struct interfaces *one_interface(const char *name)
+{
+    struct interfaces *interfaces = interfaces_create();
+
+    assert_non_null(interfaces);
+    assert_int_equal(interfaces_add(interfaces, &(struct interface){.index = 7, .name = name}), 0);
+    return interfaces;
 }
 
 const char *text_of_value(const struct value *value)

@@ -20,6 +20,9 @@ struct value string_value(const char *string);
 struct value number_value(uint64_t number);
 struct value given_value(const struct cell *cell);
 
+/* One interface, with index 7. */
+struct interfaces *one_interface(const char *name);
+
 /* As a table shows it; until the next call. */
 const char *text_of_value(const struct value *value);
 const char *text_of(const char *name, const struct record *record, const struct context *context);

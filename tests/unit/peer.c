@@ -57,6 +57,11 @@ void wire_attribute(struct wire *wire, uint16_t type, const void *data, size_t s
     wire_put(wire, padding, -size % NLA_ALIGNTO);
 }
 
+void wire_u32(struct wire *wire, uint16_t type, uint32_t number)
+{
+    wire_attribute(wire, type, &number, sizeof number);
+}
+
 void wire_done(struct wire *wire, uint16_t flags, uint32_t sequence, int error)
 {
     wire_message(wire, NLMSG_DONE, flags, sequence);

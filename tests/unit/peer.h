@@ -25,6 +25,7 @@ void wire_message(struct wire *wire, uint16_t type, uint16_t flags, uint32_t seq
 /* Adds payload to the message begun last. */
 void wire_put(struct wire *wire, const void *data, size_t size);
 void wire_attribute(struct wire *wire, uint16_t type, const void *data, size_t size);
+void wire_u32(struct wire *wire, uint16_t type, uint32_t number);
 struct nlmsghdr *wire_last(struct wire *wire);
 /* A copy of it with not a byte more, for the sanitizers. The caller frees it. */
 struct nlmsghdr *wire_exact(struct wire *wire);

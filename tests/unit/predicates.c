@@ -7,15 +7,6 @@
 
 #include "kit.h"
 
-const struct field *field_of(const struct kind *kind, const char *name)
-{
-    const struct field *field = field_find(kind, name, strlen(name));
-
-    if (!field)
-        fail_msg("%s have no field %s", kind->name, name);
-    return field;
-}
-
 struct predicate whole_of(enum predicate_operator operation, struct predicate *parts, size_t count)
 {
     struct predicate whole = {.operation = operation};

@@ -5,9 +5,6 @@
 
 #include "fastnet/predicate.h"
 
-/* The kind has a field of that name. */
-const struct field *field_of(const struct kind *kind, const char *name);
-
 /* The whole of these parts, which are linked; in their order. */
 struct predicate whole_of(enum predicate_operator operation, struct predicate *parts, size_t count);
 #define WHOLE_OF(operation, parts) whole_of(operation, parts, sizeof(parts) / sizeof *(parts))

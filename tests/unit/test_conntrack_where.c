@@ -161,14 +161,14 @@ static void what_a_flow_does_not_say_is_not_met(void **state)
         struct predicate predicate;
         uint64_t bit;
     } needed[] = {
-        {predicate_text(field_of(&kind_flow, "state"), "NONE"), FLOW_STATE},
-        {predicate_masked(field_of(&kind_flow, "status"), 0, 0), FLOW_STATUS},
-        {predicate_masked(field_of(&kind_flow, "mark"), 0, 0), FLOW_MARK},
-        {predicate_number(field_of(&kind_flow, "id"), 0), FLOW_ID},
+        {predicate_text(field_named(&kind_flow, "state"), "NONE"), FLOW_STATE},
+        {predicate_masked(field_named(&kind_flow, "status"), 0, 0), FLOW_STATUS},
+        {predicate_masked(field_named(&kind_flow, "mark"), 0, 0), FLOW_MARK},
+        {predicate_number(field_named(&kind_flow, "id"), 0), FLOW_ID},
         {predicate_masked(&field_label_bits, 0, 0), FLOW_LABELS},
-        {predicate_number(field_of(&kind_flow, "orig_vtag"), 0), FLOW_ORIG_VTAG},
-        {predicate_number(field_of(&kind_flow, "reply_vtag"), 0), FLOW_REPLY_VTAG},
-        {predicate_number(field_of(&kind_flow, "role"), 0), FLOW_ROLE},
+        {predicate_number(field_named(&kind_flow, "orig_vtag"), 0), FLOW_ORIG_VTAG},
+        {predicate_number(field_named(&kind_flow, "reply_vtag"), 0), FLOW_REPLY_VTAG},
+        {predicate_number(field_named(&kind_flow, "role"), 0), FLOW_ROLE},
     };
 
     (void)state;

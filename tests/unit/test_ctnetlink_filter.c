@@ -156,7 +156,7 @@ static void a_mark_comes_with_its_mask(void **state)
 
 static void a_mark_that_is_one_number_has_all_bits(void **state)
 {
-    struct predicate mark = predicate_number(field_of(&kind_flow, "mark"), 7);
+    struct predicate mark = predicate_number(field_named(&kind_flow, "mark"), 7);
     struct request request = put(&mark, AF_UNSPEC);
 
     (void)state;
@@ -170,10 +170,10 @@ static void a_mark_that_is_one_number_has_all_bits(void **state)
 static void what_has_more_bits_than_the_field_is_not_sent(void **state)
 {
     const struct predicate marks[] = {
-        predicate_number(field_of(&kind_flow, "mark"), UINT64_C(1) << 32),
-        predicate_masked(field_of(&kind_flow, "mark"), UINT64_C(1) << 32, UINT64_C(1) << 32),
-        predicate_number(field_of(&kind_flow, "zone"), 65536 + 5),
-        predicate_number(field_of(&kind_flow, "protocol"), 256 + IPPROTO_TCP),
+        predicate_number(field_named(&kind_flow, "mark"), UINT64_C(1) << 32),
+        predicate_masked(field_named(&kind_flow, "mark"), UINT64_C(1) << 32, UINT64_C(1) << 32),
+        predicate_number(field_named(&kind_flow, "zone"), 65536 + 5),
+        predicate_number(field_named(&kind_flow, "protocol"), 256 + IPPROTO_TCP),
     };
 
     (void)state;
@@ -184,7 +184,7 @@ static void what_has_more_bits_than_the_field_is_not_sent(void **state)
 /* Of an or and a not neither part is required. */
 static void what_is_not_required_is_not_sent(void **state)
 {
-    struct predicate part = predicate_number(field_of(&kind_flow, "mark"), 7);
+    struct predicate part = predicate_number(field_named(&kind_flow, "mark"), 7);
     struct predicate whole = {.operation = PREDICATE_OR, .parts = &part};
 
     (void)state;
@@ -251,7 +251,7 @@ static void an_ipv4_address_is_compared_where_it_is_one(void **state)
     for (size_t i = 0; i < COUNT(ends) * 2; i++) {
         const bool reply = ends[i / 2].reply;
         const struct predicate equal =
-            predicate_address(field_of(&kind_flow, ends[i / 2].field), &one);
+            predicate_address(field_named(&kind_flow, ends[i / 2].field), &one);
         struct request request = put(i % 2 ? &equal : ct_where(ends[i / 2].line), AF_INET);
         assert_int_equal(compared(&request, reply), ends[i / 2].flag);
         assert_int_equal(compared(&request, !reply), 0);
@@ -342,8 +342,8 @@ static void a_port_that_is_not_asked_for_is_not_compared(void **state)
 
 static void ports_without_a_protocol_are_not_compared(void **state)
 {
-    struct predicate ports[] = {predicate_number(field_of(&kind_flow, "orig_sport"), 53),
-                                predicate_number(field_of(&kind_flow, "reply_sport"), 0)};
+    struct predicate ports[] = {predicate_number(field_named(&kind_flow, "orig_sport"), 53),
+                                predicate_number(field_named(&kind_flow, "reply_sport"), 0)};
     const struct predicate both = WHOLE_OF(PREDICATE_AND, ports);
 
     (void)state;
@@ -393,11 +393,11 @@ static void what_the_kernel_cannot_compare_is_not_sent(void **state)
 {
     static const char *const lines[] = {"-c 1", "-l 0", "-n", "-g", "-j", "-n 192.0.2.1:80"};
     const struct predicate others[] = {
-        predicate_text(field_of(&kind_flow, "state"), "ESTABLISHED"),
-        predicate_number(field_of(&kind_flow, "role"), 1),
-        predicate_number(field_of(&kind_flow, "id"), 1),
-        predicate_number(field_of(&kind_flow, "orig_vtag"), 1),
-        predicate_number(field_of(&kind_flow, "reply_vtag"), 1),
+        predicate_text(field_named(&kind_flow, "state"), "ESTABLISHED"),
+        predicate_number(field_named(&kind_flow, "role"), 1),
+        predicate_number(field_named(&kind_flow, "id"), 1),
+        predicate_number(field_named(&kind_flow, "orig_vtag"), 1),
+        predicate_number(field_named(&kind_flow, "reply_vtag"), 1),
     };
 
     (void)state;
@@ -470,7 +470,7 @@ static void a_family_at_a_time_is_asked_where_that_leaves_out_more(void **state)
         {"-p tcp --dport 1 -s ::/0", AF_INET6, false},
         {"-m 1 -u ASSURED -w 1", AF_UNSPEC, false},
     };
-    const struct predicate port = predicate_number(field_of(&kind_flow, "orig_sport"), 1);
+    const struct predicate port = predicate_number(field_named(&kind_flow, "orig_sport"), 1);
 
     (void)state;
     for (size_t i = 0; i < COUNT(filters); i++) {

@@ -288,11 +288,6 @@ static struct wire *begin_tipc(const struct wire *attributes)
     return wire;
 }
 
-static void put_u32(struct wire *attributes, uint16_t type, uint32_t value)
-{
-    wire_attribute(attributes, type, &value, sizeof value);
-}
-
 /* Attributes are put behind a message's header: these are wanted alone. */
 static void without_header(struct wire *wire)
 {
@@ -309,15 +304,15 @@ static void a_tipc_socket_has_all_that_its_message_says(void **state)
     (void)state;
     stat.length = inner.length = 0;
     wire_message(&stat, 0, 0, 0);
-    put_u32(&stat, TIPC_NLA_SOCK_STAT_RCVQ, 21);
-    put_u32(&stat, TIPC_NLA_SOCK_STAT_SENDQ, 22);
+    wire_u32(&stat, TIPC_NLA_SOCK_STAT_RCVQ, 21);
+    wire_u32(&stat, TIPC_NLA_SOCK_STAT_SENDQ, 22);
     without_header(&stat);
     wire_message(&inner, 0, 0, 0);
-    put_u32(&inner, TIPC_NLA_SOCK_REF, 815);
-    put_u32(&inner, TIPC_NLA_SOCK_TYPE, SOCK_RDM);
-    put_u32(&inner, TIPC_NLA_SOCK_TIPC_STATE, TCP_LISTEN);
-    put_u32(&inner, TIPC_NLA_SOCK_INO, 4711);
-    put_u32(&inner, TIPC_NLA_SOCK_UID, 1000);
+    wire_u32(&inner, TIPC_NLA_SOCK_REF, 815);
+    wire_u32(&inner, TIPC_NLA_SOCK_TYPE, SOCK_RDM);
+    wire_u32(&inner, TIPC_NLA_SOCK_TIPC_STATE, TCP_LISTEN);
+    wire_u32(&inner, TIPC_NLA_SOCK_INO, 4711);
+    wire_u32(&inner, TIPC_NLA_SOCK_UID, 1000);
     wire_attribute(&inner, TIPC_NLA_SOCK_COOKIE, &cookie, sizeof cookie);
     wire_attribute(&inner, TIPC_NLA_SOCK_STAT, stat.data, stat.length);
     without_header(&inner);

@@ -53,11 +53,6 @@ static void put_u8(struct wire *wire, uint16_t type, uint8_t number)
     wire_attribute(wire, type, &number, sizeof number);
 }
 
-static void put_u32(struct wire *wire, uint16_t type, uint32_t number)
-{
-    wire_attribute(wire, type, &number, sizeof number);
-}
-
 /* --- Attributes ------------------------------------------------------------------------------- */
 
 static void numbers_are_taken_as_they_are(void **state)
@@ -72,8 +67,8 @@ static void numbers_are_taken_as_they_are(void **state)
     put_u8(&wire, INET_DIAG_TCLASS, 0x20);
     put_u8(&wire, INET_DIAG_SHUTDOWN, 3);
     put_u8(&wire, INET_DIAG_SKV6ONLY, 1);
-    put_u32(&wire, INET_DIAG_MARK, 0xfedcba98);
-    put_u32(&wire, INET_DIAG_CLASS_ID, 0x10001);
+    wire_u32(&wire, INET_DIAG_MARK, 0xfedcba98);
+    wire_u32(&wire, INET_DIAG_CLASS_ID, 0x10001);
     wire_attribute(&wire, INET_DIAG_CGROUP_ID, &cgroup, sizeof cgroup);
     decoded = decode(&wire, &table_tcp);
     const struct socket_record *sock = &decoded.record.socket;
@@ -98,7 +93,7 @@ static void attributes_that_nobody_needs_are_not_looked_at(void **state)
 
     (void)state;
     begin(&wire, TCP_ESTABLISHED);
-    put_u32(&wire, INET_DIAG_MARK, 7);
+    wire_u32(&wire, INET_DIAG_MARK, 7);
     assert_int_equal(sock_diag_decode_inet(wire_last(&wire), &table_tcp,
                                            SOCKET_STATE | SOCKET_BACKLOG | SOCKET_PATH, &record),
                      0);

@@ -145,19 +145,10 @@ static void an_interface_that_has_gone_is_its_index(void **state)
     interfaces_destroy(context.here.interfaces);
 }
 
-static struct interfaces *interface_named(const char *name)
-{
-    struct interfaces *interfaces = interfaces_create();
-
-    assert_non_null(interfaces);
-    assert_int_equal(interfaces_add(interfaces, &(struct interface){.index = 7, .name = name}), 0);
-    return interfaces;
-}
-
 static void an_index_has_another_name_in_another_namespace(void **state)
 {
     const struct netns blue = {.id = 1}, red = {.id = 2};
-    struct context context = {.here = {.interfaces = interface_named("one"), .netns = &blue}};
+    struct context context = {.here = {.interfaces = one_interface("one"), .netns = &blue}};
     struct record record = proxy();
     struct output output;
     struct sink *sink = sink_create(&sink_arp, &bsd_style, output_begin(&output), &context);
@@ -167,7 +158,7 @@ static void an_index_has_another_name_in_another_namespace(void **state)
     sink_begin(sink);
     sink->ops->row(sink, &record);
     interfaces_destroy(context.here.interfaces);
-    context.here = (struct here){.interfaces = interface_named("two"), .netns = &red};
+    context.here = (struct here){.interfaces = one_interface("two"), .netns = &red};
     sink->ops->row(sink, &record);
     sink_end(sink);
     interfaces_destroy(context.here.interfaces);

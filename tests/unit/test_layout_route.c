@@ -129,21 +129,12 @@ static void an_interface_without_a_name_has_its_number(void **state)
         "10.1.0.0        0.0.0.0         128.0.0.0       U         0 0          0 4711\n");
 }
 
-static struct interfaces *interface_named(const char *name)
-{
-    struct interfaces *interfaces = interfaces_create();
-
-    assert_non_null(interfaces);
-    assert_int_equal(interfaces_add(interfaces, &(struct interface){.index = 7, .name = name}), 0);
-    return interfaces;
-}
-
 /* Without headings rows of two namespaces are in one section. */
 static void an_index_has_another_name_in_another_namespace(void **state)
 {
     const struct route_layout layout = {.numeric = true};
     const struct netns blue = {.id = 1}, red = {.id = 2};
-    struct context context = {.here = {.interfaces = interface_named("one"), .netns = &blue}};
+    struct context context = {.here = {.interfaces = one_interface("one"), .netns = &blue}};
     struct record record = route_record("10.1.0.0", 16, RTF_UP, NULL);
     struct output output;
     struct sink *sink = sink_create(&sink_route, &layout, output_begin(&output), &context);
@@ -153,7 +144,7 @@ static void an_index_has_another_name_in_another_namespace(void **state)
     record.route.interface = 7;
     sink->ops->row(sink, &record);
     interfaces_destroy(context.here.interfaces);
-    context.here = (struct here){.interfaces = interface_named("two"), .netns = &red};
+    context.here = (struct here){.interfaces = one_interface("two"), .netns = &red};
     sink->ops->row(sink, &record);
     interfaces_destroy(context.here.interfaces);
     assert_string_equal(

@@ -76,11 +76,6 @@ static void put_string(struct scene *scene, uint16_t type, const char *string)
     wire_attribute(&scene->stage.wire, type, string, strlen(string) + 1);
 }
 
-static void put_u32(struct scene *scene, uint16_t type, uint32_t number)
-{
-    wire_attribute(&scene->stage.wire, type, &number, sizeof number);
-}
-
 static void begin_link(struct scene *scene, uint32_t sequence, int index, const char *name)
 {
     const struct ifinfomsg body = {
@@ -128,9 +123,9 @@ static void an_interface_has_what_its_message_says(void **state)
     const struct interface_record *interface = &scene->record.interface;
 
     begin_link(scene, 1, 7, "eth0");
-    put_u32(scene, IFLA_MTU, 1500);
-    put_u32(scene, IFLA_TXQLEN, 1000);
-    put_u32(scene, IFLA_MASTER, 9);
+    wire_u32(&scene->stage.wire, IFLA_MTU, 1500);
+    wire_u32(&scene->stage.wire, IFLA_TXQLEN, 1000);
+    wire_u32(&scene->stage.wire, IFLA_MASTER, 9);
     wire_attribute(&scene->stage.wire, IFLA_OPERSTATE, &operstate, 1);
     wire_attribute(&scene->stage.wire, IFLA_ADDRESS, lladdr, sizeof lladdr);
     wire_attribute(&scene->stage.wire, IFLA_MAP, &map, sizeof map);
@@ -254,7 +249,8 @@ static void an_address_has_what_its_message_says(void **state)
     assert_ip(&address.broadcast, "10.0.0.255");
     assert_string_equal(address.label, "a-label-longer-");
     assert_int_equal(address.flags, IFA_F_PERMANENT);
-    put_u32(scene, IFA_FLAGS, IFA_F_PERMANENT | IFA_F_NOPREFIXROUTE); /* what does not fit there */
+    wire_u32(&scene->stage.wire, IFA_FLAGS,
+             IFA_F_PERMANENT | IFA_F_NOPREFIXROUTE); /* what does not fit there */
     assert_int_equal(address_decode(wire_last(&scene->stage.wire), &address), 0);
     assert_int_equal(address.flags, IFA_F_PERMANENT | IFA_F_NOPREFIXROUTE);
     ((struct ifaddrmsg *)NLMSG_DATA(wire_last(&scene->stage.wire)))->ifa_prefixlen = 33;

@@ -274,12 +274,13 @@ static int list(struct stage *stage, const struct table *table, const struct pre
 
 static struct predicate of_flag(bool proxy)
 {
-    return predicate_masked(field_of(&kind_neighbour, "flags"), proxy ? NTF_PROXY : 0, NTF_PROXY);
+    return predicate_masked(field_named(&kind_neighbour, "flags"), proxy ? NTF_PROXY : 0,
+                            NTF_PROXY);
 }
 
 static struct predicate of_number(const char *field, uint64_t number)
 {
-    return predicate_number(field_of(&kind_neighbour, field), number);
+    return predicate_number(field_named(&kind_neighbour, field), number);
 }
 
 static void list_entries(struct stage *stage)
@@ -469,7 +470,7 @@ static size_t requests_for(struct stage *stage, const struct table *table,
 static void proxies_are_not_asked_for_by_those_who_want_a_state(void **state)
 {
     struct stage *stage = *state;
-    const struct predicate stale = predicate_text(field_of(&kind_neighbour, "state"), "STALE");
+    const struct predicate stale = predicate_text(field_named(&kind_neighbour, "state"), "STALE");
     struct predicate states[] = {stale, of_number("state", NUD_NOARP)};
     const struct predicate both = WHOLE_OF(PREDICATE_OR, states);
     struct predicate mixed[] = {stale, of_number("interface_index", 3)};
@@ -489,13 +490,13 @@ static void a_condition_on_the_address_asks_for_both(void **state)
     struct stage *stage = *state;
     const struct address one = ip("192.0.2.1"), none = ip("0.0.0.0");
     struct predicate conditions[] = {
-        predicate_address(field_of(&kind_neighbour, "address"), &one),
+        predicate_address(field_named(&kind_neighbour, "address"), &one),
         of_number("family", AF_INET),
-        predicate_text(field_of(&kind_neighbour, "family"), "inet"),
+        predicate_text(field_named(&kind_neighbour, "family"), "inet"),
         {.operation = PREDICATE_WITHIN,
-         .field = field_of(&kind_neighbour, "address"),
+         .field = field_named(&kind_neighbour, "address"),
          .constant = {.type = VALUE_ADDRESS, .address = none}},
-        predicate_known(field_of(&kind_neighbour, "address")),
+        predicate_known(field_named(&kind_neighbour, "address")),
     };
     uint8_t flags;
 
@@ -510,7 +511,7 @@ static void the_flag_of_proxies_says_which_of_both_is_asked_for(void **state)
     const struct predicate number = of_number("flags", NTF_PROXY);
     struct predicate masked = proxies; /* the same with a number for a constant */
     const struct predicate router =
-        predicate_masked(field_of(&kind_neighbour, "flags"), NTF_ROUTER, NTF_ROUTER);
+        predicate_masked(field_named(&kind_neighbour, "flags"), NTF_ROUTER, NTF_ROUTER);
     uint8_t flags;
 
     assert_int_equal(requests_for(stage, &table_arp, &entries, &flags), 1);

@@ -363,14 +363,14 @@ static void whatever_has_a_text_may_be_like_a_pattern(void **state)
 
 static char of_number(const struct record *record, const char *name, uint64_t number)
 {
-    const struct predicate equal = predicate_number(field_of(record->kind, name), number);
+    const struct predicate equal = predicate_number(field_named(record->kind, name), number);
 
     return outcome(&equal, record);
 }
 
 static char of_text(const struct record *record, const char *name, const char *text)
 {
-    const struct predicate equal = predicate_text(field_of(record->kind, name), text);
+    const struct predicate equal = predicate_text(field_named(record->kind, name), text);
 
     return outcome(&equal, record);
 }
@@ -378,7 +378,7 @@ static char of_text(const struct record *record, const char *name, const char *t
 static char of_address(const struct record *record, const char *name, const char *text)
 {
     const struct address address = ip(text);
-    const struct predicate equal = predicate_address(field_of(record->kind, name), &address);
+    const struct predicate equal = predicate_address(field_named(record->kind, name), &address);
 
     return outcome(&equal, record);
 }
@@ -408,7 +408,7 @@ static void a_word_is_meant_by_its_number_or_by_its_text(void **state)
 
 static void flags_are_meant_by_their_bits(void **state)
 {
-    const struct field *status = field_of(&kind_flow, "status");
+    const struct field *status = field_named(&kind_flow, "status");
     struct record record = {.kind = &kind_flow,
                             .has = FLOW_STATUS | FLOW_LABELS,
                             .flow.status = IPS_ASSURED | IPS_CONFIRMED,
@@ -453,7 +453,7 @@ static void what_has_no_address_is_unknown(void **state)
     const struct record record = {
         .kind = &kind_socket, .has = SOCKET_ADDRESSES, .socket.family = AF_UNIX};
     struct predicate network = {.operation = PREDICATE_WITHIN,
-                                .field = field_of(&kind_socket, "local_address"),
+                                .field = field_named(&kind_socket, "local_address"),
                                 .constant = ADDRESS(IPV6(0))};
 
     (void)state;
@@ -470,12 +470,12 @@ static const char outcomes[] = "tfu";
 /* One that holds, one that does not, and one of which nothing is known, of the record `nothing`. */
 static struct predicate certain(int which)
 {
-    struct predicate predicate = predicate_known(field_of(&kind_flow, "mark"));
+    struct predicate predicate = predicate_known(field_named(&kind_flow, "mark"));
 
     if (which == TRUE)
         return (struct predicate){.operation = PREDICATE_AND};
     if (which == UNKNOWN)
-        predicate = predicate_number(field_of(&kind_flow, "mark"), 0);
+        predicate = predicate_number(field_named(&kind_flow, "mark"), 0);
     return predicate;
 }
 
@@ -491,7 +491,7 @@ static void the_empty_and_holds_and_the_empty_or_does_not(void **state)
 
 static void what_a_source_does_not_tell_is_neither_there_nor_absent(void **state)
 {
-    const struct field *mark = field_of(&kind_flow, "mark");
+    const struct field *mark = field_named(&kind_flow, "mark");
     struct predicate known = predicate_known(mark);
     const struct predicate absent = {.operation = PREDICATE_NOT, .parts = &known};
     const struct context context = {.time = 0};
@@ -561,7 +561,7 @@ static void a_column_is_compared_with_another_one(void **state)
         const char *outcomes; /* below, equal, above */
     } cases[] = {{6, 1000000, "tff"},  {7, 1000000, "ftf"},  {8, 1000000, "fft"},
                  {10, 1500000, "tff"}, {21, 3000000, "ftf"}, {1, 0, "fft"}};
-    struct predicate id = predicate_known(field_of(&kind_flow, "id"));
+    struct predicate id = predicate_known(field_named(&kind_flow, "id"));
 
     (void)state;
     for (size_t i = 0; i < COUNT(cases); i++)
@@ -571,7 +571,7 @@ static void a_column_is_compared_with_another_one(void **state)
                                     .flow = {.mark = cases[i].mark, .id = 7}};
             struct predicate comparison = {
                 .operation = operators[j],
-                .field = field_of(&kind_flow, "mark"),
+                .field = field_named(&kind_flow, "mark"),
                 .constant = {.type = VALUE_FINE, .number = cases[i].factor}};
             predicate_add(&comparison, &id);
             assert_int_equal(outcome(&comparison, &record), cases[i].outcomes[j]);
@@ -603,7 +603,7 @@ static void not_turns_what_is_known(void **state)
 
 static void what_is_open_may_hold_and_may_not(void **state)
 {
-    struct predicate mark = predicate_number(field_of(&kind_flow, "mark"), 7);
+    struct predicate mark = predicate_number(field_named(&kind_flow, "mark"), 7);
     const struct predicate not = {.operation = PREDICATE_NOT, .parts = &mark};
     struct record record = {.kind = &kind_flow, .has = FLOW_MARK, .flow.mark = 8};
 
@@ -621,8 +621,8 @@ static void what_is_open_may_hold_and_may_not(void **state)
 /* Each part of a whole that may hold decides where it is known. */
 static void what_is_known_may_decide_what_is_open(void **state)
 {
-    struct predicate parts[] = {predicate_number(field_of(&kind_flow, "mark"), 7),
-                                predicate_number(field_of(&kind_flow, "id"), 1)};
+    struct predicate parts[] = {predicate_number(field_named(&kind_flow, "mark"), 7),
+                                predicate_number(field_named(&kind_flow, "id"), 1)};
     const struct predicate and = WHOLE_OF(PREDICATE_AND, parts);
     struct record record = {.kind = &kind_flow, .has = FLOW_MARK, .flow.mark = 8};
 
@@ -643,7 +643,7 @@ static void what_is_known_may_decide_what_is_open(void **state)
 /* A field is known only with what it may depend on. */
 static void an_optional_field_is_open_too(void **state)
 {
-    const struct predicate zone = predicate_number(field_of(&kind_flow, "zone"), 5);
+    const struct predicate zone = predicate_number(field_named(&kind_flow, "zone"), 5);
     const struct record record = {.kind = &kind_flow, .has = FLOW_ORIG};
 
     (void)state;
@@ -653,7 +653,7 @@ static void an_optional_field_is_open_too(void **state)
 
 static void members_that_are_always_there_are_known_where_that_is_said(void **state)
 {
-    const struct predicate family = predicate_number(field_of(&kind_flow, "family"), AF_INET6);
+    const struct predicate family = predicate_number(field_named(&kind_flow, "family"), AF_INET6);
     const struct record record = {.kind = &kind_flow, .flow.family = AF_INET};
 
     (void)state;
@@ -665,7 +665,8 @@ static void members_that_are_always_there_are_known_where_that_is_said(void **st
 
 static void what_is_looked_up_is_open(void **state)
 {
-    const struct predicate device = predicate_text(field_of(&kind_neighbour, "interface"), "eth0");
+    const struct predicate device =
+        predicate_text(field_named(&kind_neighbour, "interface"), "eth0");
     const struct record record = {
         .kind = &kind_neighbour, .has = NEIGHBOUR_INTERFACE, .neighbour.interface_name = "eth1"};
 
@@ -681,8 +682,8 @@ static void what_is_looked_up_is_open(void **state)
 
 static void a_comparison_of_an_and_is_required(void **state)
 {
-    struct predicate parts[] = {predicate_number(field_of(&kind_flow, "id"), 1),
-                                predicate_number(field_of(&kind_flow, "mark"), 7)};
+    struct predicate parts[] = {predicate_number(field_named(&kind_flow, "id"), 1),
+                                predicate_number(field_named(&kind_flow, "mark"), 7)};
     const struct predicate and = WHOLE_OF(PREDICATE_AND, parts);
     struct predicate inner = and;
     const struct predicate nested = {.operation = PREDICATE_AND, .parts = &inner};
@@ -698,7 +699,7 @@ static void a_comparison_of_an_and_is_required(void **state)
 
 static void no_part_of_an_or_or_a_not_is_required(void **state)
 {
-    struct predicate mark = predicate_number(field_of(&kind_flow, "mark"), 7);
+    struct predicate mark = predicate_number(field_named(&kind_flow, "mark"), 7);
     struct predicate whole = {.operation = PREDICATE_OR, .parts = &mark};
     const struct predicate outer = {.operation = PREDICATE_AND, .parts = &whole};
 
@@ -721,11 +722,11 @@ static void what_is_computed_has_no_place(void **state)
 
 static void all_that_is_compared_is_needed(void **state)
 {
-    struct predicate parts[] = {predicate_number(field_of(&kind_flow, "zone"), 1),
-                                predicate_known(field_of(&kind_flow, "process"))};
+    struct predicate parts[] = {predicate_number(field_named(&kind_flow, "zone"), 1),
+                                predicate_known(field_named(&kind_flow, "process"))};
     struct predicate or = WHOLE_OF(PREDICATE_OR, parts);
     struct predicate outer[] = {{.operation = PREDICATE_NOT, .parts = & or },
-                                predicate_number(field_of(&kind_flow, "mark"), 1)};
+                                predicate_number(field_named(&kind_flow, "mark"), 1)};
     const struct predicate and = WHOLE_OF(PREDICATE_AND, outer);
 
     (void)state;
@@ -738,11 +739,11 @@ static void all_that_is_compared_is_needed(void **state)
 /* Typed in any order, a user or an owner is looked for only where the record's own fields match. */
 static void parts_that_are_looked_up_are_judged_last(void **state)
 {
-    struct predicate process = predicate_text(field_of(&kind_socket, "process"), "nginx"),
-                     user = predicate_text(field_of(&kind_socket, "user"), "root"),
-                     state_ = predicate_number(field_of(&kind_socket, "state"), 1),
-                     uid = predicate_number(field_of(&kind_socket, "uid"), 0),
-                     port = predicate_number(field_of(&kind_socket, "local_port"), 22);
+    struct predicate process = predicate_text(field_named(&kind_socket, "process"), "nginx"),
+                     user = predicate_text(field_named(&kind_socket, "user"), "root"),
+                     state_ = predicate_number(field_named(&kind_socket, "state"), 1),
+                     uid = predicate_number(field_named(&kind_socket, "uid"), 0),
+                     port = predicate_number(field_named(&kind_socket, "local_port"), 22);
     struct predicate either = {.operation = PREDICATE_OR}, neither = {.operation = PREDICATE_NOT},
                      all = {.operation = PREDICATE_AND};
 

@@ -68,11 +68,6 @@ static void begin(struct scene *scene, uint8_t family, uint8_t prefix, uint8_t t
     wire_put(&scene->stage.wire, &body, sizeof body);
 }
 
-static void put_u32(struct scene *scene, uint16_t type, uint32_t number)
-{
-    wire_attribute(&scene->stage.wire, type, &number, sizeof number);
-}
-
 static void put_address(struct scene *scene, uint16_t type, const char *text)
 {
     const struct address address = ip(text);
@@ -113,9 +108,9 @@ static void a_route_has_what_its_message_says(void **state)
     put_address(scene, RTA_DST, "10.5.0.0");
     put_address(scene, RTA_GATEWAY, "192.0.2.3");
     put_address(scene, RTA_PREFSRC, "192.0.2.1");
-    put_u32(scene, RTA_OIF, 7);
-    put_u32(scene, RTA_PRIORITY, 20);
-    put_u32(scene, RTA_TABLE, 1000);
+    wire_u32(&scene->stage.wire, RTA_OIF, 7);
+    wire_u32(&scene->stage.wire, RTA_PRIORITY, 20);
+    wire_u32(&scene->stage.wire, RTA_TABLE, 1000);
     assert_int_equal(decode(scene), 0);
     assert_int_equal(scene->record.kind, &kind_route);
     assert_int_equal(scene->record.has, ROUTE_FLAGS | ROUTE_GATEWAY | ROUTE_METRIC |
@@ -309,7 +304,7 @@ static void a_nexthop_that_goes_on_behind_the_others_is_malformed(void **state)
 
     begin(scene, AF_INET, 16, RTN_UNICAST);
     wire_attribute(&scene->stage.wire, RTA_MULTIPATH, &hop, sizeof hop);
-    put_u32(scene, RTA_PRIORITY, 1); /* which would be its attribute */
+    wire_u32(&scene->stage.wire, RTA_PRIORITY, 1); /* which would be its attribute */
     assert_int_equal(decode(scene), -EBADMSG);
 }
 
@@ -352,7 +347,7 @@ static void what_netstat_does_not_show_is_left_out(void **state)
     begin(scene, AF_INET, 16, RTN_BROADCAST);
     begin(scene, AF_INET, 16, RTN_MULTICAST);
     begin(scene, AF_INET, 16, RTN_UNICAST);
-    put_u32(scene, RTA_TABLE, RT_TABLE_LOCAL);
+    wire_u32(&scene->stage.wire, RTA_TABLE, RT_TABLE_LOCAL);
     begin(scene, AF_INET, 17, RTN_UNICAST);
     begin(scene, AF_INET, 18, RTN_UNICAST);
     ((struct rtmsg *)NLMSG_DATA(wire_last(&scene->stage.wire)))->rtm_flags = RTM_F_CLONED;
@@ -432,7 +427,7 @@ static void routes_by_a_nexthop_object_that_is_not_told_are_left_to_the_file(voi
     struct scene *scene = *state;
 
     begin(scene, AF_INET, 16, RTN_UNICAST);
-    put_u32(scene, RTA_NH_ID, 8);
+    wire_u32(&scene->stage.wire, RTA_NH_ID, 8);
     end(scene);
     assert_int_equal(list_by_netlink(scene, &table_route), -EOPNOTSUPP);
     assert_int_equal(scene->stage.kept.count, 0);

@@ -148,22 +148,13 @@ static void a_row_says_in_which_namespace_it_was_read(void **state)
 }
 
 /* One index has a name in each namespace. */
-static struct interfaces *interface_named(const char *name)
-{
-    struct interfaces *interfaces = interfaces_create();
-
-    assert_non_null(interfaces);
-    assert_int_equal(interfaces_add(interfaces, &(struct interface){.index = 7, .name = name}), 0);
-    return interfaces;
-}
-
 static void assert_order(bool descending, const uint64_t *visits)
 {
     const struct listing listing = {
         .sort = {{field_find(&kind_neighbour, "interface", 9), descending}}};
-    const struct here seen[] = {{.interfaces = interface_named("mid")},
-                                {.interfaces = interface_named("zulu")},
-                                {.interfaces = interface_named("alpha")}};
+    const struct here seen[] = {{.interfaces = one_interface("mid")},
+                                {.interfaces = one_interface("zulu")},
+                                {.interfaces = one_interface("alpha")}};
     struct record record = {.kind = &kind_neighbour, .has = NEIGHBOUR_INTERFACE};
     struct rows rows = {0};
 

@@ -572,8 +572,9 @@ static void put_also(FILE *out, const struct predicate *predicate)
 static void what_is_made_by_options_is_written_too(void **state)
 {
     const struct network network = {IPV4(10, 0, 0, 0), 8};
-    const struct field *local = field_of(&kind_socket, "local_address"),
-                       *uid = field_of(&kind_socket, "uid"), *mark = field_of(&kind_flow, "mark");
+    const struct field *local = field_named(&kind_socket, "local_address"),
+                       *uid = field_named(&kind_socket, "uid"),
+                       *mark = field_named(&kind_flow, "mark");
     struct predicate below = predicate_number(uid, 5), above = below, glob, masked;
     struct predicate parts[] = {below, predicate_number(uid, 6)};
     struct predicate others[] = {predicate_known(uid), predicate_within(local, &network)};
@@ -584,21 +585,21 @@ static void what_is_made_by_options_is_written_too(void **state)
     assert_non_null(out);
     below.operation = PREDICATE_BELOW;
     above.operation = PREDICATE_ABOVE;
-    glob = predicate_text(field_of(&kind_socket, "path"), "it's *");
+    glob = predicate_text(field_named(&kind_socket, "path"), "it's *");
     glob.operation = PREDICATE_GLOB;
     masked = others[1];
     masked.mask.address[2] = 0xff;
     const struct predicate made[] = {
-        predicate_masked(field_of(&kind_flow, "status"), IPS_ASSURED, IPS_ASSURED | IPS_SRC_NAT),
-        predicate_one_of(field_of(&kind_socket, "state"), 1 << TCP_LISTEN | 1 << TCP_CLOSE),
-        predicate_one_of(field_of(&kind_socket, "state"), 1 << TCP_LISTEN),
+        predicate_masked(field_named(&kind_flow, "status"), IPS_ASSURED, IPS_ASSURED | IPS_SRC_NAT),
+        predicate_one_of(field_named(&kind_socket, "state"), 1 << TCP_LISTEN | 1 << TCP_CLOSE),
+        predicate_one_of(field_named(&kind_socket, "state"), 1 << TCP_LISTEN),
         predicate_masked(mark, 5, 7),
         predicate_known(uid),
         below,
         above,
         glob,
-        predicate_text(field_of(&kind_socket, "interface"), "eth0"),
-        predicate_number(field_of(&kind_socket, "autobound"), 1),
+        predicate_text(field_named(&kind_socket, "interface"), "eth0"),
+        predicate_number(field_named(&kind_socket, "autobound"), 1),
         predicate_address(local, &network.address),
         others[1],
         masked,
