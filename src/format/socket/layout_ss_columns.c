@@ -316,9 +316,10 @@ char *ss_put_netid(char *dst, const struct ss_row *row)
 
     if (row->association)
         return dst;
+    /* stpcpy(3): one call for what put_string() needs two */
     if (!*netids)
-        return put_string(dst, inet_netid(row));
-    return put_string(dst, netids[type <= SOCK_SEQPACKET && netids[type] ? type : 0]);
+        return stpcpy(dst, inet_netid(row));
+    return stpcpy(dst, netids[type <= SOCK_SEQPACKET && netids[type] ? type : 0]);
 }
 
 char *ss_put_state(char *dst, const struct ss_row *row)
@@ -334,5 +335,5 @@ char *ss_put_state(char *dst, const struct ss_row *row)
         return put_string(PUT(dst, "`- "), ss_sctp_state(state));
     if (row->family->unconnected)
         return PUT(dst, "UNCONN");
-    return put_string(dst, name ? name : "UNKNOWN");
+    return stpcpy(dst, name ? name : "UNKNOWN");
 }
