@@ -10,7 +10,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "backend/drop/drop_program.h"
+#include "backend/drop/drop_decode.h"
 #include "backend/socket/socket_pass.h"
 #include "bytes.h"
 #include "fastnet/layouts.h"
@@ -113,11 +113,17 @@ static void look_for_connections(const struct btf *btf)
 static void look_for_drops(const struct btf *btf)
 {
     struct bpf_insn program[DROP_PROGRAM_MAX];
+    struct drop_names names = {.list = NULL};
     struct drop_layout layout;
     size_t count;
 
     if (drop_layout_init(&layout, btf) < 0)
         return;
+    for (int of_subsystem = 0; of_subsystem < 2; of_subsystem++)
+        require(drop_names_add(&names, btf, layout.reasons, of_subsystem) == 0);
+    for (size_t i = 0; i < names.count; i++)
+        require(*names.list[i].name && strcmp(names.list[i].name, "MAX") != 0);
+    free(names.list);
     require(layout.skb.offset >= 0 && layout.place.offset >= 0 && layout.reason.offset >= 0);
     require(layout.skb.size == BPF_DW && layout.index.size == BPF_W && layout.uid.size == BPF_W);
     require(layout.netns.offset >= 0 && layout.number.offset >= 0 && layout.head.offset >= 0);

@@ -2,11 +2,15 @@
 #include "backend/drop/drop_decode.h"
 
 #include <arpa/inet.h>
+#include <errno.h>
 #include <linux/if_ether.h>
 #include <netinet/in.h>
 #include <netinet/ip.h>
 #include <netinet/ip6.h>
+#include <stdio.h>
+#include <string.h>
 
+#include "fastnet/array.h"
 #include "fastnet/flow_names.h"
 
 static uint16_t read16(const uint8_t *bytes)
@@ -65,4 +69,31 @@ void drop_decode(const struct drop_key *key, const struct drop_seen *seen, struc
         take_header(seen, AF_INET6, sizeof(struct ip6_hdr), offsetof(struct ip6_hdr, ip6_src),
                     offsetof(struct ip6_hdr, ip6_dst), record);
     }
+}
+
+int drop_names_add(struct drop_names *names, const struct btf *btf, uint32_t id, bool of_subsystem)
+{
+    static const char prefix[] = "SKB_DROP_REASON_";
+    const size_t skip = of_subsystem ? 0 : sizeof prefix - 1;
+    struct btf_enumerator one;
+    struct btf_type type;
+
+    if (!btf_resolve(btf, id, &type))
+        return 0;
+    for (uint32_t i = 0; i < type.count; i++) {
+        if (!btf_enumerator(btf, &type, i, &one) || one.name.length <= skip ||
+            memcmp(one.name.data, prefix, skip) != 0 || (one.value >> 16 != 0) != of_subsystem ||
+            text_is(one.name, "SKB_DROP_REASON_MAX"))
+            continue;
+        struct drop_name *list =
+            array_with_room(names->list, &names->capacity, names->count + 1, sizeof *list);
+        if (!list)
+            return -ENOMEM;
+        names->list = list;
+        list += names->count++;
+        list->number = (uint32_t)one.value;
+        snprintf(list->name, sizeof list->name, "%.*s", (int)(one.name.length - skip),
+                 one.name.data + skip);
+    }
+    return 0;
 }

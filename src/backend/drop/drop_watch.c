@@ -19,18 +19,11 @@
 
 enum { DROP_PART = DROP_PAGE / sizeof(struct drop_slot) };
 
-/* A reason of the running kernel. */
-struct reason {
-    uint32_t number;
-    char name[60]; /* without what all begin with */
-};
-
 struct drop_watch {
     int map, link; /* descriptors, or -1 */
     bool tells_receivers;
     bool has_subsystems; /* in reasons, too */
-    struct reason *reasons;
-    size_t reason_count, reason_capacity;
+    struct drop_names reasons;
     struct drop_head *head; /* of the table, which is in the map */
     struct drop *drops;     /* room for DROP_SLOTS */
     size_t count;
@@ -39,38 +32,6 @@ struct drop_watch {
 };
 
 /* --- Reasons ---------------------------------------------------------------------------------- */
-
-/*
- * The enumerators of a type, of which some are no reasons. Those of a subsystem have its number in
- * their upper half.
- */
-static int add_reasons(struct drop_watch *watch, const struct btf *btf, uint32_t id,
-                       bool of_subsystem)
-{
-    static const char prefix[] = "SKB_DROP_REASON_";
-    const size_t skip = of_subsystem ? 0 : sizeof prefix - 1;
-    struct btf_enumerator one;
-    struct btf_type type;
-
-    if (!btf_resolve(btf, id, &type))
-        return 0;
-    for (uint32_t i = 0; i < type.count; i++) {
-        if (!btf_enumerator(btf, &type, i, &one) || one.name.length <= skip ||
-            memcmp(one.name.data, prefix, skip) != 0 || (one.value >> 16 != 0) != of_subsystem ||
-            text_is(one.name, "SKB_DROP_REASON_MAX"))
-            continue;
-        struct reason *reasons = array_with_room(watch->reasons, &watch->reason_capacity,
-                                                 watch->reason_count + 1, sizeof *reasons);
-        if (!reasons)
-            return -ENOMEM;
-        watch->reasons = reasons;
-        reasons += watch->reason_count++;
-        reasons->number = (uint32_t)one.value;
-        snprintf(reasons->name, sizeof reasons->name, "%.*s", (int)(one.name.length - skip),
-                 one.name.data + skip);
-    }
-    return 0;
-}
 
 /*
  * All of them, or only those of subsystems. Few kernels have any of these, so they are looked for
@@ -85,7 +46,8 @@ static int find_reasons(struct drop_watch *watch, bool all)
 
     watch->has_subsystems = true;
     for (size_t i = !all; i < COUNT(enums) && status == 0; i++)
-        status = add_reasons(watch, &types.btf, btf_find(&types.btf, BTF_ENUM, enums[i]), i != 0);
+        status = drop_names_add(&watch->reasons, &types.btf,
+                                btf_find(&types.btf, BTF_ENUM, enums[i]), i != 0);
     kernel_types_finish(&types);
     return status == -ENOMEM ? status : 0;
 }
@@ -103,15 +65,15 @@ struct drop_watch *drop_watch_names(void)
 
 const char *drop_watch_reason(const struct drop_watch *watch, size_t i)
 {
-    return i < watch->reason_count ? watch->reasons[i].name : NULL;
+    return i < watch->reasons.count ? watch->reasons.list[i].name : NULL;
 }
 
 /* Without a name it is a number, as the kernel's own event has it. */
 static struct text name_of(const struct drop_watch *watch, struct drop *drop)
 {
-    for (size_t i = 0; i < watch->reason_count; i++)
-        if (watch->reasons[i].number == drop->reason)
-            return as_text(watch->reasons[i].name);
+    for (size_t i = 0; i < watch->reasons.count; i++)
+        if (watch->reasons.list[i].number == drop->reason)
+            return as_text(watch->reasons.list[i].name);
     snprintf(drop->unnamed, sizeof drop->unnamed, "0x%x", drop->reason);
     return as_text(drop->unnamed);
 }
@@ -160,7 +122,7 @@ static int start(struct drop_watch *watch, const char **what)
         status = 1;
     }
     if (status == 0)
-        status = add_reasons(watch, &types.btf, layout.reasons, false);
+        status = drop_names_add(&watch->reasons, &types.btf, layout.reasons, false);
     kernel_types_finish(&types);
     if (status)
         return status;
@@ -200,7 +162,7 @@ void drop_watch_destroy(struct drop_watch *watch)
         close(watch->map);
     if (watch->head)
         munmap(watch->head, sizeof *watch->head);
-    free(watch->reasons);
+    free(watch->reasons.list);
     free(watch->drops);
     free(watch);
 }
