@@ -290,7 +290,7 @@ static void take_connect(const struct connect *made, struct record *record,
         sock->remote = (struct endpoint){made->remote, made->port};
 }
 
-/* Its inode is known to be none where it is known who made it. */
+/* Its inode is known to be none where it is known who made it, or perhaps has it. */
 static void take_origin(struct reading *reading, const struct known *known, struct record *record,
                         struct socket_origin *origin)
 {
@@ -306,7 +306,7 @@ static void take_origin(struct reading *reading, const struct known *known, stru
         take_connect(&made, record, origin);
     else if (record->socket.protocol == IPPROTO_TCP && record->socket.remote.port)
         take_listener(reading, record, origin);
-    if (noted || origin->listener)
+    if ((noted && !made.accepted) || origin->listener)
         record->has |= SOCKET_INODE;
     if (born && born <= end) {
         record->has |= SOCKET_AGE;

@@ -101,9 +101,10 @@ static bool is_ownerless(const struct cell *cell)
     const struct owners *owners = cell->context->owners;
     const struct owners_summary *summary = owners ? owners_summary(owners) : NULL;
 
+    if (inode_of(cell) == 0)
+        return !origin_of(cell->record).listener; /* somebody held a listener that accepted */
     /* if every process was looked into, one that was not found is not there */
-    return inode_of(cell) == 0 ||
-           (summary && summary->denied == 0 && !summary->hidden && summary->error == 0);
+    return summary && summary->denied == 0 && !summary->hidden && summary->error == 0;
 }
 
 const char *owner_by_word(uint64_t by)
