@@ -5,51 +5,43 @@
 #include <stdlib.h>
 
 #include "engine/rows.h"
+#include "fastnet/array.h"
 #include "fastnet/clock.h"
 #include "fastnet/hash.h"
-#include "fastnet/hash_table.h"
 
-/* A row of one run. */
-struct row {
-    size_t place;   /* among the rows */
-    uint64_t at;    /* time it was seen, nanoseconds */
-    uint64_t netns; /* where: numbers of another namespace mean other things */
-};
-
-/* The rows of one run. */
-struct totals {
-    struct hash_table table; /* of struct row */
-    struct rows rows;
-};
+/* What a row of a counter's number is that does not count: no counter is so large. */
+#define NO_NUMBER UINT64_MAX
 
 struct delta {
-    struct totals before, now;
-    uint32_t spare;
-    struct kept_row row; /* the one before */
-};
-
-/* The key of a search among the rows of one run. */
-struct sought {
-    const struct record *record;
-    uint64_t netns;
-    const struct rows *rows;
-    struct kept_row *row; /* room for what is found */
+    struct needs needs;
+    size_t extra;
+    const struct kind *kind; /* of the rows; NULL: there was none yet */
+    const struct field **counters;
+    size_t counter_count;
+    uint32_t run;
+    /* The rows, one behind the other. */
+    char *rows;
+    size_t stride, count, capacity;
+    /* 1 + the place of a row; 0: free. A power of two of them, of which a fifth is free at least.
+     */
+    uint32_t *slots;
+    size_t slot_count;
+    uint64_t *places; /* namespaces of the rows */
+    size_t place_count, place_capacity;
+    struct record before;
+    char parted[2 * PARTED_MAX]; /* what it borrows */
 };
 
 static const struct context no_names;
 
-static void forget(struct totals *totals)
-{
-    hash_table_finish(&totals->table);
-    rows_clear(&totals->rows);
-}
-
-struct delta *delta_create(uint32_t spare)
+struct delta *delta_create(struct needs needs, size_t extra)
 {
     struct delta *delta = calloc(1, sizeof *delta);
 
-    if (delta)
-        delta->now.rows.spare = delta->spare = spare;
+    if (delta) {
+        delta->needs = needs;
+        delta->extra = extra;
+    }
     return delta;
 }
 
@@ -57,81 +49,266 @@ void delta_destroy(struct delta *delta)
 {
     if (!delta)
         return;
-    forget(&delta->before);
-    forget(&delta->now);
+    free(delta->counters);
+    free(delta->rows);
+    free(delta->slots);
+    free(delta->places);
     free(delta);
+}
+
+struct remembered *delta_at(const struct delta *delta, size_t i)
+{
+    return (struct remembered *)(void *)(delta->rows + i * delta->stride);
+}
+
+size_t delta_count(const struct delta *delta)
+{
+    return delta->count;
+}
+
+uint32_t delta_run(const struct delta *delta)
+{
+    return delta->run;
+}
+
+const struct field *const *delta_counters(const struct delta *delta, size_t *count)
+{
+    *count = delta->counter_count;
+    return delta->counters;
+}
+
+void *delta_extra(const struct delta *delta, struct remembered *row)
+{
+    return &row->before[delta->counter_count];
+}
+
+uint64_t delta_netns(const struct delta *delta, const struct remembered *row)
+{
+    return delta->places[row->place];
+}
+
+/* --- Where rows are --------------------------------------------------------------------------- */
+
+/* Where the search for a row starts, with a secret: users choose names that are keys. */
+static size_t slot_of(const struct delta *delta, uint64_t key, size_t place)
+{
+    return hash_word(place, key) & (delta->slot_count - 1);
+}
+
+static void put_slot(struct delta *delta, size_t i)
+{
+    const struct remembered *row = delta_at(delta, i);
+    size_t at = slot_of(delta, row->key, row->place);
+
+    while (delta->slots[at])
+        at = (at + 1) & (delta->slot_count - 1);
+    delta->slots[at] = (uint32_t)i + 1;
+}
+
+static void put_slots(struct delta *delta)
+{
+    memset(delta->slots, 0, delta->slot_count * sizeof *delta->slots);
+    for (size_t i = 0; i < delta->count; i++)
+        put_slot(delta, i);
+}
+
+static struct remembered *find(const struct delta *delta, uint64_t key, size_t place)
+{
+    if (!delta->slot_count)
+        return NULL;
+    for (size_t at = slot_of(delta, key, place); delta->slots[at];
+         at = (at + 1) & (delta->slot_count - 1)) {
+        struct remembered *row = delta_at(delta, delta->slots[at] - 1);
+        if (row->key == key && row->place == place)
+            return row;
+    }
+    return NULL;
+}
+
+static bool grow(struct delta *delta)
+{
+    char *rows = array_with_room(delta->rows, &delta->capacity, delta->count + 1, delta->stride);
+    size_t slots = delta->slot_count ? delta->slot_count : 64;
+
+    if (!rows || delta->count >= UINT32_MAX / 2)
+        return false;
+    delta->rows = rows;
+    while ((delta->count + 1) * 5 > slots * 4)
+        slots *= 2;
+    if (slots == delta->slot_count)
+        return true;
+    uint32_t *moved = reallocarray(delta->slots, slots, sizeof *moved);
+    if (!moved)
+        return false;
+    delta->slots = moved;
+    delta->slot_count = slots;
+    put_slots(delta);
+    return true;
+}
+
+static struct remembered *add(struct delta *delta, uint64_t key, size_t place)
+{
+    struct remembered *row;
+
+    if (!grow(delta))
+        return NULL;
+    row = delta_at(delta, delta->count);
+    memset(row, 0, delta->stride);
+    row->key = key;
+    row->place = (uint16_t)place;
+    put_slot(delta, delta->count++);
+    return row;
+}
+
+/* The number of a namespace: that of the last row mostly. -1: memory is short. */
+static int place_of(struct delta *delta, uint64_t netns, bool adds)
+{
+    size_t i = delta->place_count;
+    uint64_t *places;
+
+    while (i > 0 && delta->places[i - 1] != netns)
+        i--;
+    if (i || !adds || delta->place_count > UINT16_MAX)
+        return (int)i - 1;
+    places = array_with_room(delta->places, &delta->place_capacity, delta->place_count + 1,
+                             sizeof *places);
+    if (!places)
+        return -1;
+    delta->places = places;
+    places[delta->place_count] = netns;
+    return (int)delta->place_count++;
+}
+
+struct remembered *delta_find(const struct delta *delta, uint64_t identity, uint64_t netns)
+{
+    for (size_t i = 0; i < delta->place_count; i++)
+        if (delta->places[i] == netns)
+            return find(delta, identity, i);
+    return NULL;
+}
+
+void delta_forget(struct delta *delta, bool (*keeps)(struct remembered *row, void *arg), void *arg)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < delta->count; i++) {
+        if (!keeps(delta_at(delta, i), arg))
+            continue;
+        if (kept != i)
+            memcpy(delta_at(delta, kept), delta_at(delta, i), delta->stride);
+        kept++;
+    }
+    if (kept == delta->count)
+        return;
+    delta->count = kept;
+    put_slots(delta);
+}
+
+static bool is_of_run(struct remembered *row, void *arg)
+{
+    return row->run == *(const uint32_t *)arg;
 }
 
 /* Forgets the rows of the run before the last: a row that comes back may be another one. */
 void delta_start(struct delta *delta)
 {
-    forget(&delta->before);
-    delta->before = delta->now;
-    delta->now = (struct totals){.rows.spare = delta->spare};
+    if (!delta->extra)
+        delta_forget(delta, is_of_run, &delta->run);
+    delta->run++;
 }
 
-/* A hash of the row's identity or key, equal in all runs; 0: it has neither. */
-static uint64_t hash_of(const struct record *record, uint64_t netns)
+/* --- What is remembered ----------------------------------------------------------------------- */
+
+/* True if the listing needs all that this counter is made of. */
+static bool is_needed(const struct needs *needs, const struct field *field)
+{
+    return field->counter && !(field->fields & ~needs->fields) &&
+           !(needs->parts && field->parts & ~needs->parts);
+}
+
+/* Returns 0 or -ENOMEM. */
+static int begin(struct delta *delta, const struct kind *kind)
+{
+    delta->counters = calloc(kind->field_count + 1, sizeof *delta->counters);
+    if (!delta->counters)
+        return -ENOMEM;
+    delta->kind = kind;
+    for (size_t i = 0; i < kind->field_count; i++)
+        if (is_needed(&delta->needs, &kind->fields[i]))
+            delta->counters[delta->counter_count++] = &kind->fields[i];
+    delta->stride = sizeof(struct remembered) + delta->counter_count * sizeof(uint64_t) +
+                    (delta->extra + 7) / 8 * 8;
+    return 0;
+}
+
+/* The record's identity, or a hash of its key; 0: it has neither. */
+static uint64_t key_of(const struct record *record)
 {
     const struct kind *kind = record->kind;
-    uint64_t hash = record->identity ? hash_word(netns, record->identity) : 0;
+    uint64_t secret[2];
 
-    for (size_t i = 0; i < kind->field_count && !record->identity; i++) {
+    if (record->identity)
+        return record->identity;
+    hash_secret(secret);
+    uint64_t hash = secret[0];
+    const uint64_t nothing = hash;
+    for (size_t i = 0; i < kind->field_count; i++) {
         if (!kind->fields[i].key)
             continue;
         const struct value value = field_value(&kind->fields[i], record, &no_names);
         if (value.type == VALUE_UNKNOWN)
             return 0;
-        hash = value_hash(hash, &value);
+        hash = value_hash(hash_word(hash, i), &value);
     }
-    return hash;
-}
-
-/* True if a remembered row is the same as this one; both have an identity or a whole key. */
-static bool is_same(const void *element, const void *key)
-{
-    const struct row *row = element;
-    const struct sought *sought = key;
-
-    if (row->netns != sought->netns)
-        return false;
-    const struct record *a = rows_at(sought->rows, row->place, sought->row), *b = sought->record;
-    const struct kind *kind = a->kind;
-    for (size_t i = 0; i < kind->field_count && !a->identity; i++) {
-        const struct value x = field_value(&kind->fields[i], a, &no_names);
-        const struct value y = field_value(&kind->fields[i], b, &no_names);
-        if (kind->fields[i].key && value_compare(&x, &y) != 0)
-            return false;
-    }
-    return a->identity == b->identity;
-}
-
-static int remember(struct totals *totals, const struct record *record, uint64_t netns, uint64_t at,
-                    uint64_t hash)
-{
-    struct kept_row twin;
-    const struct sought sought = {record, netns, &totals->rows, &twin};
-    struct row *row = hash_table_find(&totals->table, hash, is_same, &sought);
-
-    if (rows_add(&totals->rows, record) < 0)
-        return -ENOMEM;
-    if (!row)
-        row = hash_table_add(&totals->table, hash, sizeof *row);
-    if (!row)
-        return -ENOMEM;
-    *row = (struct row){totals->rows.count - 1, at, netns};
-    return 0;
+    return hash == nothing ? 0 : hash;
 }
 
 /* True if changes can be computed: the counters are the same, and none fell (was reset). */
-static bool is_comparable(const struct record *record, const struct record *before)
+static bool is_comparable(const struct delta *delta, const struct record *record,
+                          const struct remembered *row)
 {
-    for (size_t i = 0; i < record->kind->field_count; i++) {
-        const struct field *field = &record->kind->fields[i];
-        if (field_grows(field, record) != field_grows(field, before) ||
-            (field_grows(field, record) &&
-             field_number(field, record) < field_number(field, before)))
+    for (size_t i = 0; i < delta->counter_count; i++) {
+        const struct field *field = delta->counters[i];
+        if (field_grows(field, record) != (row->before[i] != NO_NUMBER) ||
+            (row->before[i] != NO_NUMBER && field_number(field, record) < row->before[i]))
             return false;
+    }
+    return true;
+}
+
+/* Gives the record before bytes of its own, in which counters are. Returns false: no room. */
+static bool part(struct delta *delta, const struct field *field, size_t *used)
+{
+    struct text text;
+    char *at = (char *)&delta->before + field->offset;
+
+    memcpy(&text, at, sizeof text);
+    if (text.data >= delta->parted && text.data < delta->parted + sizeof delta->parted)
+        return true;
+    if (text.length > sizeof delta->parted - *used)
+        return false;
+    if (text.length)
+        memcpy(delta->parted + *used, text.data, text.length);
+    text.data = delta->parted + *used;
+    *used += text.length;
+    memcpy(at, &text, sizeof text);
+    return true;
+}
+
+/* Makes the record before: it differs in its counters. */
+static bool recall(struct delta *delta, const struct record *record, const struct remembered *row)
+{
+    size_t used = 0;
+
+    memcpy(&delta->before, record, record->kind->size);
+    delta->before.before = NULL;
+    for (size_t i = 0; i < delta->counter_count; i++) {
+        const struct field *field = delta->counters[i];
+        if (row->before[i] == NO_NUMBER)
+            continue;
+        if (field->member == MEMBER_TEXT && !part(delta, field, &used))
+            return false;
+        field_set_number(field, &delta->before, row->before[i]);
     }
     return true;
 }
@@ -147,17 +324,30 @@ static bool has_counters(const struct record *record)
 int delta_take(struct delta *delta, const struct record *record, uint64_t netns,
                struct record *change)
 {
-    const struct sought sought = {record, netns, &delta->before.rows, &delta->row};
-    const struct record *const found = &delta->row.plain.record;
-    const uint64_t now = clock_nanoseconds(CLOCK_MONOTONIC), hash = hash_of(record, netns);
-    const struct row *before =
-        hash ? hash_table_find(&delta->before.table, hash, is_same, &sought) : NULL;
+    const uint64_t now = clock_nanoseconds(CLOCK_MONOTONIC), key = key_of(record);
+    struct remembered *row;
+    int place;
 
     memcpy(change, record, record->kind->size);
     change->before = NULL;
-    if (before && now > before->at && is_comparable(record, found)) {
-        change->before = found;
-        change->elapsed = now - before->at;
+    if (!delta->kind && begin(delta, record->kind) < 0)
+        return -ENOMEM;
+    if (!key || record->kind != delta->kind || (!delta->extra && !has_counters(record)))
+        return 0;
+    place = place_of(delta, netns, true);
+    row = place < 0 ? NULL : find(delta, key, (size_t)place);
+    if (row && now > row->at && (delta->extra || row->run != delta->run) &&
+        is_comparable(delta, record, row) && recall(delta, record, row)) {
+        change->before = &delta->before;
+        change->elapsed = now - row->at;
     }
-    return hash && has_counters(record) ? remember(&delta->now, record, netns, now, hash) : 0;
+    if (!row && (place < 0 || !(row = add(delta, key, (size_t)place))))
+        return -ENOMEM;
+    row->at = now;
+    row->run = delta->run;
+    for (size_t i = 0; i < delta->counter_count; i++)
+        row->before[i] = field_grows(delta->counters[i], record)
+                             ? field_number(delta->counters[i], record)
+                             : NO_NUMBER;
+    return 0;
 }

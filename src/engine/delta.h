@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * --delta: finds the row of the previous run that belongs to a row of this one, because both have
- * the same identity or key. rates.h has the fields that show how its counters changed.
+ * The store of rows that are listed again and again: it remembers the counters of each, so that the
+ * same row of a later run is told with those before. Rows belong together by their identity, or by
+ * a hash of their key; all are of one kind. rates.h has the fields that show how counters changed.
  */
 #ifndef ENGINE_DELTA_H
 #define ENGINE_DELTA_H
@@ -10,8 +11,22 @@
 
 struct delta;
 
-/* spare: what rows need not keep (struct rows). NULL when memory is short. */
-struct delta *delta_create(uint32_t spare);
+/* A row that is remembered: this, the numbers of its counters, and what its listing adds. */
+struct remembered {
+    uint64_t key;      /* its identity, or a hash of its key */
+    uint64_t at;       /* when it was seen last: CLOCK_MONOTONIC, nanoseconds */
+    uint32_t run;      /* ... in which run */
+    uint16_t place;    /* number of its namespace */
+    uint8_t flags;     /* of the listing */
+    uint8_t state;     /* of the listing */
+    uint64_t before[]; /* numbers of its counters (delta_counters()) when it was seen last */
+};
+
+/*
+ * needs: only counters that they bring are remembered. extra: bytes that the listing adds to each
+ * row; 0: rows are forgotten that the last run did not see. NULL when memory is short.
+ */
+struct delta *delta_create(struct needs needs, size_t extra);
 void delta_destroy(struct delta *delta);
 
 /* Starts a run: its rows will be compared with those remembered so far. */
@@ -25,5 +40,24 @@ void delta_start(struct delta *delta);
  */
 int delta_take(struct delta *delta, const struct record *record, uint64_t netns,
                struct record *change);
+
+/* --- For listings that add something ---------------------------------------------------------- */
+
+/* The remembered row of this identity, or NULL. Valid until the next row is taken or forgotten. */
+struct remembered *delta_find(const struct delta *delta, uint64_t identity, uint64_t netns);
+
+size_t delta_count(const struct delta *delta);
+struct remembered *delta_at(const struct delta *delta, size_t i);
+void *delta_extra(const struct delta *delta, struct remembered *row);
+uint32_t delta_run(const struct delta *delta);
+
+/* The remembered counters; *count: how many there are. None before the first row. */
+const struct field *const *delta_counters(const struct delta *delta, size_t *count);
+
+/* The namespace of a row. */
+uint64_t delta_netns(const struct delta *delta, const struct remembered *row);
+
+/* Forgets the rows that are not kept; the others stay in order. */
+void delta_forget(struct delta *delta, bool (*keeps)(struct remembered *row, void *arg), void *arg);
 
 #endif

@@ -68,7 +68,7 @@ static int prepare_delta(struct run *run)
         return 0;
     run->silent = !engine->delta;
     if (!engine->delta)
-        engine->delta = delta_create(run->spare);
+        engine->delta = delta_create(run->needs, 0);
     if (!engine->delta)
         return -ENOMEM;
     delta_start(engine->delta);
