@@ -146,7 +146,7 @@ static int wait_again(int fd, short events)
     return poll(&pollfd, 1, -1) < 0 && errno != EINTR && errno != EAGAIN ? -errno : 0;
 }
 
-static int send_request(const struct dump *dump, const struct nlmsghdr *request)
+static int send_bytes(const struct dump *dump, const void *request, size_t size)
 {
     const struct sockaddr_nl kernel = {.nl_family = AF_NETLINK};
     const struct netlink_peer *peer = dump->netlink->peer;
@@ -154,10 +154,10 @@ static int send_request(const struct dump *dump, const struct nlmsghdr *request)
     int error = 0;
 
     if (peer)
-        return peer->send(peer->arg, request, request->nlmsg_len);
+        return peer->send(peer->arg, request, size);
     raise_for(dump->protocol);
-    while (!error && sendto(fd, request, request->nlmsg_len, 0, (const struct sockaddr *)&kernel,
-                            sizeof kernel) < 0)
+    while (!error &&
+           sendto(fd, request, size, 0, (const struct sockaddr *)&kernel, sizeof kernel) < 0)
         error = wait_again(fd, POLLOUT);
     lower_for(dump->protocol);
     return error;
@@ -363,13 +363,25 @@ static int run_dump(struct dump *dump, struct nlmsghdr *request)
 
     request->nlmsg_seq = ++dump->netlink->sequence;
     request->nlmsg_pid = dump->channel->port;
-    result = send_request(dump, request);
+    result = send_bytes(dump, request, request->nlmsg_len);
     if (result < 0)
         return result;
     dump->received = 0;
     result = take_answer(dump);
     ahead_end(dump->ahead);
     dump->ahead = NULL;
+    return result;
+}
+
+int netlink_open(struct netlink *netlink, int protocol)
+{
+    struct channel *channel = &netlink->channels[protocol];
+    int result = 0;
+
+    if (!netlink->peer && channel->fd < 0)
+        do
+            result = channel_open(channel, protocol, 0);
+        while (result == -EINTR);
     return result;
 }
 
@@ -382,12 +394,8 @@ int netlink_dump(struct netlink *netlink, int protocol, struct nlmsghdr *request
                         .fn = fn,
                         .arg = arg,
                         .report = report};
-    int result = 0;
+    int result = netlink_open(netlink, protocol);
 
-    if (!netlink->peer && dump.channel->fd < 0)
-        do
-            result = channel_open(dump.channel, protocol, 0);
-        while (result == -EINTR);
     if (result < 0)
         return result;
     for (int restarts = 0;; restarts++) {
@@ -402,6 +410,68 @@ int netlink_dump(struct netlink *netlink, int protocol, struct nlmsghdr *request
     else if (dump.interrupted)
         report_loss(report, "the table changed while it was read: rows may be missing or repeated");
     return result;
+}
+
+/* Several requests, each for one object */
+
+/* Of a batch: an answer is a message or a refusal. Returns how many came, or a negative value. */
+static int take_answers(struct dump *dump, const struct datagram *datagram)
+{
+    const struct nlmsghdr *message = (const void *)datagram->data;
+    int left = (int)datagram->length, result = 0, count = 0;
+
+    for (; fits(message, left) && result >= 0; message = mnl_nlmsg_next(message, &left)) {
+        if (message->nlmsg_seq != dump->netlink->sequence)
+            continue;
+        count++;
+        if (message->nlmsg_type >= NLMSG_MIN_TYPE)
+            result = dump->fn(message, dump->arg);
+    }
+    return result < 0 ? result : left > 0 ? -EBADMSG : count;
+}
+
+static size_t number_requests(const struct dump *dump, void *requests, size_t size)
+{
+    struct nlmsghdr *request = requests;
+    size_t count = 0;
+
+    for (int left = (int)size; fits(request, left); request = mnl_nlmsg_next(request, &left)) {
+        request->nlmsg_seq = dump->netlink->sequence;
+        request->nlmsg_pid = dump->channel->port;
+        count++;
+    }
+    return count;
+}
+
+int netlink_ask(struct netlink *netlink, int protocol, void *requests, size_t size, netlink_fn fn,
+                void *arg, struct report *report)
+{
+    struct dump dump = {.netlink = netlink,
+                        .channel = &netlink->channels[protocol],
+                        .protocol = protocol,
+                        .fn = fn,
+                        .arg = arg,
+                        .report = report};
+    int result = netlink_open(netlink, protocol);
+    size_t awaited;
+
+    if (result < 0)
+        return result;
+    netlink->sequence++;
+    awaited = number_requests(&dump, requests, size);
+    result = send_bytes(&dump, requests, size);
+    while (result >= 0 && awaited) {
+        const struct datagram datagram = receive_answer(&dump);
+        if (datagram.length > 0 && datagram.port == 0)
+            result = take_answers(&dump, &datagram);
+        else if (datagram.length <= 0)
+            result = datagram.length ? (int)datagram.length : -EPIPE;
+        awaited -= result > 0 ? (size_t)result < awaited ? (size_t)result : awaited : 0;
+    }
+    ahead_end(dump.ahead);
+    if (result < 0)
+        channel_close(dump.channel);
+    return result < 0 ? result : 0;
 }
 
 /* Events */
@@ -434,24 +504,12 @@ static int wait_for_event(int fd, int stop, int milliseconds)
     return pollfds[1].revents != 0;
 }
 
-/* Returns 0 to go on, 1 at the end, -errno. */
-static int listen_once(struct netlink *netlink, int fd, const struct netlink_listening *listening,
+/* Returns 0 to go on, 1 at the end, -EAGAIN if there is nothing to read, -errno. */
+static int read_events(struct netlink *netlink, int fd, const struct netlink_listening *listening,
                        struct report *report)
 {
     const struct datagram datagram = receive(netlink, fd, MSG_DONTWAIT);
 
-    if (datagram.length == -EAGAIN) {
-        int result = listening->idle(listening->arg);
-        return result < 0 || netlink->peer
-                   ? result
-                   : wait_for_event(fd, listening->stop,
-                                    listening->interval ? listening->interval : -1);
-    }
-    if (datagram.length == -ENOBUFS) {
-        report_loss(report, "events were lost: they came faster than they were read%s",
-                    listening->remedy ? listening->remedy : "");
-        return 0;
-    }
     if (datagram.length <= 0)
         return datagram.length < 0 ? (int)datagram.length : 1;
     if (datagram.port != 0) {
@@ -459,6 +517,39 @@ static int listen_once(struct netlink *netlink, int fd, const struct netlink_lis
         return 0;
     }
     return hand_on_events(listening, &datagram, report);
+}
+
+int netlink_read_events(struct netlink *netlink, int fd, const struct netlink_listening *listening,
+                        struct report *report)
+{
+    bool lost = false;
+    int result;
+
+    do {
+        result = read_events(netlink, fd, listening, report);
+        lost |= result == -ENOBUFS;
+    } while (result == 0 || result == -ENOBUFS);
+    return result < 0 && result != -EAGAIN ? result : lost ? -ENOBUFS : 0;
+}
+
+/* Returns 0 to go on, 1 at the end, -errno. */
+static int listen_once(struct netlink *netlink, int fd, const struct netlink_listening *listening,
+                       struct report *report)
+{
+    int result = read_events(netlink, fd, listening, report);
+
+    if (result == -ENOBUFS) {
+        report_loss(report, "events were lost: they came faster than they were read%s",
+                    listening->remedy ? listening->remedy : "");
+        return 0;
+    }
+    if (result != -EAGAIN)
+        return result;
+    result = listening->idle(listening->arg);
+    return result < 0 || netlink->peer
+               ? result
+               : wait_for_event(fd, listening->stop,
+                                listening->interval ? listening->interval : -1);
 }
 
 /* Past the system's limit (net.core.rmem_max) where that is allowed. */
@@ -472,8 +563,7 @@ static void set_buffer_size(int fd, size_t size)
     rights_lower();
 }
 
-int netlink_listen(struct netlink *netlink, const struct netlink_listening *listening,
-                   struct report *report)
+int netlink_join(struct netlink *netlink, const struct netlink_listening *listening)
 {
     struct channel channel = {.fd = -1};
     int result = 0;
@@ -486,6 +576,17 @@ int netlink_listen(struct netlink *netlink, const struct netlink_listening *list
         return result;
     if (listening->buffer_size && channel.fd >= 0)
         set_buffer_size(channel.fd, listening->buffer_size);
+    return channel.fd;
+}
+
+int netlink_listen(struct netlink *netlink, const struct netlink_listening *listening,
+                   struct report *report)
+{
+    struct channel channel = {.fd = netlink_join(netlink, listening)};
+    int result = channel.fd < 0 && !netlink->peer ? channel.fd : 0;
+
+    if (result < 0)
+        return result;
     for (unsigned count = 1; result == 0; count++) {
         result = listen_once(netlink, channel.fd, listening, report);
         if (result || netlink->peer || count % EVENTS_AT_ONCE)

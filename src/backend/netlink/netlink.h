@@ -46,6 +46,30 @@ struct netlink_listening {
 int netlink_listen(struct netlink *netlink, const struct netlink_listening *listening,
                    struct report *report);
 
+/* Opens what is asked through, in the namespace that this thread is in. Returns 0 or -errno. */
+int netlink_open(struct netlink *netlink, int protocol);
+
+/*
+ * Sends several requests at once, of `size` bytes together, each for one object and without flags
+ * that ask for more answers (sequence and port are filled in here), and hands on what is there. An
+ * object that is not there has no message. Returns 0, -errno, or what fn returned.
+ */
+int netlink_ask(struct netlink *netlink, int protocol, void *requests, size_t size, netlink_fn fn,
+                void *arg, struct report *report);
+
+/*
+ * Joins the groups of listening->groups. Returns a descriptor that can be read when there are
+ * events, or -errno.
+ */
+int netlink_join(struct netlink *netlink, const struct netlink_listening *listening);
+
+/*
+ * Hands on all events that wait there. Returns 0, -ENOBUFS if some were lost, another -errno, or
+ * what fn returned.
+ */
+int netlink_read_events(struct netlink *netlink, int fd, const struct netlink_listening *listening,
+                        struct report *report);
+
 /* Tells a loss: a message of the query's table is malformed. Returns 0, to go on. */
 int report_malformed(const struct query *query);
 

@@ -495,6 +495,45 @@ int inet_diag_dump(const struct query *query, record_fn fn, void *arg)
     return result;
 }
 
+/* --- One by one ------------------------------------------------------------------------------- */
+
+struct one {
+    struct nlmsghdr header;
+    struct inet_diag_req_v2 body;
+};
+
+static struct one request_for(const struct query *query, const struct socket_id *id)
+{
+    struct one one = {
+        .header = {.nlmsg_len = sizeof one,
+                   .nlmsg_type = SOCK_DIAG_BY_FAMILY,
+                   .nlmsg_flags = NLM_F_REQUEST},
+        .body = {.sdiag_family = id->family,
+                 .sdiag_protocol = (uint8_t)query->table->protocol,
+                 .idiag_ext = extensions(query),
+                 .idiag_states = UINT32_MAX,
+                 .id = {.idiag_sport = htons(id->local_port),
+                        .idiag_dport = htons(id->remote_port),
+                        .idiag_if = id->interface,
+                        .idiag_cookie = {(uint32_t)id->cookie, (uint32_t)(id->cookie >> 32)}}}};
+
+    memcpy(one.body.id.idiag_src, id->local, sizeof id->local);
+    memcpy(one.body.id.idiag_dst, id->remote, sizeof id->remote);
+    return one;
+}
+
+int inet_diag_ask(const struct query *query, const struct socket_id *const ids[], size_t count,
+                  record_fn fn, void *arg)
+{
+    struct reading reading = {.query = query, .fn = fn, .arg = arg};
+    struct one requests[SOCKETS_AT_ONCE];
+
+    for (size_t i = 0; i < count; i++)
+        requests[i] = request_for(query, ids[i]);
+    return netlink_ask(query->netlink, NETLINK_SOCK_DIAG, requests, count * sizeof *requests,
+                       take_inet, &reading, query->report);
+}
+
 const char *inet_diag_remedy(const struct table *table)
 {
     switch (table->protocol) {

@@ -11,6 +11,7 @@
 
 #include "backend/netlink/attributes.h"
 #include "fastnet/query.h"
+#include "fastnet/socket_watch.h"
 
 struct nlmsghdr;
 
@@ -157,7 +158,14 @@ static inline void diag_tell_bound(struct socket_record *sock)
 /* For tables of IP: as members of struct backend; the remedy is one for a module that is missing.
  */
 int inet_diag_dump(const struct query *query, record_fn fn, void *arg);
+/* The sockets of these ids, at most SOCKETS_AT_ONCE; the table is of their protocol and no family.
+ */
+int inet_diag_ask(const struct query *query, const struct socket_id *const ids[], size_t count,
+                  record_fn fn, void *arg);
 void inet_diag_explain(const struct query *query, struct explanation *explanation);
 const char *inet_diag_remedy(const struct table *table);
+
+/* A message about a socket that is destroyed. Returns 0 or -EBADMSG. */
+int socket_event_decode(const struct nlmsghdr *message, struct record *record);
 
 #endif

@@ -324,7 +324,6 @@ static void complete(struct reading *reading, struct record *record, struct sock
 
     if (!known)
         known = find(&reading->before, record->identity);
-    record->has &= FIELDS_EVENT;
     sock->inode = 0;
     if (known) {
         record->has |= known->has;
@@ -334,24 +333,34 @@ static void complete(struct reading *reading, struct record *record, struct sock
     }
     if (reading->query->needs & FIELDS_ORIGIN)
         take_origin(reading, known, record, origin);
+}
+
+int socket_event_decode(const struct nlmsghdr *message, struct record *record)
+{
+    const struct table *table =
+        message->nlmsg_type == SOCK_DIAG_BY_FAMILY ? table_of(message) : NULL;
+    struct socket_record *sock = &record->socket;
+
+    if (!table || sock_diag_decode_inet(message, table, UINT64_MAX, record) < 0)
+        return -EBADMSG;
+    record->has &= FIELDS_EVENT;
     /* sk_wmem_alloc_get() (net/sock.h) leaves out a byte that is already gone */
     if (sock->protocol == IPPROTO_UDP && sock->send_q == UINT32_MAX)
         sock->send_q = 0;
     record->has |= SOCKET_RECEIVED;
     sock->received = clock_nanoseconds(CLOCK_REALTIME);
+    return 0;
 }
 
 static int take_event(const struct nlmsghdr *message, void *arg)
 {
     struct reading *reading = arg;
     struct socket_origin origin = {.age_ms = 0};
-    const struct table *table;
     struct record record;
 
     if (message->nlmsg_type != SOCK_DIAG_BY_FAMILY)
         return 0;
-    table = table_of(message);
-    if (!table || sock_diag_decode_inet(message, table, UINT64_MAX, &record) < 0)
+    if (socket_event_decode(message, &record) < 0)
         return report_malformed(reading->query);
     complete(reading, &record, &origin);
     return reading->fn(&record, reading->arg);

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Sockets of TCP and UDP that are looked at one by one, and that are told when they end, in the
+ * network namespace that the thread was in when this began (sock_diag(7)). Needs no rights.
+ */
+#ifndef FASTNET_SOCKET_WATCH_H
+#define FASTNET_SOCKET_WATCH_H
+
+#include <stdint.h>
+
+#include "fastnet/query.h"
+
+struct netlink_peer;
+struct socket_watch;
+
+/* What the kernel finds a socket by. Addresses in network byte order, ports in that of the host. */
+struct socket_id {
+    uint64_t cookie;
+    uint8_t local[16], remote[16];
+    uint16_t local_port, remote_port;
+    uint32_t interface;
+    uint8_t family, protocol; /* AF_*, IPPROTO_* */
+};
+
+enum { SOCKETS_AT_ONCE = 50 }; /* in one request: some 20 KB of answers */
+
+/*
+ * kinds: of ends that are told (struct query_events); 0: none. peer: as in netlink_create().
+ * Returns 0 or -errno.
+ */
+int socket_watch_create(struct socket_watch **watch, unsigned kinds,
+                        const struct netlink_peer *peer);
+void socket_watch_destroy(struct socket_watch *watch);
+
+/* Can be read when sockets have ended; -1: none are told. */
+int socket_watch_descriptor(const struct socket_watch *watch);
+
+/*
+ * Passes the sockets that are still there, of any number, to fn, with the fields that are needed
+ * (SOCKET_*). Returns 0, -errno, or what fn returned.
+ */
+int socket_watch_ask(struct socket_watch *watch, const struct socket_id *const ids[], size_t count,
+                     uint64_t needs, record_fn fn, void *arg, struct report *report);
+
+/*
+ * Passes the sockets that have ended since the last call to fn: with their last counters, without
+ * inode, user and control group. Returns 0, -ENOBUFS if some are missing, another -errno, or what
+ * fn returned.
+ */
+int socket_watch_ended(struct socket_watch *watch, record_fn fn, void *arg, struct report *report);
+
+#endif

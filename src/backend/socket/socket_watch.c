@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Exact requests of sock_diag(7), many in one send(2), and its multicast groups.
+ * Sources: linux/inet_diag.h, inet_diag_handler_cmd() and inet_diag_find_one_icsk() of
+ * net/ipv4/inet_diag.c: a socket is found by its addresses, then its cookie is compared.
+ */
+#include "fastnet/socket_watch.h"
+
+#include <errno.h>
+#include <linux/netlink.h>
+#include <netinet/in.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "backend/netlink/netlink.h"
+#include "backend/socket/sock_diag.h"
+#include "fastnet/array.h"
+#include "fastnet/report.h"
+
+/* Enough for a burst of some thousand ends between two looks. */
+enum { BUFFER_SIZE = 4 * 1024 * 1024 };
+
+/* What an answer is decoded as: sockets of either family. */
+static const struct table of_protocols[] = {
+    {.name = "tcp", .kind = &kind_socket, .protocol = IPPROTO_TCP},
+    {.name = "udp", .kind = &kind_socket, .protocol = IPPROTO_UDP},
+};
+
+struct socket_watch {
+    struct netlink *netlink;
+    struct netlink_listening listening;
+    int events; /* a descriptor, or -1 */
+    record_fn fn;
+    void *arg;
+};
+
+static int take_end(const struct nlmsghdr *message, void *arg)
+{
+    const struct socket_watch *watch = arg;
+    struct record record;
+
+    if (socket_event_decode(message, &record) < 0)
+        return 0; /* what is lost here is missed by the next look */
+    return watch->fn(&record, watch->arg);
+}
+
+int socket_watch_create(struct socket_watch **made, unsigned kinds, const struct netlink_peer *peer)
+{
+    struct socket_watch *watch = calloc(1, sizeof *watch);
+
+    if (!watch)
+        return -ENOMEM;
+    watch->events = -1;
+    watch->netlink = netlink_create(peer);
+    watch->listening = (struct netlink_listening){.protocol = NETLINK_SOCK_DIAG,
+                                                  .groups = kinds,
+                                                  .buffer_size = BUFFER_SIZE,
+                                                  .fn = take_end,
+                                                  .arg = watch};
+    int result = watch->netlink ? 0 : -ENOMEM;
+    if (!result)
+        result = netlink_open(watch->netlink, NETLINK_SOCK_DIAG);
+    if (!result && kinds && !peer)
+        watch->events = netlink_join(watch->netlink, &watch->listening);
+    if (!result && watch->events < 0 && kinds && !peer)
+        result = watch->events;
+    if (!result)
+        *made = watch;
+    else
+        socket_watch_destroy(watch);
+    return result;
+}
+
+void socket_watch_destroy(struct socket_watch *watch)
+{
+    if (!watch)
+        return;
+    if (watch->events >= 0)
+        close(watch->events);
+    netlink_destroy(watch->netlink);
+    free(watch);
+}
+
+int socket_watch_descriptor(const struct socket_watch *watch)
+{
+    return watch->events;
+}
+
+/* Asks for those of one protocol, so many at a time as fit. */
+static int ask(const struct query *query, const struct socket_id *const ids[], size_t count,
+               record_fn fn, void *arg)
+{
+    const struct socket_id *some[SOCKETS_AT_ONCE];
+    size_t chosen = 0;
+    int result = 0;
+
+    for (size_t i = 0; i <= count && result >= 0; i++) {
+        if (i < count && ids[i]->protocol == query->table->protocol)
+            some[chosen++] = ids[i];
+        if (chosen == COUNT(some) || (chosen && i == count)) {
+            result = inet_diag_ask(query, some, chosen, fn, arg);
+            chosen = 0;
+        }
+    }
+    return result;
+}
+
+int socket_watch_ask(struct socket_watch *watch, const struct socket_id *const ids[], size_t count,
+                     uint64_t needs, record_fn fn, void *arg, struct report *report)
+{
+    int result = 0;
+
+    for (size_t i = 0; i < COUNT(of_protocols) && result >= 0; i++) {
+        const struct query query = {.table = &of_protocols[i],
+                                    .needs = needs,
+                                    .proc_root = "/proc",
+                                    .netlink = watch->netlink,
+                                    .report = report,
+                                    .exclusive = true};
+        result = ask(&query, ids, count, fn, arg);
+    }
+    return result;
+}
+
+int socket_watch_ended(struct socket_watch *watch, record_fn fn, void *arg, struct report *report)
+{
+    watch->fn = fn;
+    watch->arg = arg;
+    return netlink_read_events(watch->netlink, watch->events, &watch->listening, report);
+}

@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: MIT */
+/* Sockets of this kernel, asked for one by one and told when they end. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <linux/sock_diag.h>
+#include <netinet/tcp.h>
+#include <poll.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "fastnet/kernel_info.h"
+#include "fastnet/netlink.h"
+#include "fastnet/report.h"
+#include "fastnet/socket_watch.h"
+#include "peer.h"
+
+enum { PAIRS = 120, TCP_ENDS = 1 << (SKNLGRP_INET_TCP_DESTROY - 1) };
+
+struct pair {
+    int client, server;
+};
+
+static int listener;
+static struct sockaddr_in there;
+static struct report report;
+
+static struct pair connect_one(void)
+{
+    struct pair pair = {.client = socket(AF_INET, SOCK_STREAM, 0)};
+
+    assert_int_equal(connect(pair.client, (struct sockaddr *)&there, sizeof there), 0);
+    pair.server = accept(listener, NULL, NULL);
+    assert_in_range(pair.server, 0, INT32_MAX);
+    return pair;
+}
+
+static struct socket_id id_of(int fd)
+{
+    struct sockaddr_in local, remote;
+    socklen_t length = sizeof local;
+    struct socket_id id = {.family = AF_INET, .protocol = IPPROTO_TCP};
+
+    assert_int_equal(getsockname(fd, (struct sockaddr *)&local, &length), 0);
+    assert_int_equal(getpeername(fd, (struct sockaddr *)&remote, &length), 0);
+    length = sizeof id.cookie;
+    assert_int_equal(getsockopt(fd, SOL_SOCKET, SO_COOKIE, &id.cookie, &length), 0);
+    memcpy(id.local, &local.sin_addr, 4);
+    memcpy(id.remote, &remote.sin_addr, 4);
+    id.local_port = ntohs(local.sin_port);
+    id.remote_port = ntohs(remote.sin_port);
+    return id;
+}
+
+static void close_both(struct pair pair)
+{
+    close(pair.client);
+    close(pair.server);
+}
+
+struct taken {
+    size_t count;
+    uint64_t cookies, sent;
+};
+
+static int take(const struct record *record, void *arg)
+{
+    struct taken *taken = arg;
+    struct kernel_tcp_info info = {.rto = 0};
+
+    taken->count++;
+    taken->cookies += record->identity;
+    if (record->has & SOCKET_TCP_INFO) {
+        memcpy(&info, record->socket.info.data,
+               record->socket.info.length < sizeof info ? record->socket.info.length : sizeof info);
+        taken->sent += info.bytes_sent;
+    }
+    return 0;
+}
+
+static int open_listener(void **state)
+{
+    socklen_t length = sizeof there;
+
+    (void)state;
+    there = (struct sockaddr_in){.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    listener = socket(AF_INET, SOCK_STREAM, 0);
+    if (bind(listener, (struct sockaddr *)&there, sizeof there) < 0 ||
+        listen(listener, PAIRS) < 0 ||
+        getsockname(listener, (struct sockaddr *)&there, &length) < 0)
+        return -1;
+    return 0;
+}
+
+static void many_sockets_are_asked_for_at_once(void **state)
+{
+    struct pair pairs[PAIRS];
+    struct socket_id ids[PAIRS];
+    const struct socket_id *these[PAIRS];
+    struct socket_watch *watch;
+    struct taken taken = {.count = 0};
+    uint64_t cookies = 0;
+
+    (void)state;
+    for (size_t i = 0; i < PAIRS; i++) {
+        pairs[i] = connect_one();
+        assert_int_equal(send(pairs[i].client, "0123456789", 10, 0), 10);
+        ids[i] = id_of(pairs[i].client);
+        these[i] = &ids[i];
+        cookies += ids[i].cookie;
+    }
+    assert_int_equal(socket_watch_create(&watch, 0, NULL), 0);
+    assert_int_equal(socket_watch_descriptor(watch), -1);
+    assert_int_equal(socket_watch_ask(watch, these, PAIRS, SOCKET_TCP_INFO, take, &taken, &report),
+                     0);
+    assert_int_equal(taken.count, PAIRS);
+    assert_int_equal(taken.cookies, cookies);
+    assert_int_equal(taken.sent, 10 * PAIRS);
+    socket_watch_destroy(watch);
+    for (size_t i = 0; i < PAIRS; i++)
+        close_both(pairs[i]);
+}
+
+/* The port can be used again, but not the cookie. */
+static void a_socket_that_is_gone_has_no_row(void **state)
+{
+    struct pair pair = connect_one(), other = connect_one();
+    struct socket_id gone = id_of(pair.client), there_still = id_of(other.client);
+    const struct socket_id *these[] = {&gone, &there_still};
+    struct socket_watch *watch;
+    struct taken taken = {.count = 0};
+
+    (void)state;
+    gone.cookie++;
+    assert_int_equal(socket_watch_create(&watch, 0, NULL), 0);
+    assert_int_equal(socket_watch_ask(watch, these, 2, 0, take, &taken, &report), 0);
+    assert_int_equal(taken.count, 1);
+    assert_int_equal(taken.cookies, there_still.cookie);
+    socket_watch_destroy(watch);
+    close_both(pair);
+    close_both(other);
+}
+
+static void an_end_is_told_with_its_last_counters(void **state)
+{
+    struct pair pair = connect_one();
+    const struct socket_id id = id_of(pair.client);
+    struct socket_watch *watch;
+    struct taken taken = {.count = 0};
+
+    (void)state;
+    assert_int_equal(socket_watch_create(&watch, TCP_ENDS, NULL), 0);
+    assert_int_equal(socket_watch_ended(watch, take, &taken, &report), 0);
+    assert_int_equal(send(pair.client, "0123456789", 10, 0), 10);
+    assert_int_equal(taken.count, 0);
+    close_both(pair);
+    while (taken.cookies < id.cookie) {
+        struct pollfd pollfd = {.fd = socket_watch_descriptor(watch), .events = POLLIN};
+        assert_int_equal(poll(&pollfd, 1, 10000), 1);
+        assert_int_equal(socket_watch_ended(watch, take, &taken, &report), 0);
+    }
+    assert_int_equal(taken.sent, 10);
+    socket_watch_destroy(watch);
+}
+
+/* The peer answers two of three, in one datagram: the rest are refusals. */
+static void a_refusal_is_an_answer(void **state)
+{
+    struct peer peer;
+    struct wire wire = {.length = 0};
+    const int refusal[1 + sizeof(struct nlmsghdr) / sizeof(int)] = {-ENOENT};
+    const struct socket_id id = {.family = AF_INET, .protocol = IPPROTO_TCP};
+    const struct socket_id *these[] = {&id, &id, &id};
+    struct socket_watch *watch;
+    struct taken taken = {.count = 0};
+
+    (void)state;
+    peer_init(&peer);
+    wire_tcp(&wire, 0, 1, 80, 5);
+    wire_message(&wire, NLMSG_ERROR, 0, 1);
+    wire_put(&wire, refusal, sizeof refusal);
+    wire_tcp(&wire, 0, 1, 81, 6);
+    peer_add(&peer, wire.data, wire.length, 0);
+    assert_int_equal(socket_watch_create(&watch, TCP_ENDS, &peer.netlink), 0);
+    assert_int_equal(socket_watch_ask(watch, these, 3, 0, take, &taken, &report), 0);
+    assert_int_equal(taken.count, 2);
+    assert_int_equal(taken.cookies, 11);
+    peer.last_error = -EIO;
+    assert_int_equal(socket_watch_ask(watch, these, 3, 0, take, &taken, &report), -EIO);
+    socket_watch_destroy(watch);
+    peer_finish(&peer);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(many_sockets_are_asked_for_at_once),
+        cmocka_unit_test(a_socket_that_is_gone_has_no_row),
+        cmocka_unit_test(an_end_is_told_with_its_last_counters),
+        cmocka_unit_test(a_refusal_is_an_answer),
+    };
+
+    return cmocka_run_group_tests_name("socket_watch", tests, open_listener, NULL);
+}
