@@ -80,6 +80,13 @@ struct listing {
      * nothing: it only gives the second run something to compare with.
      */
     bool delta;
+    /*
+     * Runs of a listing that goes on (live.h), or NULL: rows are remembered from one to the next,
+     * with the numbers of these counters, and owners stay.
+     */
+    struct live *live;
+    const struct field *const *rates;
+    size_t rate_count;
     struct sort_key sort[SORT_KEYS_MAX + 1]; /* the field behind the last is NULL */
     /* Of the rows, or groups, in their order only so many are shown; 0: all. The report counts the
      * rest. */

@@ -9,7 +9,7 @@
 #include "fastnet/field.h"
 #include "fastnet/kind.h"
 
-enum { RATES_MAX = 260, RATE_NAME_MAX = 48 };
+enum { RATES_MAX = 320, RATE_NAME_MAX = 48 };
 
 struct rates {
     struct kind kind;
@@ -24,5 +24,8 @@ struct rates {
  * followed by a field with the values of the other rows, under the counter's own name.
  */
 void rates_init(struct rates *rates, const struct kind *of);
+
+/* The kind with its counters, and their rates behind all of its fields. */
+void rates_add(struct rates *rates, const struct kind *of);
 
 #endif

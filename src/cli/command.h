@@ -57,6 +57,9 @@ struct listing_command {
     bool verbose; /* details of how rows were read are reported, too */
     bool another; /* another listing follows: all rights are kept for it */
     bool objects; /* in JSON, rows of a thing, a name and a number are an object of each thing */
+    /* Carries out a listing that goes on, in place of one pass after another; or NULL. Returns the
+     * exit status. */
+    int (*go_on)(struct listing_command *command, struct engine *engine, struct sink *sink);
     /* After each pass whose output could be written; may be NULL. */
     void (*after_each_pass)(const void *arg, struct report *report);
     const void *arg;

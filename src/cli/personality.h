@@ -58,7 +58,7 @@ struct grammar {
 enum { EXAMPLES_SHORT = 4 };
 
 extern const struct grammar netstat_grammar, arp_grammar, neigh_grammar, conntrack_grammar,
-    ss_grammar, sockets_grammar, doctor_grammar, drops_grammar, closed_grammar;
+    ss_grammar, sockets_grammar, doctor_grammar, drops_grammar, closed_grammar, top_grammar;
 
 /* argv[0] is the name for messages. They return the exit status. */
 int netstat_run(int argc, char *const argv[]);
@@ -70,6 +70,7 @@ int sockets_run(int argc, char *const argv[]);
 int doctor_run(int argc, char *const argv[]);
 int drops_run(int argc, char *const argv[]);
 int closed_run(int argc, char *const argv[]);
+int top_run(int argc, char *const argv[]);
 
 /*
  * Without the name of a personality. words: what could stand in its place, NULL behind the last.

@@ -247,7 +247,7 @@ static int run(struct replacement *file, struct listing_command *command)
 
     command->listing.wait = common_waiting();
     if (!command->another)
-        rights_limit(rights_of(&command->listing));
+        rights_limit(rights_of(&command->listing) | (command->go_on ? 1u << RIGHT_BUFFERS : 0));
     engine = engine_create(netlink_create(NULL));
     if (engine && writer_init(&writer, command->output ? command->output : STDOUT_FILENO) == 0) {
         command->context = engine_context(engine);
@@ -258,6 +258,7 @@ static int run(struct replacement *file, struct listing_command *command)
         sandbox_enter();
     if (sink)
         status = command->common->explain ? command_explain(command, engine, sink)
+                 : command->go_on         ? command->go_on(command, engine, sink)
                                           : list(file, command, engine, sink);
     else
         fprintf(stderr, "%s: out of memory\n", command->common->program);

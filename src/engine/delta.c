@@ -22,6 +22,7 @@ struct delta {
     /* The rows, one behind the other. */
     char *rows;
     size_t stride, count, capacity;
+    size_t last; /* 1 + the place of the row that was taken last; 0: it is not remembered */
     /* 1 + the place of a row; 0: free. A power of two of them, of which a fifth is free at least.
      */
     uint32_t *slots;
@@ -34,15 +35,31 @@ struct delta {
 
 static const struct context no_names;
 
-struct delta *delta_create(struct needs needs, size_t extra)
+struct delta *delta_create(struct needs needs)
 {
     struct delta *delta = calloc(1, sizeof *delta);
 
-    if (delta) {
+    if (delta)
         delta->needs = needs;
-        delta->extra = extra;
-    }
     return delta;
+}
+
+struct delta *delta_create_for(const struct field *const *counters, size_t count, size_t extra)
+{
+    struct delta *delta = delta_create((struct needs){.fields = 0});
+
+    if (!delta)
+        return NULL;
+    delta->extra = extra;
+    delta->counter_count = count;
+    delta->counters = calloc(count + 1, sizeof *delta->counters);
+    if (delta->counters) {
+        for (size_t i = 0; i < count; i++)
+            delta->counters[i] = counters[i];
+        return delta;
+    }
+    free(delta);
+    return NULL;
 }
 
 void delta_destroy(struct delta *delta)
@@ -71,10 +88,9 @@ uint32_t delta_run(const struct delta *delta)
     return delta->run;
 }
 
-const struct field *const *delta_counters(const struct delta *delta, size_t *count)
+struct remembered *delta_last(const struct delta *delta)
 {
-    *count = delta->counter_count;
-    return delta->counters;
+    return delta->last ? delta_at(delta, delta->last - 1) : NULL;
 }
 
 void *delta_extra(const struct delta *delta, struct remembered *row)
@@ -82,9 +98,9 @@ void *delta_extra(const struct delta *delta, struct remembered *row)
     return &row->before[delta->counter_count];
 }
 
-uint64_t delta_netns(const struct delta *delta, const struct remembered *row)
+uint64_t delta_netns(const struct delta *delta, size_t place)
 {
-    return delta->places[row->place];
+    return delta->places[place];
 }
 
 /* --- Where rows are --------------------------------------------------------------------------- */
@@ -112,7 +128,7 @@ static void put_slots(struct delta *delta)
         put_slot(delta, i);
 }
 
-static struct remembered *find(const struct delta *delta, uint64_t key, size_t place)
+struct remembered *delta_find(const struct delta *delta, uint64_t key, size_t place)
 {
     if (!delta->slot_count)
         return NULL;
@@ -160,31 +176,24 @@ static struct remembered *add(struct delta *delta, uint64_t key, size_t place)
     return row;
 }
 
-/* The number of a namespace: that of the last row mostly. -1: memory is short. */
-static int place_of(struct delta *delta, uint64_t netns, bool adds)
+int delta_place(struct delta *delta, uint64_t netns)
 {
     size_t i = delta->place_count;
     uint64_t *places;
 
     while (i > 0 && delta->places[i - 1] != netns)
         i--;
-    if (i || !adds || delta->place_count > UINT16_MAX)
+    if (i)
         return (int)i - 1;
-    places = array_with_room(delta->places, &delta->place_capacity, delta->place_count + 1,
-                             sizeof *places);
+    places = delta->place_count > UINT16_MAX
+                 ? NULL
+                 : array_with_room(delta->places, &delta->place_capacity, delta->place_count + 1,
+                                   sizeof *places);
     if (!places)
-        return -1;
+        return -ENOMEM;
     delta->places = places;
     places[delta->place_count] = netns;
     return (int)delta->place_count++;
-}
-
-struct remembered *delta_find(const struct delta *delta, uint64_t identity, uint64_t netns)
-{
-    for (size_t i = 0; i < delta->place_count; i++)
-        if (delta->places[i] == netns)
-            return find(delta, identity, i);
-    return NULL;
 }
 
 void delta_forget(struct delta *delta, bool (*keeps)(struct remembered *row, void *arg), void *arg)
@@ -229,13 +238,15 @@ static bool is_needed(const struct needs *needs, const struct field *field)
 /* Returns 0 or -ENOMEM. */
 static int begin(struct delta *delta, const struct kind *kind)
 {
-    delta->counters = calloc(kind->field_count + 1, sizeof *delta->counters);
+    if (!delta->counters) {
+        delta->counters = calloc(kind->field_count + 1, sizeof *delta->counters);
+        for (size_t i = 0; i < kind->field_count && delta->counters; i++)
+            if (is_needed(&delta->needs, &kind->fields[i]))
+                delta->counters[delta->counter_count++] = &kind->fields[i];
+    }
     if (!delta->counters)
         return -ENOMEM;
     delta->kind = kind;
-    for (size_t i = 0; i < kind->field_count; i++)
-        if (is_needed(&delta->needs, &kind->fields[i]))
-            delta->counters[delta->counter_count++] = &kind->fields[i];
     delta->stride = sizeof(struct remembered) + delta->counter_count * sizeof(uint64_t) +
                     (delta->extra + 7) / 8 * 8;
     return 0;
@@ -295,8 +306,9 @@ static bool part(struct delta *delta, const struct field *field, size_t *used)
     return true;
 }
 
-/* Makes the record before: it differs in its counters. */
-static bool recall(struct delta *delta, const struct record *record, const struct remembered *row)
+/* It differs in its counters. */
+const struct record *delta_recall(struct delta *delta, const struct record *record,
+                                  const uint64_t *before)
 {
     size_t used = 0;
 
@@ -304,13 +316,13 @@ static bool recall(struct delta *delta, const struct record *record, const struc
     delta->before.before = NULL;
     for (size_t i = 0; i < delta->counter_count; i++) {
         const struct field *field = delta->counters[i];
-        if (row->before[i] == NO_NUMBER)
+        if (before[i] == NO_NUMBER)
             continue;
         if (field->member == MEMBER_TEXT && !part(delta, field, &used))
-            return false;
-        field_set_number(field, &delta->before, row->before[i]);
+            return NULL;
+        field_set_number(field, &delta->before, before[i]);
     }
-    return true;
+    return &delta->before;
 }
 
 static bool has_counters(const struct record *record)
@@ -330,19 +342,21 @@ int delta_take(struct delta *delta, const struct record *record, uint64_t netns,
 
     memcpy(change, record, record->kind->size);
     change->before = NULL;
+    delta->last = 0;
     if (!delta->kind && begin(delta, record->kind) < 0)
         return -ENOMEM;
     if (!key || record->kind != delta->kind || (!delta->extra && !has_counters(record)))
         return 0;
-    place = place_of(delta, netns, true);
-    row = place < 0 ? NULL : find(delta, key, (size_t)place);
+    place = delta_place(delta, netns);
+    row = place < 0 ? NULL : delta_find(delta, key, (size_t)place);
     if (row && now > row->at && (delta->extra || row->run != delta->run) &&
-        is_comparable(delta, record, row) && recall(delta, record, row)) {
-        change->before = &delta->before;
+        is_comparable(delta, record, row)) {
+        change->before = delta_recall(delta, record, row->before);
         change->elapsed = now - row->at;
     }
     if (!row && (place < 0 || !(row = add(delta, key, (size_t)place))))
         return -ENOMEM;
+    delta->last = (size_t)((char *)row - delta->rows) / delta->stride + 1;
     row->at = now;
     row->run = delta->run;
     for (size_t i = 0; i < delta->counter_count; i++)

@@ -19,14 +19,16 @@ struct remembered {
     uint16_t place;    /* number of its namespace */
     uint8_t flags;     /* of the listing */
     uint8_t state;     /* of the listing */
-    uint64_t before[]; /* numbers of its counters (delta_counters()) when it was seen last */
+    uint64_t before[]; /* numbers of its counters when it was seen last */
 };
 
+/* needs: only counters that they bring are remembered. NULL when memory is short. */
+struct delta *delta_create(struct needs needs);
 /*
- * needs: only counters that they bring are remembered. extra: bytes that the listing adds to each
- * row; 0: rows are forgotten that the last run did not see. NULL when memory is short.
+ * Remembers these counters, which are borrowed. extra: bytes that the listing adds to each row,
+ * which stays until delta_forget().
  */
-struct delta *delta_create(struct needs needs, size_t extra);
+struct delta *delta_create_for(const struct field *const *counters, size_t count, size_t extra);
 void delta_destroy(struct delta *delta);
 
 /* Starts a run: its rows will be compared with those remembered so far. */
@@ -43,19 +45,24 @@ int delta_take(struct delta *delta, const struct record *record, uint64_t netns,
 
 /* --- For listings that add something ---------------------------------------------------------- */
 
+/* The number of a namespace, or -ENOMEM; and the namespace of a number. */
+int delta_place(struct delta *delta, uint64_t netns);
+uint64_t delta_netns(const struct delta *delta, size_t place);
+
 /* The remembered row of this identity, or NULL. Valid until the next row is taken or forgotten. */
-struct remembered *delta_find(const struct delta *delta, uint64_t identity, uint64_t netns);
+struct remembered *delta_find(const struct delta *delta, uint64_t identity, size_t place);
 
 size_t delta_count(const struct delta *delta);
 struct remembered *delta_at(const struct delta *delta, size_t i);
 void *delta_extra(const struct delta *delta, struct remembered *row);
 uint32_t delta_run(const struct delta *delta);
 
-/* The remembered counters; *count: how many there are. None before the first row. */
-const struct field *const *delta_counters(const struct delta *delta, size_t *count);
+/* The row that was taken last; NULL: it is not remembered. */
+struct remembered *delta_last(const struct delta *delta);
 
-/* The namespace of a row. */
-uint64_t delta_netns(const struct delta *delta, const struct remembered *row);
+/* The record before, if its counters were these. Valid until the next call or row. */
+const struct record *delta_recall(struct delta *delta, const struct record *record,
+                                  const uint64_t *before);
 
 /* Forgets the rows that are not kept; the others stay in order. */
 void delta_forget(struct delta *delta, bool (*keeps)(struct remembered *row, void *arg), void *arg);

@@ -68,7 +68,7 @@ static int prepare_delta(struct run *run)
         return 0;
     run->silent = !engine->delta;
     if (!engine->delta)
-        engine->delta = delta_create(run->needs, 0);
+        engine->delta = delta_create(run->needs);
     if (!engine->delta)
         return -ENOMEM;
     delta_start(engine->delta);
@@ -147,7 +147,10 @@ static void find_owners(struct run *run, struct rows *rows, size_t count)
     }
     if (!ownerless)
         return;
-    run_look_again_for_owners(run);
+    if (run->listing->live)
+        run_look_for_new_owners(run);
+    else
+        run_look_again_for_owners(run);
     for (size_t i = 0; i < count; i++)
         (void)run_read_owners(run, &rows[i]);
 }
@@ -295,8 +298,10 @@ void run_need_owners(struct run *run)
     const struct listing *listing = run->listing;
 
     run->needs.lookups |= NEED_OWNERS;
+    if (listing->live && run->engine->context.owners)
+        return; /* new rows have them looked for again */
     /* while rows come, the right to read a captured tree is in effect */
-    if (listing->where && !listing->events && !listing->diag_file && !run_is_captured(run))
+    if (listing->where && !listing->live && !listing->events && !listing->diag_file && !run_is_captured(run))
         run_put_off_owners(run);
     else
         run_walk_owners(run);

@@ -6,6 +6,7 @@
 #include "engine/delta.h"
 #include "engine/run.h"
 #include "fastnet/hash.h"
+#include "fastnet/live.h"
 
 void run_put_heading(struct run *run)
 {
@@ -20,7 +21,7 @@ int run_emit(struct run *run, struct sink *sink, const struct record *record)
 {
     const uint64_t most = run->listing->most;
 
-    if (most && !run->groups && run->limits.emitted == most) {
+    if (most && !run->groups && !run->listing->live && run->limits.emitted == most) {
         run->report->unshown++;
         return 0;
     }
@@ -86,7 +87,7 @@ static bool is_within_limit(struct run *run)
 /* A row that waits is checked again when the other lookups are done, too. */
 static struct needs known_at_once(const struct run *run)
 {
-    return (struct needs){.fields = UINT64_MAX,
+    return (struct needs){.fields = run->listing->live ? ~SOCKET_EVENT : UINT64_MAX,
                           .lookups = NEED_INTERFACES | NEED_LINKS | NEED_LABELS | NEED_SENDERS |
                                      NEED_CGROUPS | NEED_CONTAINERS | NEED_EPHEMERAL | NEED_PEERS |
                                      NEED_MACHINE | NEED_LISTING | NEED_CONNECTS |
@@ -144,6 +145,8 @@ static int take_change(const struct lane *lane, const struct record *record, str
     if (!predicate_may_be_met(run->listing->where, record, &run->engine->context, known))
         return count_refused(run->listing, false);
     error = delta_take(run->engine->delta, record, run->visits.cookie, change);
+    if (!error && run->listing->live)
+        error = live_mark(run->listing->live, change, run->visits.cookie);
     run->report->listed += run->silent;
     return error ? error : !run->silent;
 }
@@ -250,6 +253,8 @@ int lane_take(const struct record *record, void *arg)
             return 0;
         result = taken < 0 ? taken : 0;
         record = &change;
+        if (lane->run->listing->live && change.before) /* it was looked for when it was new */
+            wait = lane->run->keep_all;
     }
     if (result == 0 && !is_wanted(lane, record, wait))
         return 0;

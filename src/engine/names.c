@@ -66,10 +66,10 @@ static int look_for_owners(struct run *run, struct owners **owners)
         .cgroups = run->owners.stand_ins,
         .pids_inside = run->needs.lookups & NEED_PIDS_INSIDE,
         .program = load_program(run->engine, run->listing, &reason),
-        .names_at_once = run->listing->events,
+        .names_at_once = run->listing->events || run->listing->live,
     };
 
-    if (run->listing->owners == OWNERS_BPF && !options.program && !run->owners.looks)
+    if (run->listing->owners == OWNERS_BPF && !options.program && !run->engine->looks)
         report_note(run->report, "owners: found in %s, not by BPF: %s", options.proc_root, reason);
     return owners_create(owners, &options);
 }
@@ -167,7 +167,7 @@ void run_look_for_new_owners(struct run *run)
     enum { LOOKS_MAX = 100 }; /* before owners that are gone are forgotten */
     struct owners *owners = NULL;
 
-    if (++run->owners.looks % LOOKS_MAX) {
+    if (++run->engine->looks % LOOKS_MAX) {
         run_look_again_for_owners(run);
         return;
     }

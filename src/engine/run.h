@@ -19,6 +19,7 @@ struct engine {
     struct owners_program *owners_program;
     struct connects *connects;
     struct socket_pass *pass;
+    unsigned looks; /* at new owners */
     struct netns own; /* where context.here is, unless all namespaces are visited */
     struct context context;
 };
@@ -61,7 +62,6 @@ struct owner_search {
     bool later;     /* when it is known which rows are left */
     bool unread;    /* ... of rows that wait nobody has looked for some, or found none */
     bool unowned;   /* a socket had no owner, not even at a second look */
-    unsigned looks; /* at new owners */
 };
 
 /* What ends a listing before its tables do. */

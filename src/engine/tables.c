@@ -367,7 +367,7 @@ static bool may_be_joined(const struct run *run, size_t i)
 
     return i + 1 < listing->table_count && table->table && table->table->joint &&
            table[1].table == table->table->partner && table[1].where == table->where &&
-           (lane_can_keep_order(run) || listing->sort->field || run->groups ||
+           (lane_can_keep_order(run) || listing->sort->field || run->groups || listing->live ||
             is_saved(run, table->table));
 }
 

@@ -388,7 +388,7 @@ static void grow(struct record *record, uint8_t seed)
 static void take_changes(const struct input *input, const struct rows *rows)
 {
     static struct total first[ROWS_MAX], second[ROWS_MAX];
-    struct delta *delta = delta_create((struct needs){.fields = UINT64_MAX}, 0);
+    struct delta *delta = delta_create((struct needs){.fields = UINT64_MAX});
     const size_t count = choose_totals(rows, first);
 
     require(delta != NULL);
@@ -416,7 +416,7 @@ static void take_changes(const struct input *input, const struct rows *rows)
 /* In the first run rows come as they are. */
 static void take_others(const struct rows *rows)
 {
-    struct delta *delta = delta_create((struct needs){.fields = UINT64_MAX}, 0);
+    struct delta *delta = delta_create((struct needs){.fields = UINT64_MAX});
 
     require(delta != NULL);
     delta_start(delta);

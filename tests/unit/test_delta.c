@@ -59,7 +59,7 @@ static bool has_changes(const struct record *record)
 /* 1000 in 50 ms and a little more are somewhat less than 20,000 a second. */
 static void a_counter_is_shown_by_its_change_a_second(void **state)
 {
-    struct delta *delta = delta_create((struct needs){.fields = UINT64_MAX}, 0);
+    struct delta *delta = delta_create((struct needs){.fields = UINT64_MAX});
     struct record change;
 
     (void)state;
@@ -108,7 +108,7 @@ static uint64_t counter(struct delta *delta, const char *name, uint64_t magnitud
 
 static void of_a_counter_that_fell_nothing_is_known(void **state)
 {
-    struct delta *delta = delta_create((struct needs){.fields = UINT64_MAX}, 0);
+    struct delta *delta = delta_create((struct needs){.fields = UINT64_MAX});
 
     (void)state;
     delta_start(delta);
@@ -149,7 +149,7 @@ static struct record flow(uint64_t identity, uint64_t packets)
 
 static void flows_belong_together_by_their_identity(void **state)
 {
-    struct delta *delta = delta_create((struct needs){.fields = UINT64_MAX}, 0);
+    struct delta *delta = delta_create((struct needs){.fields = UINT64_MAX});
     struct record change;
 
     (void)state;
@@ -175,7 +175,7 @@ static void flows_belong_together_by_their_identity(void **state)
 /* Of a record in the namespace 11, and then in 10, where it was before. */
 static void check_namespaces(const struct record *record)
 {
-    struct delta *delta = delta_create((struct needs){.fields = UINT64_MAX}, 0);
+    struct delta *delta = delta_create((struct needs){.fields = UINT64_MAX});
     struct record change;
 
     delta_start(delta);
@@ -200,7 +200,7 @@ static void rows_of_two_namespaces_are_not_the_same_row(void **state)
 
 static void of_a_flow_whose_other_counters_begin_nothing_is_known_yet(void **state)
 {
-    struct delta *delta = delta_create((struct needs){.fields = UINT64_MAX}, 0);
+    struct delta *delta = delta_create((struct needs){.fields = UINT64_MAX});
     struct record record = flow(1, 1000), change;
 
     (void)state;
@@ -221,7 +221,7 @@ static void of_a_flow_whose_other_counters_begin_nothing_is_known_yet(void **sta
 
 static void flows_without_an_identity_have_no_rates(void **state)
 {
-    struct delta *delta = delta_create((struct needs){.fields = UINT64_MAX}, 0);
+    struct delta *delta = delta_create((struct needs){.fields = UINT64_MAX});
 
     (void)state;
     for (uint64_t run = 0; run < 3; run++) {
@@ -247,7 +247,7 @@ static uint64_t drops(struct delta *delta, uint32_t cpu, uint32_t count)
 
 static void counters_of_connection_tracking_belong_together_by_their_processor(void **state)
 {
-    struct delta *delta = delta_create((struct needs){.fields = UINT64_MAX}, 0);
+    struct delta *delta = delta_create((struct needs){.fields = UINT64_MAX});
 
     (void)state;
     delta_start(delta);
@@ -268,7 +268,7 @@ static void the_use_of_the_table_of_flows_is_one_row(void **state)
     struct record record = {.kind = &kind_flow_usage,
                             .has = USAGE_ENTRIES | USAGE_DROPS,
                             .usage = {.entries = 12, .drop = 1000, .early_drop = 7}};
-    struct delta *delta = delta_create((struct needs){.fields = UINT64_MAX}, 0);
+    struct delta *delta = delta_create((struct needs){.fields = UINT64_MAX});
     struct record change;
 
     (void)state;
@@ -300,7 +300,7 @@ static void assert_state(const struct record *record, const char *expected)
 
 static void only_the_rows_that_grow_have_rates(void **state)
 {
-    struct delta *delta = delta_create((struct needs){.fields = UINT64_MAX}, 0);
+    struct delta *delta = delta_create((struct needs){.fields = UINT64_MAX});
     struct record change;
 
     (void)state;
@@ -319,7 +319,7 @@ static void only_the_rows_that_grow_have_rates(void **state)
 
 static void what_was_reset_has_no_change(void **state)
 {
-    struct delta *delta = delta_create((struct needs){.fields = UINT64_MAX}, 0);
+    struct delta *delta = delta_create((struct needs){.fields = UINT64_MAX});
     struct record change;
 
     (void)state;
@@ -337,7 +337,7 @@ static void what_was_reset_has_no_change(void **state)
 
 static void what_was_away_is_new_when_it_comes_back(void **state)
 {
-    struct delta *delta = delta_create((struct needs){.fields = UINT64_MAX}, 0);
+    struct delta *delta = delta_create((struct needs){.fields = UINT64_MAX});
     struct record change;
 
     (void)state;
@@ -354,7 +354,7 @@ static void what_was_away_is_new_when_it_comes_back(void **state)
 static void rows_belong_together_by_their_key(void **state)
 {
     enum { ROWS = 1000 };
-    struct delta *delta = delta_create((struct needs){.fields = UINT64_MAX}, 0);
+    struct delta *delta = delta_create((struct needs){.fields = UINT64_MAX});
     char name[16];
 
     (void)state;
@@ -374,7 +374,7 @@ static void rows_belong_together_by_their_key(void **state)
 static void a_kind_without_counters_stays_as_it_is(void **state)
 {
     const struct record record = {.kind = &kind_route, .has = ROUTE_METRIC, .route.metric = 7};
-    struct delta *delta = delta_create((struct needs){.fields = UINT64_MAX}, 0);
+    struct delta *delta = delta_create((struct needs){.fields = UINT64_MAX});
     struct record change;
 
     (void)state;
@@ -413,7 +413,7 @@ static void take_connection(struct delta *delta, uint64_t identity, uint64_t sen
 
 static void a_counter_inside_of_bytes_is_shown_by_its_change(void **state)
 {
-    struct delta *delta = delta_create((struct needs){.fields = UINT64_MAX}, 0);
+    struct delta *delta = delta_create((struct needs){.fields = UINT64_MAX});
 
     (void)state;
     delta_start(delta);
@@ -427,7 +427,7 @@ static void a_counter_inside_of_bytes_is_shown_by_its_change(void **state)
 
 static void without_a_row_before_only_the_counters_are_unknown(void **state)
 {
-    struct delta *delta = delta_create((struct needs){.fields = UINT64_MAX}, 0);
+    struct delta *delta = delta_create((struct needs){.fields = UINT64_MAX});
 
     (void)state;
     for (uint64_t run = 0; run < 2; run++) {
@@ -447,7 +447,7 @@ static void without_a_row_before_only_the_counters_are_unknown(void **state)
 /* 100 bytes a row would be no use if those of earlier runs were kept. */
 static void rows_of_earlier_runs_are_forgotten(void **state)
 {
-    struct delta *delta = delta_create((struct needs){.fields = UINT64_MAX}, 0);
+    struct delta *delta = delta_create((struct needs){.fields = UINT64_MAX});
 
     (void)state;
     for (uint64_t run = 0; run < 100; run++) {
@@ -467,7 +467,7 @@ static bool is_even(struct remembered *row, void *arg)
 
 static void a_listing_adds_to_rows_and_decides_which_stay(void **state)
 {
-    struct delta *delta = delta_create((struct needs){.fields = UINT64_MAX}, sizeof(uint32_t));
+    struct delta *delta = delta_create_for(NULL, 0, sizeof(uint32_t));
     struct remembered *row;
 
     (void)state;

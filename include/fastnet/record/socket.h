@@ -32,6 +32,7 @@ enum { SOCKET_MEMORY_BIT = 17, SOCKET_AUTOBOUND_BIT = 57 };
 #define SOCKET_AUTOBOUND (UINT64_C(1) << SOCKET_AUTOBOUND_BIT)
 #define SOCKET_MESSAGE   (UINT64_C(1) << 53) /* not a field: the kernel's message itself */
 #define SOCKET_RECEIVED  (UINT64_C(1) << 54) /* of events */
+#define SOCKET_EVENT     (UINT64_C(1) << 62) /* of rows that go on (live.h) */
 /* Fields of IP. */
 #define SOCKET_TIMER       (UINT64_C(1) << 5) /* timer and timer_ms */
 #define SOCKET_RETRANSMITS (UINT64_C(1) << 6)
@@ -147,6 +148,7 @@ struct socket_record {
     uint8_t shutdown;    /* bits RCV_SHUTDOWN 1 and SEND_SHUTDOWN 2 of the kernel's net/sock.h */
     uint16_t type;       /* SOCK_STREAM ..., of sockets that are not of IP */
     uint8_t timer_count; /* of sock_diag: how often this timer has fired in vain */
+    uint8_t event;       /* enum live_event */
     uint64_t timer_ms;   /* until the timer fires, milliseconds */
     uint32_t retransmits;
     uint32_t probes;

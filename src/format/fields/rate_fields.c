@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include <stdio.h>
+#include <string.h>
 
 #include "fastnet/clock.h"
 #include "fastnet/rates.h"
@@ -61,6 +62,13 @@ static struct field rate_of(const struct field *counter, char name[RATE_NAME_MAX
                           .value = rate};
 }
 
+static void finish(struct rates *rates, const struct kind *of, size_t count)
+{
+    rates->kind = *of;
+    rates->kind.fields = rates->fields;
+    rates->kind.field_count = count;
+}
+
 void rates_init(struct rates *rates, const struct kind *of)
 {
     size_t count = 0;
@@ -76,7 +84,18 @@ void rates_init(struct rates *rates, const struct kind *of)
         rates->fields[count].of = field;
         rates->fields[count++].value = state;
     }
-    rates->kind = *of;
-    rates->kind.fields = rates->fields;
-    rates->kind.field_count = count;
+    finish(rates, of, count);
+}
+
+void rates_add(struct rates *rates, const struct kind *of)
+{
+    size_t count = of->field_count;
+
+    memcpy(rates->fields, of->fields, count * sizeof *rates->fields);
+    for (size_t i = 0; i < of->field_count && count < RATES_MAX; i++)
+        if (of->fields[i].counter) {
+            rates->fields[count] = rate_of(&of->fields[i], rates->names[count]);
+            count++;
+        }
+    finish(rates, of, count);
 }

@@ -11,6 +11,7 @@
 #include <sys/socket.h>
 
 #include "fastnet/kernel_info.h"
+#include "fastnet/live.h"
 #include "fastnet/lookup.h"
 #include "format/fields/fields.h"
 #include "format/socket/family_fields.h"
@@ -83,6 +84,13 @@ static struct value unix_flags(const struct cell *cell)
     const uint64_t bits = cell->record->socket.flags / UNIX_ACCEPTCON % 8;
 
     return (struct value){.type = VALUE_FLAGS, .flags = {cell->field->flags, {bits}}};
+}
+
+const char *live_event_name(uint64_t event)
+{
+    static const char names[][8] = {"", "opened", "changed", "closed", "lost"};
+
+    return STRING_AT(names, event);
 }
 
 /* --- Its ends --------------------------------------------------------------------------------- */
@@ -719,6 +727,11 @@ static const struct field fields[] = {
              .word = connect_error_name, .lookups = NEED_CONNECTS),
     VIEW(lived, view_lived, SOCKET_AGE, 0, "age, with > where it is older",
          .lookups = NEED_CONNECTS),
+    COMPUTED(resent_percent, VALUE_DECIMAL, info_resent_percent, SOCKET_TCP_INFO,
+             "share of the bytes that were sent which were sent again", .gauge = true,
+             .unit = UNIT_PERCENT, .parts = TCP_PARTS(bytes_sent) | TCP_PARTS(bytes_retrans)),
+    WORD(event, socket.event, live_event_name, SOCKET_EVENT,
+         "what happened to it, of fastnet top: opened, changed, closed or lost"),
 };
 
 static const char *const views[][2] = {

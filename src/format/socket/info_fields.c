@@ -43,6 +43,17 @@ static bool copy_info(struct kernel_tcp_info *info, const struct record *record,
     return true;
 }
 
+/* Of what was sent at all; old kernels do not tell it. */
+struct value info_resent_percent(const struct cell *cell)
+{
+    struct kernel_tcp_info info;
+
+    if (!copy_info(&info, cell->record, offsetof(struct kernel_tcp_info, dsack_dups)) ||
+        !info.bytes_sent)
+        return unknown;
+    return decimal((uint64_t)((double)info.bytes_retrans * 100000 / (double)info.bytes_sent));
+}
+
 /* The bytes up to a member, which begins behind those that are meant. */
 #define UP_TO(of_part) offsetof(struct kernel_tcp_info, of_part)
 

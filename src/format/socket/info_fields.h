@@ -34,6 +34,9 @@ struct value info_app_limited(const struct cell *cell);
 struct value info_fastopen_client_fail(const struct cell *cell);
 struct value info_ecn_mode(const struct cell *cell);
 
+/* bytes_retrans of bytes_sent, in thousandths of a percent. */
+struct value info_resent_percent(const struct cell *cell);
+
 /* A number's word, and the words of the field's flags. */
 struct value info_word(const struct cell *cell);
 struct value info_flags(const struct cell *cell);

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Sockets that are looked at again and again: what moves, what was opened and what ended. A full
+ * look is a run of the listing (engine.h); between two looks single sockets are asked for, and the
+ * kernel tells which have ended (socket_watch.h). A row takes some 120 bytes.
+ */
+#ifndef FASTNET_LIVE_H
+#define FASTNET_LIVE_H
+
+#include "fastnet/engine.h"
+
+struct live;
+
+/* struct socket_record.event */
+enum live_event { LIVE_OPENED = 1, LIVE_CHANGED, LIVE_CLOSED, LIVE_LOST };
+const char *live_event_name(uint64_t event); /* NULL: none */
+
+/* Rows of these ages count as new, as ended, and as active: milliseconds. */
+enum { LIVE_AGE = 3000 };
+
+/* Which rows are handed on, and in which order. */
+struct live_view {
+    struct sort_key order;     /* the field may be NULL: as they come */
+    const struct field *group; /* their rows stand below those of groups, or NULL */
+    bool folded;               /* only groups */
+    bool idle;                 /* also rows that did not move of late */
+    size_t first, count;       /* so many rows from this one on */
+};
+
+enum { LIVE_STATES = 16, LIVE_SUMS = 8 };
+
+/* Of all rows that the filter leaves. */
+struct live_summary {
+    size_t rows, listed; /* listed: those of the view */
+    size_t states[LIVE_STATES];
+    double rates[LIVE_SUMS]; /* a second, of listing.rates */
+};
+
+/* A group: the sums of its rows. */
+struct live_group {
+    struct text name; /* empty: unknown */
+    size_t rows;
+    double rates[LIVE_SUMS], totals[LIVE_SUMS]; /* of listing.rates */
+};
+
+/* Takes what live_show() hands on, in order. */
+struct live_taker {
+    void (*group)(void *arg, const struct live_group *group);
+    void (*row)(void *arg, const struct record *record);
+    void *arg;
+};
+
+/*
+ * The listing is borrowed and may change between two looks, except its tables, rates and needs.
+ * stream: where rows go when they are opened, change or end; NULL: nowhere. kinds: of ends that are
+ * told (struct query_events). NULL when memory is short; *error: why it could not begin, -errno.
+ */
+struct live *live_create(struct engine *engine, struct listing *listing, struct sink *stream,
+                         unsigned kinds, int *error);
+void live_destroy(struct live *live);
+
+/* What the look ranks and groups rows by; both stay as they are until the next look. */
+void live_choose(struct live *live, const struct live_view *view);
+
+/* Looks at all. Returns 0 or -errno. */
+int live_look(struct live *live, struct report *report);
+
+/* Looks at those that were active of late. Returns 0 or -errno. */
+int live_refresh(struct live *live, struct report *report);
+
+/* Reads which have ended. Returns 0, 1 if some are missing (a full look should follow), -errno. */
+int live_read_ends(struct live *live, struct report *report);
+
+/* How many rows the stream has got. */
+uint64_t live_told(const struct live *live);
+
+/* Descriptors that can be read when something has ended; at most `most`. Returns their number. */
+size_t live_descriptors(const struct live *live, int *descriptors, size_t most);
+
+/* Hands on the rows of a view. Asks for what is shown of each. Returns 0 or -errno. */
+int live_show(struct live *live, const struct live_view *view, const struct live_taker *taker,
+              struct live_summary *summary, struct report *report);
+
+/* The row of this socket, with all that is known of it. Returns 0, or -ENOENT: it is gone. */
+int live_show_one(struct live *live, uint64_t cookie, uint64_t netns, uint64_t needs, record_fn fn,
+                  void *arg, struct report *report);
+
+/* Called for each row that the filter leaves, with its rates a second (listing.rates). */
+typedef void (*live_rates_fn)(void *arg, const struct endpoint *local, uint32_t interface,
+                              const double *rates);
+void live_each(const struct live *live, live_rates_fn fn, void *arg);
+
+/* --- For the engine --------------------------------------------------------------------------- */
+
+/* Sets what happened to a row that was just remembered, and remembers what it is found by. */
+int live_mark(struct live *live, struct record *change, uint64_t netns);
+
+#endif

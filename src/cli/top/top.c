@@ -1,0 +1,367 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * fastnet top: which connections move how much, what was opened and what ended: a table on a
+ * terminal, otherwise a stream of events.
+ */
+#include "cli/top/top.h"
+
+#include <errno.h>
+#include <linux/sock_diag.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "cli/personality.h"
+#include "fastnet/array.h"
+#include "fastnet/clock.h"
+
+enum { OPTION_FOR = 256, OPTION_BUDGET };
+enum { TABLES_MAX = 8, BUDGET_PERCENT = 5 };
+
+enum { WHICH, SHOW, OTHER };
+static const char *const groups[] = {"Which sockets", "How they are shown", "About fastnet"};
+
+#define SETS(of_top) .member = offsetof(struct top, of_top)
+
+static const struct option options_table[] = {
+    OPTION('t', "tcp", WHICH, "TCP", SETS(tcp)),
+    OPTION('u', "udp", WHICH, "UDP", SETS(udp)),
+    OPTION('w', "raw", WHICH, "raw sockets", SETS(raw)),
+    OPTION('4', "ipv4", WHICH, "IPv4 only", SETS(inet)),
+    OPTION('6', "ipv6", WHICH, "IPv6 only", SETS(inet6)),
+    LONG(THIS_ROW, "idle", WHICH, "also those that do not move", SETS(idle)),
+    INTERVAL_OPTION(SHOW),
+    LONG(OPTION_FOR, "for", SHOW, "end after so long (default: never)", TAKES("SECONDS")),
+    LONG(OPTION_BUDGET, "budget", SHOW, "percent of a CPU that it may use (default 5)",
+         TAKES("PERCENT")),
+    HELP_OPTIONS(OTHER),
+    OPTION('V', "version", OTHER, "version and build options"),
+};
+
+static const struct option_table top_table = {groups, COUNT(groups), options_table,
+                                              COUNT(options_table)};
+
+static const struct example examples[] = {
+    {"", "what moves now"},
+    {"--port 443", "on a port, at either end"},
+    {"--process nginx", "of a process"},
+    {"--all-netns", "in all network namespaces"},
+    {"--ndjson --for 60", "events of a minute, for programs"},
+    {"--where 'bytes_sent_per_second > 1M'", "who sends much"},
+    {NULL, NULL},
+};
+
+const struct grammar top_grammar = {
+    .name = "top",
+    .help = "live: which connections move how much",
+    .tables = {&top_table, &filters_of_sockets, &common_options, &common_options_of_owners},
+    .kind = &kind_socket,
+    .usage = "[OPTION]...",
+    .about = "Shows which connections move how much, what is opened, and what ends.\n"
+             "On a terminal it is a table (? shows its keys), otherwise a stream of events.",
+    .important = "for c budget idle port host process all-netns where ndjson",
+    .late_groups = 1,
+    .examples = examples,
+    .page = "fastnet-top",
+    .version = "backends: sock_diag netlink",
+};
+
+static int take_option(const struct option *option, const char *argument, void *arg)
+{
+    struct top *top = arg;
+    char *end;
+
+    if (option->id == OPTION_FOR) {
+        const int status = common_seconds(&top->common, "--for", argument, &top->for_ms);
+        if (status || top->for_ms)
+            return status;
+        return common_misuse(&top->common, "--for=0 sees nothing: at least two looks are needed");
+    }
+    if (option->id != OPTION_BUDGET)
+        return filters_misuse_operand(&top->common, &kind_socket, argument);
+    top->budget.share = strtod(argument, &end) / 100;
+    if (*end || end == argument || !(top->budget.share >= 0.001 && top->budget.share <= 1))
+        return common_misuse_typed(&top->common, "--budget", "percent of a CPU, 0.1 to 100, not",
+                                   as_text(argument));
+    return 0;
+}
+
+/* --- Which sockets ---------------------------------------------------------------------------- */
+
+/* Which tables, and which of their ends the kernel tells. */
+static size_t choose_tables(struct top *top, struct listing_table tables[TABLES_MAX])
+{
+    const bool either = top->inet == top->inet6, all = !top->tcp && !top->udp && !top->raw;
+    const struct {
+        const struct table *table;
+        bool wanted;
+        unsigned group;
+    } known[TABLES_MAX] = {
+        {&table_tcp, top->tcp, SKNLGRP_INET_TCP_DESTROY},
+        {&table_tcp6, top->tcp, SKNLGRP_INET6_TCP_DESTROY},
+        {&table_udp, top->udp, SKNLGRP_INET_UDP_DESTROY},
+        {&table_udp6, top->udp, SKNLGRP_INET6_UDP_DESTROY},
+        {&table_udplite, top->udp, 0},
+        {&table_udplite6, top->udp, 0},
+        {&table_raw, top->raw, 0},
+        {&table_raw6, top->raw, 0},
+    };
+    size_t count = 0;
+
+    for (size_t i = 0; i < COUNT(known); i++) {
+        const bool family = known[i].table->family == AF_INET ? top->inet : top->inet6;
+        if (!(known[i].wanted || all) || !(family || either))
+            continue;
+        tables[count++] = (struct listing_table){.table = known[i].table, .unnamed = true};
+        top->kinds |= known[i].group ? 1u << (known[i].group - 1) : 0;
+    }
+    return count;
+}
+
+static void add_rate(struct top *top, const struct field *field)
+{
+    struct listing *listing = &top->command->listing;
+    const struct field *counter = field && field->rate ? field->of : field;
+
+    if (!counter || !counter->counter || listing->rate_count == COUNT(top->rates))
+        return;
+    for (size_t i = 0; i < listing->rate_count; i++)
+        if (top->rates[i] == counter)
+            return;
+    top->rates[listing->rate_count++] = counter;
+    needs_add(&listing->needs, field_needs(counter));
+}
+
+static void add_rates_of(struct top *top, const struct predicate *where)
+{
+    if (!where)
+        return;
+    if (where->field && where->field->rate)
+        add_rate(top, where->field);
+    for (const struct predicate *part = where->parts; part; part = part->next)
+        add_rates_of(top, part);
+}
+
+void top_choose_rates(struct top *top)
+{
+    const struct listing_command *command = top->command;
+    struct listing *listing = &top->command->listing;
+
+    listing->rates = top->rates;
+    listing->rate_count = 0;
+    add_rate(top, field_named(&kind_socket, "bytes_sent"));
+    add_rate(top, field_named(&kind_socket, "bytes_received"));
+    for (size_t i = 0; i < command->shown_count; i++)
+        if (command->shown[i]->rate)
+            add_rate(top, command->shown[i]);
+    if (top->view.order.field && top->view.order.field->rate)
+        add_rate(top, top->view.order.field);
+    add_rates_of(top, listing->where);
+}
+
+/* --- Looks ------------------------------------------------------------------------------------ */
+
+static bool may_look(struct budget *budget, unsigned interval_ms)
+{
+    const struct pace_time now = pace_now();
+    const double most = budget->share * interval_ms * (double)(CLOCK_SECOND / 1000);
+
+    budget->credit += budget->share * (double)(now.clock - budget->last.clock) -
+                      (double)(now.processor - budget->last.processor);
+    if (budget->credit > most)
+        budget->credit = most;
+    budget->last = now;
+    return budget->credit >= 0;
+}
+
+int top_look(struct top *top, bool all, struct report *report)
+{
+    const uint64_t now = clock_nanoseconds(CLOCK_MONOTONIC);
+    const int ends = live_read_ends(top->live, report);
+
+    if (ends < 0)
+        return ends;
+    if (!may_look(&top->budget, top->interval_ms) && !all && !ends)
+        return live_refresh(top->live, report);
+    top->budget.apart = top->budget.looked ? now - top->budget.looked : 0;
+    top->budget.looked = now;
+    return live_look(top->live, report);
+}
+
+int top_begin(struct top *top, struct sink *stream, struct report *report)
+{
+    int error;
+
+    top_choose_rates(top);
+    top->live = live_create(top->engine, &top->command->listing, stream, top->kinds, &error);
+    if (!top->live)
+        return error;
+    live_choose(top->live, &top->view);
+    error = top_look(top, true, report);
+    top->budget.last = pace_now(); /* what the beginning costs is not counted */
+    top->budget.credit = 0;
+    return error;
+}
+
+/* --- A stream --------------------------------------------------------------------------------- */
+
+static int show_so_far(struct top *top, struct sink *sink, struct report *report)
+{
+    const struct listing *listing = &top->command->listing;
+
+    if (sink->ops->pause)
+        sink->ops->pause(sink);
+    listing->pause(listing->pause_arg, report);
+    return writer_flush(sink->writer);
+}
+
+/* Waits until then, or until something has ended. Returns false when the user wants to stop. */
+static bool wait_for(const struct top *top, uint64_t until)
+{
+    enum { MOST = 256 };
+    struct pollfd pollfds[MOST] = {{.fd = top->stream.events.stop, .events = POLLIN}};
+    int descriptors[MOST];
+    const size_t count = live_descriptors(top->live, descriptors, MOST - 1);
+    const uint64_t now = clock_nanoseconds(CLOCK_MONOTONIC);
+    const uint64_t left = until > now ? until - now : 0;
+    const struct timespec time = {(time_t)(left / CLOCK_SECOND), (long)(left % CLOCK_SECOND)};
+
+    for (size_t i = 0; i < count; i++)
+        pollfds[i + 1] = (struct pollfd){.fd = descriptors[i], .events = POLLIN};
+    if (ppoll(pollfds, count + 1, &time, NULL) < 0)
+        return errno == EINTR;
+    return !pollfds[0].revents;
+}
+
+static int stream_events(struct top *top, struct sink *sink, struct report *report)
+{
+    const uint64_t interval = top->interval_ms * (CLOCK_SECOND / 1000);
+    const uint64_t began = clock_nanoseconds(CLOCK_MONOTONIC);
+    const uint64_t end = top->for_ms ? began + top->for_ms * (CLOCK_SECOND / 1000) : UINT64_MAX;
+    const uint64_t most = top->command->listing.most;
+    uint64_t next = began + interval;
+    int error = top_begin(top, sink, report), lost = 0;
+
+    while (error >= 0 && !(most && live_told(top->live) == most)) {
+        const uint64_t now = clock_nanoseconds(CLOCK_MONOTONIC);
+        error = show_so_far(top, sink, report);
+        if (error < 0 || now >= end || !wait_for(top, next < end ? next : end))
+            break;
+        if (clock_nanoseconds(CLOCK_MONOTONIC) < next && !lost) {
+            lost = live_read_ends(top->live, report);
+            error = lost < 0 ? lost : 0;
+            continue;
+        }
+        error = top_look(top, lost, report);
+        lost = 0;
+        for (next += interval; next <= now;) /* the machine slept, or a look took longer */
+            next += interval;
+    }
+    return error;
+}
+
+static int stream(struct top *top, struct sink *sink)
+{
+    struct report report = {.partial = false};
+    int error;
+
+    sink_begin(sink);
+    error = stream_events(top, sink, &report);
+    sink_end(sink);
+    const int written = writer_flush(sink->writer);
+    if (error < 0 && !written)
+        report_loss(&report, "%s", strerror(-error));
+    report_print(&report, stderr, top->common.program);
+    if (written)
+        return output_status(top->common.program, written);
+    return report.partial ? STATUS_FAILURE : STATUS_OK;
+}
+
+/* --- The listing ------------------------------------------------------------------------------ */
+
+static int go_on(struct listing_command *command, struct engine *engine, struct sink *sink)
+{
+    struct top *top = (struct top *)(uintptr_t)command->arg;
+    struct listing *listing = &command->listing;
+    int status = stream_begin(&top->stream, &top->common, listing, 0, 0);
+
+    if (status)
+        return status;
+    listing->events = NULL; /* looks have an end */
+    listing->limit = 0;
+    top->command = command;
+    top->engine = engine;
+    top->view.order = listing->sort[0];
+    listing->sort[0].field = NULL;
+    status = stream(top, sink);
+    live_destroy(top->live);
+    stream_finish(&top->stream);
+    return status;
+}
+
+static const char *conflict_of(const struct common *common)
+{
+    if (common->proc_root || common->backend == BACKEND_PROC)
+        return "rates come by netlink only, not from /proc";
+    if (common->exact)
+        return "cannot be combined with --exact: what a look misses is asked for anyway";
+    if (common->output)
+        return "--output: it has no end at which a file could be replaced (try >FILE)";
+    if (common_is_metrics(common))
+        return "metrics are of listings that end (fastnet netstat -t --count-by=state)";
+    if (common->count_by)
+        return "--count-by: events are not counted (try fastnet s -c --count-by=process)";
+    return common->sort ? "--sort: events come as they happen" : NULL;
+}
+
+static int run(struct top *top)
+{
+    struct listing_table tables[TABLES_MAX];
+    struct rates *rates = malloc(sizeof *rates);
+    struct listing_command command = {
+        .common = &top->common,
+        .columns = {"time event cookie protocol family state local_address local_port",
+                    "remote_address remote_port bytes_sent_per_second bytes_received_per_second",
+                    "bytes_sent bytes_received bytes_retrans total_retrans rtt recv_q send_q",
+                    "uid inode pid process processes"},
+        .without = NEED_NAMES,
+        .listing = {.tables = tables},
+        .go_on = go_on,
+        .arg = top,
+    };
+    int status;
+
+    if (!rates) {
+        fprintf(stderr, "%s: out of memory\n", top->common.program);
+        return STATUS_FAILURE;
+    }
+    rates_add(rates, &kind_socket);
+    command.kind = &rates->kind;
+    command.listing.table_count = choose_tables(top, tables);
+    status = command_run(&command);
+    free(rates);
+    return status;
+}
+
+int top_run(int argc, char *const argv[])
+{
+    struct top top = {.budget.share = BUDGET_PERCENT / 100.0};
+    bool done = false;
+    const int status =
+        common_parse(&top.common, &top_grammar, argc, argv, take_option, &top, &done);
+    const char *conflict;
+
+    if (status || done)
+        return status;
+    top.interval_ms = top.common.interval_ms ? top.common.interval_ms : 1000;
+    top.common.interval_ms = 0;
+    if (top.common.format == FORMAT_PLAIN && !top.common.explain)
+        top.common.format = FORMAT_NDJSON;
+    conflict = conflict_of(&top.common);
+    if (conflict)
+        return common_misuse(&top.common, "%s", conflict);
+    return run(&top);
+}

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: MIT */
+/* What the files of fastnet top share: top.c has the options, screen.c the terminal's table. */
+#ifndef CLI_TOP_TOP_H
+#define CLI_TOP_TOP_H
+
+#include "cli/command.h"
+#include "cli/pace.h"
+#include "cli/stream.h"
+#include "fastnet/live.h"
+
+/* How often all sockets may be looked at: by a share of a processor. Times in nanoseconds. */
+struct budget {
+    double share;
+    double credit; /* processor time that is left of it; below 0: used in advance */
+    struct pace_time last;
+    uint64_t looked; /* when the last look began: CLOCK_MONOTONIC */
+    uint64_t apart;  /* ... and how long after the one before */
+};
+
+struct top {
+    struct common common; /* first */
+    unsigned for_ms, interval_ms;
+    bool tcp, udp, raw, inet, inet6, idle;
+    struct budget budget;
+    const char *group; /* of --count-by */
+    struct listing_command *command;
+    struct stream stream;
+    struct engine *engine;
+    struct live *live;
+    struct live_view view;
+    const struct field *rates[LIVE_SUMS];
+    unsigned kinds; /* of ends that are told */
+};
+
+/* Begins to look, and looks once. Returns 0 or -errno. */
+int top_begin(struct top *top, struct sink *stream, struct report *report);
+
+/* Looks at all, if the budget allows it or `all`, or else at those that were active. */
+int top_look(struct top *top, bool all, struct report *report);
+
+/* Adds the counters of the shown columns, the order and the filter to listing.rates. */
+void top_choose_rates(struct top *top);
+
+/* The table on a terminal. Returns the exit status. */
+int top_screen(struct top *top, struct writer *writer);
+
+#endif

@@ -1,0 +1,606 @@
+/* SPDX-License-Identifier: MIT */
+#include "fastnet/live.h"
+
+#include <errno.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <stdlib.h>
+
+#include "engine/delta.h"
+#include "engine/run.h"
+#include "fastnet/array.h"
+#include "fastnet/clock.h"
+#include "fastnet/hash.h"
+#include "fastnet/hash_table.h"
+#include "fastnet/socket_watch.h"
+
+enum {
+    ASKED_MAX = 2000, /* active rows that are asked for between two looks: some 5 ms */
+    ENDED_MAX = 512,  /* ended rows that are kept to be shown */
+    GROUP_NAME = 64,
+};
+
+/* Of a remembered row (remembered.flags). */
+enum { IS_WANTED = 1, HAS_ENDED = 2, IS_NEW = 4, IS_ASKED = 8 };
+
+/* What is remembered of a row besides its counters. */
+struct live_row {
+    uint64_t rank; /* by what rows are sorted */
+    uint8_t local[16], remote[16];
+    uint16_t local_port, remote_port;
+    uint32_t interface;
+    uint8_t family, protocol;
+    uint32_t inode;
+    uint32_t since;   /* when it was opened or ended; this and the next in ms since the beginning */
+    uint32_t active;  /* when it moved last */
+    uint32_t elapsed; /* microseconds that it moved in */
+    uint32_t group;   /* number of its group */
+    float moved[];    /* changes of its counters */
+};
+
+/* A network namespace. */
+struct live_place {
+    struct socket_watch *watch;
+    struct netns netns; /* id 0: the only one */
+    uint32_t run;       /* the last look that found a row in it */
+};
+
+struct group {
+    char name[GROUP_NAME]; /* the beginning of it */
+    size_t length;
+    size_t place; /* in their order */
+    struct live_group sums;
+};
+
+struct live {
+    struct sink sink; /* takes the rows of looks */
+    struct engine *engine;
+    struct listing *listing;
+    struct sink *stream;
+    unsigned kinds;
+    struct live_view view;    /* what rows are ranked and grouped by */
+    const struct field *idle; /* how long a row is idle */
+    uint64_t began;           /* CLOCK_MONOTONIC */
+    bool first;               /* the first look: what it finds stood before */
+    struct live_place *places;
+    size_t place_count, place_capacity;
+    size_t here;              /* the place that rows are read in */
+    struct rows ended[2];     /* rows that have ended: of late, and before */
+    uint64_t ended_since[2];  /* ... when the first of them did */
+    struct hash_table groups; /* of struct group */
+    struct writer no_writer;
+    uint64_t told;         /* rows of the stream */
+    struct ranked *ranked; /* room for the lines of a view */
+    size_t ranked_capacity;
+};
+
+static struct live_row *row_of(const struct live *live, struct remembered *row)
+{
+    return delta_extra(live->engine->delta, row);
+}
+
+static uint32_t now_of(const struct live *live)
+{
+    return (uint32_t)((clock_nanoseconds(CLOCK_MONOTONIC) - live->began) / (CLOCK_SECOND / 1000));
+}
+
+/* --- Rows as they come ------------------------------------------------------------------------ */
+
+static void take_id(struct live_row *to, const struct socket_record *sock)
+{
+    memcpy(to->local, sock->local.address.bytes, sizeof to->local);
+    memcpy(to->remote, sock->remote.address.bytes, sizeof to->remote);
+    to->local_port = sock->local.port;
+    to->remote_port = sock->remote.port;
+    to->interface = sock->interface;
+    to->family = sock->family;
+    to->protocol = (uint8_t)sock->protocol;
+    to->inode = (uint32_t)sock->inode;
+}
+
+static struct socket_id id_of(const struct live *live, struct remembered *row)
+{
+    const struct live_row *of = row_of(live, row);
+    struct socket_id id = {.cookie = row->key,
+                           .local_port = of->local_port,
+                           .remote_port = of->remote_port,
+                           .interface = of->interface,
+                           .family = of->family,
+                           .protocol = of->protocol};
+
+    memcpy(id.local, of->local, sizeof id.local);
+    memcpy(id.remote, of->remote, sizeof id.remote);
+    return id;
+}
+
+/* What moved since the last time. Returns whether anything did. */
+static bool take_moves(const struct live *live, struct live_row *to, const struct record *change)
+{
+    const struct listing *listing = live->listing;
+    bool moved = false;
+
+    for (size_t i = 0; i < listing->rate_count && change->before; i++) {
+        const struct field *field = listing->rates[i];
+        const uint64_t more = field_grows(field, change) ? field_number(field, change) -
+                                                               field_number(field, change->before)
+                                                         : 0;
+        to->moved[i] = (float)more;
+        moved |= more > 0;
+    }
+    to->elapsed =
+        change->before ? (uint32_t)(change->elapsed / 1000 ? change->elapsed / 1000 : 1) : 0;
+    return moved;
+}
+
+static int find_place(struct live *live, uint64_t netns)
+{
+    struct live_place *places;
+    const struct netns *here = live->engine->context.here.netns;
+    int error;
+
+    live->here = delta_last(live->engine->delta)->place;
+    if (live->here < live->place_count && live->places[live->here].watch)
+        return 0;
+    places = array_with_room(live->places, &live->place_capacity, live->here + 1, sizeof *places);
+    if (!places)
+        return -ENOMEM;
+    live->places = places;
+    for (; live->place_count <= live->here; live->place_count++)
+        places[live->place_count] = (struct live_place){.watch = NULL};
+    if (here && netns)
+        places[live->here].netns = *here;
+    error = socket_watch_create(&places[live->here].watch, live->kinds, NULL);
+    return error;
+}
+
+int live_mark(struct live *live, struct record *change, uint64_t netns)
+{
+    struct remembered *row = delta_last(live->engine->delta);
+    const bool is_tcp = change->socket.protocol == IPPROTO_TCP;
+    const bool waits = is_tcp && change->socket.timer == TIMER_TIME_WAIT;
+    struct live_row *to;
+    uint8_t event = 0;
+
+    if (!row)
+        return 0;
+    if (find_place(live, netns) < 0)
+        return -ENOMEM;
+    live->places[live->here].run = row->run;
+    to = row_of(live, row);
+    if (!to->family) {
+        take_id(to, &change->socket);
+        to->since = now_of(live);
+        row->flags = waits ? HAS_ENDED : live->first ? 0 : IS_NEW;
+        event = row->flags & IS_NEW ? LIVE_OPENED : 0;
+    } else if (take_moves(live, to, change) || row->state != change->socket.state) {
+        to->active = now_of(live);
+        event = LIVE_CHANGED;
+    }
+    if (change->socket.inode)
+        to->inode = (uint32_t)change->socket.inode;
+    if (waits && !(row->flags & HAS_ENDED) && event == LIVE_CHANGED)
+        event = 0; /* its end is told, or it is missed and then told */
+    row->flags &= (uint8_t)~IS_WANTED;
+    row->state = change->socket.state;
+    if (event && !(row->flags & HAS_ENDED)) {
+        change->socket.event = event;
+        change->has |= SOCKET_EVENT;
+    }
+    return 0;
+}
+
+static bool is_group(const void *element, const void *key)
+{
+    const struct group *group = element;
+    const struct text *name = key;
+
+    return group->length == name->length && memcmp(group->name, name->data, name->length) == 0;
+}
+
+/* The number of the group that the row is in. */
+static uint32_t group_of(struct live *live, const struct record *record)
+{
+    const struct value value = field_value(live->view.group, record, &live->engine->context);
+    char text[4096];
+    struct text name = {text, 0};
+    uint64_t secret[2];
+
+    if (value.type != VALUE_UNKNOWN && value_bound(&value) <= sizeof text)
+        name.length = (size_t)(value_write_human(text, &value, (int)live->view.group->unit) - text);
+    if (name.length > GROUP_NAME)
+        name.length = GROUP_NAME;
+    hash_secret(secret);
+    const uint64_t hash = hash_bytes(hash_word(*secret, name.length), text, name.length);
+    struct group *group = hash_table_find(&live->groups, hash, is_group, &name);
+    if (!group && (group = hash_table_add(&live->groups, hash, sizeof *group)))
+        memcpy(group->name, text, group->length = name.length);
+    if (!group)
+        return 0;
+    return (uint32_t)(group - (struct group *)live->groups.elements);
+}
+
+static uint64_t rank_of(const struct live *live, const struct record *record)
+{
+    const struct sort_key *order = &live->view.order;
+    bool exact;
+
+    if (!order->field)
+        return 0;
+    const struct value value = field_value(order->field, record, &live->engine->context);
+    const uint64_t rank = value_rank(&value, &exact);
+    return order->descending && value.type != VALUE_UNKNOWN ? ~rank : rank;
+}
+
+static void tell(struct live *live, const struct record *record)
+{
+    const uint64_t most = live->listing->most;
+
+    if (most && live->told == most)
+        return;
+    live->told++;
+    live->stream->ops->row(live->stream, record);
+}
+
+/* A row that was marked, and that the filter leaves. */
+static void take_row(struct sink *sink, const struct record *record)
+{
+    struct live *live = (struct live *)sink;
+    struct remembered *row = delta_find(live->engine->delta, record->identity, live->here);
+    struct live_row *to = row ? row_of(live, row) : NULL;
+
+    if (!row)
+        return;
+    row->flags |= IS_WANTED;
+    if (live->stream && record->has & SOCKET_EVENT)
+        tell(live, record);
+    if (live->stream)
+        return;
+    if (!to->active) {
+        const struct value idle = field_value(live->idle, record, &live->engine->context);
+        to->active = idle.type != VALUE_UNKNOWN && idle.number < LIVE_AGE ? now_of(live) : 1;
+    }
+    to->rank = rank_of(live, record);
+    if (live->view.group)
+        to->group = group_of(live, record);
+}
+
+/* --- Single sockets --------------------------------------------------------------------------- */
+
+static void look_from(struct live *live, size_t place)
+{
+    live->here = place;
+    live->engine->context.here.netns =
+        live->places[place].netns.id ? &live->places[place].netns : &live->engine->own;
+}
+
+static void look_from_nowhere(struct live *live)
+{
+    live->engine->context.here.netns = NULL;
+}
+
+/* A socket that was asked for. */
+static int take_again(const struct record *record, void *arg)
+{
+    struct live *live = arg;
+    struct delta *delta = live->engine->delta;
+    const struct predicate *where = live->listing->where;
+    struct record change;
+    int error;
+
+    if (!delta_find(delta, record->identity, live->here))
+        return 0;
+    error = delta_take(delta, record, delta_netns(delta, live->here), &change);
+    if (!error)
+        error = live_mark(live, &change, delta_netns(delta, live->here));
+    if (!error && (!where || predicate_holds(where, &change, &live->engine->context)))
+        take_row(&live->sink, &change);
+    return error;
+}
+
+static uint64_t needs_of(const struct live *live)
+{
+    return live->listing->needs.fields | predicate_needs(live->listing->where).fields;
+}
+
+/* Asks for the rows of one namespace that are marked so, at most so many. */
+static int ask_from(struct live *live, size_t place, size_t most, struct report *report)
+{
+    const size_t count = delta_count(live->engine->delta);
+    struct socket_id ids[SOCKETS_AT_ONCE];
+    const struct socket_id *these[SOCKETS_AT_ONCE];
+    size_t asked = 0, chosen = 0;
+    int error = 0;
+
+    look_from(live, place);
+    for (size_t i = 0; i < count && asked < most && error >= 0; i++) {
+        struct remembered *row = delta_at(live->engine->delta, i);
+        if (row->flags & IS_ASKED && row->place == place) {
+            row->flags &= (uint8_t)~IS_ASKED;
+            ids[chosen] = id_of(live, row);
+            these[chosen] = &ids[chosen];
+            chosen++;
+            asked++;
+        }
+        if (chosen == SOCKETS_AT_ONCE || (chosen && (i + 1 == count || asked == most))) {
+            error = socket_watch_ask(live->places[place].watch, these, chosen, needs_of(live),
+                                     take_again, live, report);
+            chosen = 0;
+        }
+    }
+    look_from_nowhere(live);
+    return error;
+}
+
+static int ask(struct live *live, size_t most, struct report *report)
+{
+    int error = 0;
+
+    for (size_t i = 0; i < live->place_count && error >= 0; i++)
+        if (live->places[i].watch)
+            error = ask_from(live, i, most, report);
+    return error < 0 ? error : 0;
+}
+
+static bool is_active(const struct live_row *row, uint32_t now)
+{
+    return row->active > 1 && now - row->active < LIVE_AGE;
+}
+
+int live_refresh(struct live *live, struct report *report)
+{
+    const uint32_t now = now_of(live);
+
+    live->engine->context.time = live->listing->time = clock_nanoseconds(CLOCK_REALTIME);
+    for (size_t i = 0; i < delta_count(live->engine->delta); i++) {
+        struct remembered *row = delta_at(live->engine->delta, i);
+        if (row->flags & IS_WANTED && !(row->flags & HAS_ENDED) &&
+            is_active(row_of(live, row), now))
+            row->flags |= IS_ASKED;
+    }
+    return ask(live, ASKED_MAX, report);
+}
+
+/* --- What ends -------------------------------------------------------------------------------- */
+
+/* Ended rows are kept in two lists, of which the older one goes when it is too old to be shown. */
+static void keep_ended(struct live *live, const struct record *record)
+{
+    const uint64_t now = clock_nanoseconds(CLOCK_REALTIME);
+    const uint64_t age = LIVE_AGE * (CLOCK_SECOND / 1000);
+
+    if (live->ended[0].count && now - live->ended_since[0] > age) {
+        rows_clear(&live->ended[1]);
+        live->ended[1] = live->ended[0];
+        live->ended[0] = (struct rows){0};
+    }
+    if (!live->ended[0].count)
+        live->ended_since[0] = now;
+    if (live->ended[0].count < ENDED_MAX)
+        (void)rows_add(&live->ended[0], record);
+}
+
+static void tell_end(struct live *live, struct record *record)
+{
+    record->visit = live->here;
+    record->socket.event = LIVE_CLOSED;
+    record->has |= SOCKET_EVENT;
+    if (!(record->has & SOCKET_RECEIVED))
+        record->socket.received = clock_nanoseconds(CLOCK_REALTIME);
+    record->has |= SOCKET_RECEIVED;
+    if (live->stream)
+        tell(live, record);
+    else
+        keep_ended(live, record);
+}
+
+static int take_end(const struct record *record, void *arg)
+{
+    struct live *live = arg;
+    struct delta *delta = live->engine->delta;
+    const struct listing *listing = live->listing;
+    struct remembered *row = delta_find(delta, record->identity, live->here);
+    struct record end = *record, change = end;
+    bool wanted = false;
+
+    if (row && row->flags & HAS_ENDED)
+        return 0;
+    if (row) {
+        end.socket.inode = row_of(live, row)->inode;
+        end.has |= SOCKET_INODE;
+        if (delta_take(delta, &end, delta_netns(delta, live->here), &change) < 0)
+            return -ENOMEM;
+        row = delta_last(delta);
+        row->flags |= HAS_ENDED;
+        row_of(live, row)->since = now_of(live);
+        wanted = row->flags & IS_WANTED;
+    }
+    change.socket.event = LIVE_CLOSED;
+    change.has |= SOCKET_EVENT;
+    if (!wanted && !listing->tables->where) /* that of a table asks for a state that it had */
+        wanted =
+            !listing->where || predicate_holds(listing->where, &change, &live->engine->context);
+    if (wanted)
+        tell_end(live, &change);
+    return 0;
+}
+
+static void tell_loss(struct live *live)
+{
+    struct record lost = {
+        .kind = &kind_socket,
+        .has = SOCKET_EVENT | SOCKET_RECEIVED,
+        .socket = {.event = LIVE_LOST, .received = clock_nanoseconds(CLOCK_REALTIME)}};
+
+    if (live->stream)
+        live->stream->ops->row(live->stream, &lost);
+}
+
+int live_read_ends(struct live *live, struct report *report)
+{
+    bool lost = false;
+    int error = 0;
+
+    for (size_t i = 0; i < live->place_count && error >= 0; i++) {
+        if (!live->places[i].watch || socket_watch_descriptor(live->places[i].watch) < 0)
+            continue;
+        look_from(live, i);
+        error = socket_watch_ended(live->places[i].watch, take_end, live, report);
+        look_from_nowhere(live);
+        lost |= error == -ENOBUFS;
+        error = error == -ENOBUFS ? 0 : error;
+    }
+    if (lost)
+        tell_loss(live);
+    return error < 0 ? error : lost;
+}
+
+/* Of a row of which the kernel no longer tells anything. */
+static struct record memory_of(const struct live *live, struct remembered *row)
+{
+    const struct live_row *of = row_of(live, row);
+    struct record record = {.kind = &kind_socket,
+                            .identity = row->key,
+                            .visit = row->place,
+                            .has = SOCKET_ADDRESSES | SOCKET_STATE | SOCKET_COOKIE |
+                                   SOCKET_INTERFACE | SOCKET_INODE,
+                            .socket = {.family = of->family,
+                                       .protocol = of->protocol,
+                                       .state = row->state,
+                                       .inode = of->inode,
+                                       .interface = of->interface,
+                                       .local = {{.family = of->family}, of->local_port},
+                                       .remote = {{.family = of->family}, of->remote_port}}};
+
+    memcpy(record.socket.local.address.bytes, of->local, sizeof of->local);
+    memcpy(record.socket.remote.address.bytes, of->remote, sizeof of->remote);
+    return record;
+}
+
+static bool keeps(struct remembered *row, void *arg)
+{
+    return row->run == *(const uint32_t *)arg;
+}
+
+/*
+ * What the look did not see may have been missed by the dump, or its end was lost: then it is asked
+ * for. What is still not there has ended.
+ */
+static int drop_missing(struct live *live, struct report *report)
+{
+    struct delta *delta = live->engine->delta;
+    uint32_t run = delta_run(delta);
+    int error;
+
+    for (size_t i = 0; i < delta_count(delta); i++) {
+        struct remembered *row = delta_at(delta, i);
+        if (row->run != run && !(row->flags & HAS_ENDED))
+            row->flags |= IS_ASKED;
+    }
+    error = ask(live, SIZE_MAX, report);
+    for (size_t i = 0; i < delta_count(delta); i++) {
+        struct remembered *row = delta_at(delta, i);
+        if (row->run == run || !(row->flags & IS_WANTED) || row->flags & HAS_ENDED)
+            continue;
+        struct record gone = memory_of(live, row);
+        look_from(live, row->place);
+        tell_end(live, &gone);
+        look_from_nowhere(live);
+    }
+    delta_forget(delta, keeps, &run);
+    /* a namespace cannot end as long as its sockets are open here */
+    for (size_t i = 0; i < live->place_count && live->listing->all_netns; i++)
+        if (live->places[i].run != run) {
+            socket_watch_destroy(live->places[i].watch);
+            live->places[i].watch = NULL;
+        }
+    return error;
+}
+
+int live_look(struct live *live, struct report *report)
+{
+    int error, lost;
+
+    hash_table_finish(&live->groups);
+    live->listing->time = clock_nanoseconds(CLOCK_REALTIME);
+    error = engine_run(live->engine, live->listing, &live->sink, report);
+    lost = error < 0 ? error : live_read_ends(live, report);
+    error = lost < 0 ? lost : drop_missing(live, report);
+    live->first = false;
+    return error;
+}
+
+size_t live_descriptors(const struct live *live, int *descriptors, size_t most)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < live->place_count && count < most; i++)
+        if (live->places[i].watch && socket_watch_descriptor(live->places[i].watch) >= 0)
+            descriptors[count++] = socket_watch_descriptor(live->places[i].watch);
+    return count;
+}
+
+uint64_t live_told(const struct live *live)
+{
+    return live->told;
+}
+
+/* --- Its life --------------------------------------------------------------------------------- */
+
+struct live *live_create(struct engine *engine, struct listing *listing, struct sink *stream,
+                         unsigned kinds, int *error)
+{
+    static const struct sink_ops ops = {.row = take_row};
+    struct live *live = calloc(1, sizeof *live);
+
+    *error = -ENOMEM;
+    if (!live)
+        return NULL;
+    *live = (struct live){.engine = engine,
+                          .listing = listing,
+                          .stream = stream,
+                          .kinds = kinds,
+                          .began = clock_nanoseconds(CLOCK_MONOTONIC),
+                          .idle = field_named(&kind_socket, "idle"),
+                          .first = true};
+    live->sink = (struct sink){&ops, stream ? stream->writer : &live->no_writer, &engine->context};
+    listing->live = live;
+    listing->delta = true;
+    delta_destroy(engine->delta);
+    engine->delta = delta_create_for(listing->rates, listing->rate_count,
+                                     sizeof(struct live_row) + listing->rate_count * sizeof(float));
+    /* from now on, so that no end is missed; of all namespaces, when a row of one comes */
+    if (engine->delta && !listing->all_netns) {
+        live->places = calloc(1, sizeof *live->places);
+        live->place_count = live->place_capacity = live->places != NULL;
+        if (live->places && delta_place(engine->delta, 0) == 0)
+            *error = socket_watch_create(&live->places->watch, kinds, NULL);
+    } else if (engine->delta) {
+        *error = 0;
+    }
+    if (!*error)
+        return live;
+    live_destroy(live);
+    return NULL;
+}
+
+void live_destroy(struct live *live)
+{
+    if (!live)
+        return;
+    for (size_t i = 0; i < live->place_count; i++)
+        socket_watch_destroy(live->places[i].watch);
+    for (size_t i = 0; i < COUNT(live->ended); i++)
+        rows_clear(&live->ended[i]);
+    hash_table_finish(&live->groups);
+    delta_destroy(live->engine->delta);
+    live->engine->delta = NULL;
+    live->listing->live = NULL;
+    free(live->places);
+    free(live->ranked);
+    free(live);
+}
+
+void live_choose(struct live *live, const struct live_view *view)
+{
+    live->view = *view;
+}
