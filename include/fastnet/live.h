@@ -20,14 +20,15 @@ enum { LIVE_AGE = 3000 };
 
 /* Which rows are handed on, and in which order. */
 struct live_view {
-    struct sort_key order;     /* the field may be NULL: as they come */
+    struct sort_key order;     /* the field may be NULL: all that moves */
     const struct field *group; /* their rows stand below those of groups, or NULL */
     bool folded;               /* only groups */
     bool idle;                 /* also rows that did not move of late */
     size_t first, count;       /* so many rows from this one on */
+    uint64_t least;            /* rates are those of so many nanoseconds, at least */
 };
 
-enum { LIVE_STATES = 16, LIVE_SUMS = 8 };
+enum { LIVE_STATES = 16, LIVE_SUMS = 8, LIVE_LINES = 200 /* at most, of a view */ };
 
 /* Of all rows that the filter leaves. */
 struct live_summary {
@@ -81,11 +82,14 @@ size_t live_descriptors(const struct live *live, int *descriptors, size_t most);
 int live_show(struct live *live, const struct live_view *view, const struct live_taker *taker,
               struct live_summary *summary, struct report *report);
 
-/* The row of this socket, with all that is known of it. Returns 0, or -ENOENT: it is gone. */
-int live_show_one(struct live *live, uint64_t cookie, uint64_t netns, uint64_t needs, record_fn fn,
+/*
+ * Passes a socket to fn, by its cookie and its record's visit, with these fields (SOCKET_*); not if
+ * it is gone. Returns 0 or -errno.
+ */
+int live_show_one(struct live *live, uint64_t cookie, size_t visit, uint64_t needs, record_fn fn,
                   void *arg, struct report *report);
 
-/* Called for each row that the filter leaves, with its rates a second (listing.rates). */
+/* Called for each row, wanted or not, with its rates a second (listing.rates). */
 typedef void (*live_rates_fn)(void *arg, const struct endpoint *local, uint32_t interface,
                               const double *rates);
 void live_each(const struct live *live, live_rates_fn fn, void *arg);

@@ -104,6 +104,12 @@ size_t owners_find(struct owners *owners, uint64_t inode, const struct owner **f
  */
 const struct owner *owners_maker(struct owners *owners, pid_t pid, const char *name);
 
+/*
+ * The arguments of a process, separated by blanks and escaped, at most `size` bytes with the
+ * terminator; "-" if they cannot be read. Uses RIGHT_OWNERS. Returns text.
+ */
+const char *process_command_line(pid_t pid, char *text, size_t size);
+
 /* What the walks missed. Missing permission and vanishing processes are no errors. */
 struct owners_summary {
     size_t denied;  /* processes that hide descriptors from this user */

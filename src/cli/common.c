@@ -23,6 +23,34 @@ const char *common_command(const struct common *common, char command[COMMON_COMM
     return common->words ? "fastnet" : command;
 }
 
+void common_put_letters(FILE *stream, const struct option_table *table, unsigned group,
+                        const struct common *common)
+{
+    const char *before = " -";
+
+    for (size_t i = 0; i < table->count; i++) {
+        const struct option *option = &table->options[i];
+        if (option->group == group && option->letter && option->member &&
+            *((const bool *)common + option->member)) {
+            fprintf(stream, "%s%c", before, option->letter);
+            before = "";
+        }
+    }
+}
+
+void common_put_filters(FILE *stream, const struct common *common)
+{
+    const struct filters *filters = &common->filters;
+
+    for (size_t i = 0; i < filters->count; i++) {
+        fprintf(stream, " --%s", filters->typed[i].option->name);
+        text_put_word(stream, "=", filters->typed[i].text);
+    }
+    if (common->netns)
+        text_put_word(stream, " --netns=", common->netns);
+    fputs(common->all_netns ? " --all-netns" : "", stream);
+}
+
 unsigned common_width(const struct common *common)
 {
     struct winsize size;

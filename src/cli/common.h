@@ -94,6 +94,14 @@ int common_help(const struct common *common);
 enum { COMMON_COMMAND = 24 };
 const char *common_command(const struct common *common, char command[COMMON_COMMAND]);
 
+/*
+ * Writes what was typed as words of a command line: the letters of a group of options that are set,
+ * and the filters with the namespaces.
+ */
+void common_put_letters(FILE *stream, const struct option_table *table, unsigned group,
+                        const struct common *common);
+void common_put_filters(FILE *stream, const struct common *common);
+
 /* Says what is wrong with the command line. Returns the exit status for that. */
 int common_complain(const struct common *common, bool hint, const char *format, ...)
     __attribute__((format(printf, 3, 4)));

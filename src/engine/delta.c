@@ -19,6 +19,8 @@ struct delta {
     const struct field **counters;
     size_t counter_count;
     uint32_t run;
+    bool waits;     /* the row that was taken last did not become another one */
+    uint64_t least; /* nanoseconds between two sights of a row */
     /* The rows, one behind the other. */
     char *rows;
     size_t stride, count, capacity;
@@ -86,6 +88,16 @@ size_t delta_count(const struct delta *delta)
 uint32_t delta_run(const struct delta *delta)
 {
     return delta->run;
+}
+
+void delta_wait(struct delta *delta, uint64_t nanoseconds)
+{
+    delta->least = nanoseconds;
+}
+
+bool delta_waits(const struct delta *delta)
+{
+    return delta->waits;
 }
 
 struct remembered *delta_last(const struct delta *delta)
@@ -333,6 +345,11 @@ static bool has_counters(const struct record *record)
     return false;
 }
 
+static size_t number_of(const struct delta *delta, const struct remembered *row)
+{
+    return (size_t)((const char *)row - delta->rows) / delta->stride + 1;
+}
+
 int delta_take(struct delta *delta, const struct record *record, uint64_t netns,
                struct record *change)
 {
@@ -349,6 +366,12 @@ int delta_take(struct delta *delta, const struct record *record, uint64_t netns,
         return 0;
     place = delta_place(delta, netns);
     row = place < 0 ? NULL : delta_find(delta, key, (size_t)place);
+    delta->waits = row && now - row->at < delta->least;
+    if (delta->waits) {
+        row->run = delta->run;
+        delta->last = number_of(delta, row);
+        return 0;
+    }
     if (row && now > row->at && (delta->extra || row->run != delta->run) &&
         is_comparable(delta, record, row)) {
         change->before = delta_recall(delta, record, row->before);
@@ -356,7 +379,7 @@ int delta_take(struct delta *delta, const struct record *record, uint64_t netns,
     }
     if (!row && (place < 0 || !(row = add(delta, key, (size_t)place))))
         return -ENOMEM;
-    delta->last = (size_t)((char *)row - delta->rows) / delta->stride + 1;
+    delta->last = number_of(delta, row);
     row->at = now;
     row->run = delta->run;
     for (size_t i = 0; i < delta->counter_count; i++)

@@ -57,6 +57,14 @@ struct remembered *delta_at(const struct delta *delta, size_t i);
 void *delta_extra(const struct delta *delta, struct remembered *row);
 uint32_t delta_run(const struct delta *delta);
 
+/*
+ * A row that was seen less than so many nanoseconds ago is as it was then: it has no row before,
+ * and its numbers stay. 0: none is.
+ */
+void delta_wait(struct delta *delta, uint64_t nanoseconds);
+/* Whether the row that was taken last is such a one. */
+bool delta_waits(const struct delta *delta);
+
 /* The row that was taken last; NULL: it is not remembered. */
 struct remembered *delta_last(const struct delta *delta);
 

@@ -301,7 +301,8 @@ void run_need_owners(struct run *run)
     if (listing->live && run->engine->context.owners)
         return; /* new rows have them looked for again */
     /* while rows come, the right to read a captured tree is in effect */
-    if (listing->where && !listing->live && !listing->events && !listing->diag_file && !run_is_captured(run))
+    if (listing->where && !listing->live && !listing->events && !listing->diag_file &&
+        !run_is_captured(run))
         run_put_off_owners(run);
     else
         run_walk_owners(run);

@@ -19,7 +19,7 @@ struct engine {
     struct owners_program *owners_program;
     struct connects *connects;
     struct socket_pass *pass;
-    unsigned looks; /* at new owners */
+    unsigned looks;   /* at new owners */
     struct netns own; /* where context.here is, unless all namespaces are visited */
     struct context context;
 };

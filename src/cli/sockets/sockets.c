@@ -158,28 +158,17 @@ static const char *command_for_attention(const struct sockets_options *options,
                                          char command[COMMAND_MAX])
 {
     const struct common *common = &options->common;
-    const struct filters *filters = &common->filters;
     FILE *stream = fmemopen(command, COMMAND_MAX - 1, "w");
-    const char *before = " -", *at = command;
+    const char *at = command;
 
     if (!stream)
         return NULL;
     fputs(strcmp(common->program, "sockets") == 0 ? "sockets" : "fastnet s", stream);
-    for (size_t i = 0; i < COUNT(options_table) && options_table[i].group == WHICH; i++)
-        if (options_table[i].member && *((const bool *)options + options_table[i].member)) {
-            fprintf(stream, "%s%c", before, options_table[i].letter);
-            before = "";
-        }
+    common_put_letters(stream, &sockets_table, WHICH, common);
     fputs(" --attention", stream);
-    for (size_t i = 0; i < filters->count; i++) {
-        fprintf(stream, " --%s", filters->typed[i].option->name);
-        text_put_word(stream, "=", filters->typed[i].text);
-    }
-    if (common->netns)
-        text_put_word(stream, " --netns=", common->netns);
+    common_put_filters(stream, common);
     if (common->proc_root)
         text_put_word(stream, " --proc-root=", common->proc_root);
-    fputs(common->all_netns ? " --all-netns" : "", stream);
     if (fclose(stream) != 0)
         return NULL;
     while (*at >= ' ' && *at <= '~')

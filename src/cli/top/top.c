@@ -199,6 +199,7 @@ int top_begin(struct top *top, struct sink *stream, struct report *report)
     top->live = live_create(top->engine, &top->command->listing, stream, top->kinds, &error);
     if (!top->live)
         return error;
+    top->view.least = top->interval_ms * (CLOCK_SECOND / 1000) / 2;
     live_choose(top->live, &top->view);
     error = top_look(top, true, report);
     top->budget.last = pace_now(); /* what the beginning costs is not counted */
@@ -286,7 +287,7 @@ static int go_on(struct listing_command *command, struct engine *engine, struct 
 {
     struct top *top = (struct top *)(uintptr_t)command->arg;
     struct listing *listing = &command->listing;
-    int status = stream_begin(&top->stream, &top->common, listing, 0, 0);
+    int status = top->screen ? 0 : stream_begin(&top->stream, &top->common, listing, 0, 0);
 
     if (status)
         return status;
@@ -295,15 +296,20 @@ static int go_on(struct listing_command *command, struct engine *engine, struct 
     top->command = command;
     top->engine = engine;
     top->view.order = listing->sort[0];
+    if (!top->view.order.field)
+        top->view.order.descending = true;
     listing->sort[0].field = NULL;
-    status = stream(top, sink);
+    top->view.idle = top->idle;
+    status = top->screen ? top_screen(top, sink->writer) : stream(top, sink);
     live_destroy(top->live);
     stream_finish(&top->stream);
     return status;
 }
 
-static const char *conflict_of(const struct common *common)
+static const char *conflict_of(const struct top *top)
 {
+    const struct common *common = &top->common;
+
     if (common->proc_root || common->backend == BACKEND_PROC)
         return "rates come by netlink only, not from /proc";
     if (common->exact)
@@ -312,9 +318,20 @@ static const char *conflict_of(const struct common *common)
         return "--output: it has no end at which a file could be replaced (try >FILE)";
     if (common_is_metrics(common))
         return "metrics are of listings that end (fastnet netstat -t --count-by=state)";
+    if (top->screen)
+        return NULL;
     if (common->count_by)
         return "--count-by: events are not counted (try fastnet s -c --count-by=process)";
     return common->sort ? "--sort: events come as they happen" : NULL;
+}
+
+/* One on which a table can stay in place, with keys. */
+static bool is_terminal(void)
+{
+    const char *term = getenv("TERM");
+
+    return isatty(STDIN_FILENO) && isatty(STDOUT_FILENO) && term && *term &&
+           strcmp(term, "dumb") != 0;
 }
 
 static int run(struct top *top)
@@ -323,10 +340,15 @@ static int run(struct top *top)
     struct rates *rates = malloc(sizeof *rates);
     struct listing_command command = {
         .common = &top->common,
-        .columns = {"time event cookie protocol family state local_address local_port",
-                    "remote_address remote_port bytes_sent_per_second bytes_received_per_second",
-                    "bytes_sent bytes_received bytes_retrans total_retrans rtt recv_q send_q",
-                    "uid inode pid process processes"},
+        .columns = {top->screen
+                        ? "owners proto local remote state bytes_sent_per_second "
+                          "bytes_received_per_second rtt resent_percent bytes_sent "
+                          "bytes_received send"
+                        : "time event cookie protocol family state local_address local_port "
+                          "remote_address remote_port bytes_sent_per_second "
+                          "bytes_received_per_second bytes_sent bytes_received "
+                          "bytes_retrans total_retrans rtt recv_q send_q uid inode pid "
+                          "process processes"},
         .without = NEED_NAMES,
         .listing = {.tables = tables},
         .go_on = go_on,
@@ -358,9 +380,10 @@ int top_run(int argc, char *const argv[])
         return status;
     top.interval_ms = top.common.interval_ms ? top.common.interval_ms : 1000;
     top.common.interval_ms = 0;
-    if (top.common.format == FORMAT_PLAIN && !top.common.explain)
+    top.screen = top.common.format == FORMAT_PLAIN && is_terminal();
+    if (top.common.format == FORMAT_PLAIN && !top.common.explain && !top.screen)
         top.common.format = FORMAT_NDJSON;
-    conflict = conflict_of(&top.common);
+    conflict = conflict_of(&top);
     if (conflict)
         return common_misuse(&top.common, "%s", conflict);
     return run(&top);

@@ -21,6 +21,7 @@ struct top {
     struct common common; /* first */
     unsigned for_ms, interval_ms;
     bool tcp, udp, raw, inet, inet6, idle;
+    bool screen; /* a table, not a stream */
     struct budget budget;
     const char *group; /* of --count-by */
     struct listing_command *command;

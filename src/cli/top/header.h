@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT */
+/* The numbers above the table: of the kernel, and of interfaces beside their sockets. */
+#ifndef CLI_TOP_HEADER_H
+#define CLI_TOP_HEADER_H
+
+#include "fastnet/live.h"
+
+struct header;
+
+enum { HEADER_INTERFACES = 16, HEADER_TEXT = 400 };
+
+/* A number of bytes as people read it. */
+enum { TOP_AMOUNT = 32 };
+const char *top_amount(char room[TOP_AMOUNT], double amount);
+
+struct header *header_create(void); /* NULL when memory is short */
+void header_destroy(struct header *header);
+
+/*
+ * Reads the numbers. What the sockets moved is compared with them. Does nothing if they were read
+ * less than `least` nanoseconds ago.
+ */
+void header_read(struct header *header, const struct live *live, uint64_t least);
+
+/* "... 0.3 % of segments sent again, 2 listen overflows/s"; "-" for what is not known. */
+void header_put_kernel(const struct header *header, char text[HEADER_TEXT]);
+
+/* The line of an interface with traffic; false: there are no more. */
+bool header_put_interface(const struct header *header, size_t i, char text[HEADER_TEXT]);
+
+#endif

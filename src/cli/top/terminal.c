@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Signals that end the program have a handler that gives the terminal back and lets the signal do
+ * what it does. Those that only tell something come while terminal_wait() waits.
+ */
+#include "cli/top/terminal.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <termios.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "fastnet/array.h"
+#include "fastnet/clock.h"
+
+/* The alternate screen, no cursor, no wrapping at the last column; and back, also from a frame. */
+#define TAKE "\033[?1049h\033[?25l\033[?7l"
+#define GIVE "\033[?2026l\033[0m\033[?7h\033[?25h\033[?1049l"
+
+/* At file scope, because a signal handler reaches nothing else. */
+static struct termios former, raw;
+static volatile sig_atomic_t taken, changed;
+static sigset_t waiting; /* the signals that are blocked while it waits */
+
+static struct {
+    unsigned char bytes[64];
+    size_t count, at;
+} input;
+
+static void say(const char *text, size_t length)
+{
+    (void)!write(STDOUT_FILENO, text, length);
+}
+
+static void take(void)
+{
+    tcsetattr(STDIN_FILENO, TCSADRAIN, &raw);
+    say(TAKE, sizeof TAKE - 1);
+    taken = 1;
+    changed = 1;
+}
+
+static void give_back(void)
+{
+    if (!taken)
+        return;
+    taken = 0;
+    say(GIVE, sizeof GIVE - 1);
+    tcsetattr(STDIN_FILENO, TCSADRAIN, &former);
+}
+
+static void end(int number)
+{
+    give_back();
+    signal(number, SIG_DFL);
+    raise(number);
+}
+
+static void note_change(int number)
+{
+    (void)number;
+    changed = 1;
+}
+
+static void suspend(int number);
+
+static void set_suspend(void)
+{
+    const struct sigaction action = {.sa_handler = suspend, .sa_flags = (int)SA_NODEFER};
+
+    sigaction(SIGTSTP, &action, NULL);
+}
+
+/* It stops inside of this, where the signal has its usual effect, and goes on here. */
+static void suspend(int number)
+{
+    const int error = errno;
+
+    give_back();
+    signal(number, SIG_DFL);
+    raise(number);
+    set_suspend();
+    take();
+    errno = error;
+}
+
+/* After SIGSTOP, which no program sees, a shell may have changed the terminal. */
+static void resume(int number)
+{
+    const int error = errno;
+
+    (void)number;
+    if (taken)
+        take();
+    errno = error;
+}
+
+/* Not of signals that this program was started to ignore. */
+static void handle(int number, void (*handler)(int))
+{
+    const struct sigaction action = {.sa_handler = handler};
+    struct sigaction before;
+
+    if (sigaction(number, NULL, &before) == 0 && before.sa_handler == SIG_DFL)
+        sigaction(number, &action, NULL);
+}
+
+static void handle_signals(void)
+{
+    /* these do nothing by default, or stop the program and can only be sent to do that */
+    static const int others[] = {SIGCHLD, SIGURG, SIGKILL, SIGSTOP, SIGTTIN, SIGTTOU};
+    sigset_t told;
+
+    sigemptyset(&told);
+    sigaddset(&told, SIGWINCH);
+    sigaddset(&told, SIGCONT);
+    sigaddset(&told, SIGTSTP);
+    sigprocmask(SIG_BLOCK, &told, &waiting);
+    handle(SIGWINCH, note_change);
+    handle(SIGCONT, resume);
+    set_suspend();
+    for (int number = 1; number <= SIGRTMAX; number++) {
+        bool ends = !sigismember(&told, number);
+        for (size_t i = 0; i < COUNT(others); i++)
+            ends &= number != others[i];
+        if (ends)
+            handle(number, end);
+    }
+}
+
+int terminal_begin(void)
+{
+    if (tcgetattr(STDIN_FILENO, &former) < 0)
+        return -errno;
+    raw = former;
+    raw.c_iflag &= ~(tcflag_t)(ICRNL | IXON);
+    raw.c_lflag &= ~(tcflag_t)(ICANON | ECHO);
+    raw.c_cc[VMIN] = 0;
+    raw.c_cc[VTIME] = 0;
+    handle_signals();
+    take();
+    return 0;
+}
+
+void terminal_end(void)
+{
+    give_back();
+}
+
+bool terminal_wait(uint64_t nanoseconds, const int *descriptors, size_t count)
+{
+    enum { MOST = 256 };
+    struct pollfd pollfds[MOST] = {{.fd = STDIN_FILENO, .events = POLLIN}};
+    const struct timespec time = {(time_t)(nanoseconds / CLOCK_SECOND),
+                                  (long)(nanoseconds % CLOCK_SECOND)};
+
+    if (changed)
+        return true;
+    for (size_t i = 0; i < count && i + 1 < MOST; i++)
+        pollfds[i + 1] = (struct pollfd){.fd = descriptors[i], .events = POLLIN};
+    if (ppoll(pollfds, (count < MOST ? count : MOST - 1) + 1, &time, &waiting) < 0)
+        return errno == EINTR;
+    if (!pollfds[0].revents)
+        return true;
+    const ssize_t length = read(STDIN_FILENO, input.bytes, sizeof input.bytes);
+    input.at = 0;
+    input.count = length > 0 ? (size_t)length : 0;
+    return length > 0 || (length < 0 && (errno == EAGAIN || errno == EINTR));
+}
+
+/* What terminals send for keys: behind ESC and '[' or 'O'. */
+static const struct {
+    const char *bytes;
+    int key;
+} sequences[] = {
+    {"A", KEY_UP},   {"B", KEY_DOWN},       {"C", KEY_RIGHT}, {"D", KEY_LEFT},  {"5~", KEY_PAGE_UP},
+    {"H", KEY_HOME}, {"6~", KEY_PAGE_DOWN}, {"F", KEY_END},   {"1~", KEY_HOME}, {"4~", KEY_END},
+};
+
+/* Behind ESC: a key of these, or nothing for one that means nothing here. */
+static int take_sequence(void)
+{
+    const char *at = (const char *)input.bytes + input.at + 1;
+    const size_t left = input.count - input.at - 1;
+    size_t length = 0;
+
+    for (size_t i = 0; i < COUNT(sequences); i++) {
+        length = strlen(sequences[i].bytes);
+        if (left >= length && memcmp(at, sequences[i].bytes, length) == 0) {
+            input.at += 1 + length;
+            return sequences[i].key;
+        }
+    }
+    /* parameters, up to the letter that ends it (ECMA-48) */
+    for (length = 0; length < left && (at[length] < '@' || at[length] > '~'); length++)
+        ;
+    input.at += 1 + length + (length < left);
+    return KEY_NONE;
+}
+
+int terminal_key(void)
+{
+    while (input.at < input.count) {
+        const int key = input.bytes[input.at++];
+        if (key != KEY_ESCAPE || input.at == input.count)
+            return key == '\n' ? KEY_ENTER : key == '\b' ? KEY_BACKSPACE : key;
+        if (input.bytes[input.at] != '[' && input.bytes[input.at] != 'O')
+            return KEY_ESCAPE;
+        const int special = take_sequence();
+        if (special != KEY_NONE)
+            return special;
+    }
+    return KEY_NONE;
+}
+
+bool terminal_changed(void)
+{
+    const bool is_changed = changed;
+
+    changed = 0;
+    return is_changed;
+}
+
+void terminal_size(size_t *width, size_t *height)
+{
+    struct winsize size = {.ws_col = 0};
+
+    if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) < 0 || !size.ws_col || !size.ws_row)
+        size = (struct winsize){.ws_col = 80, .ws_row = 24};
+    *width = size.ws_col;
+    *height = size.ws_row;
+}

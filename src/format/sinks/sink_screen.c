@@ -1,0 +1,483 @@
+/* SPDX-License-Identifier: MIT */
+#include <stdlib.h>
+#include <string.h>
+
+#include "fastnet/array.h"
+#include "fastnet/screen.h"
+#include "fastnet/text.h"
+#include "format/sinks/fit.h"
+#include "format/text/put.h"
+#include "format/text/value.h"
+#include "format/text/width.h"
+
+enum {
+    WIDTH_MAX = 512,
+    HEIGHT_MAX = 256,
+    CELL_BYTES = 96, /* of a value; longer ones are cut */
+    CELL_WIDTH = 64,
+    GUTTER = 2, /* columns before a row: what happened to it */
+};
+
+/* One column of a line. The second one of a wide character is empty. */
+struct spot {
+    const char *colour; /* an escape sequence, or NULL */
+    char text[6];       /* a character and what combines with it, as far as there is room */
+    uint8_t length;     /* 0: a blank */
+};
+
+/* A value of a row. */
+struct screen_cell {
+    char text[CELL_BYTES];
+    uint8_t length, width;
+    const char *colour;
+};
+
+struct screen_row {
+    enum screen_style style;
+    bool is_title;
+};
+
+struct screen {
+    struct sink sink;
+    struct sink_options options;
+    const struct field *event;
+    struct spot *now, *before; /* of the lines of a frame: WIDTH_MAX * HEIGHT_MAX */
+    size_t width, height;
+    bool table;   /* the frame has one */
+    bool whole;   /* the next frame is written whole */
+    size_t lines; /* above the table */
+    struct screen_row rows[SCREEN_ROWS];
+    struct screen_cell *cells; /* options.count for each row */
+    size_t row_count;
+    struct fit_column *columns;
+};
+
+static const char *const styles[] = {
+    [SCREEN_PLAIN] = NULL,        [SCREEN_BOLD] = "\033[1m",  [SCREEN_DIM] = "\033[2m",
+    [SCREEN_NEW] = "\033[32m",    [SCREEN_ENDED] = "\033[2m", [SCREEN_CHOSEN] = "\033[7m",
+    [SCREEN_PROBLEM] = "\033[31m"};
+
+static const char *style_of(const struct screen *screen, enum screen_style style)
+{
+    if (!screen->options.colour && (style == SCREEN_NEW || style == SCREEN_PROBLEM))
+        return NULL;
+    return styles[style];
+}
+
+/* --- The grid --------------------------------------------------------------------------------- */
+
+static struct spot *spot_at(const struct screen *screen, struct spot *grid, size_t line,
+                            size_t column)
+{
+    (void)screen;
+    return &grid[line * WIDTH_MAX + column];
+}
+
+/* The bytes of the next character: valid UTF-8, as escape_text() leaves it. */
+static size_t bytes_of(const char *text, size_t length)
+{
+    size_t bytes = 1;
+
+    while (bytes < length && ((unsigned char)text[bytes] & 0xc0) == 0x80)
+        bytes++;
+    return bytes;
+}
+
+/* Draws text on a line, up to the given column; returns the column behind it. */
+static size_t draw(struct screen *screen, size_t line, size_t column, size_t end, const char *text,
+                   size_t length, const char *colour)
+{
+    struct spot *last = NULL;
+
+    if (line >= screen->height)
+        return column;
+    if (end > screen->width)
+        end = screen->width;
+    while (length > 0) {
+        const size_t bytes = bytes_of(text, length), width = text_width(text, bytes);
+        if (width && column + width > end)
+            break;
+        if (width) {
+            last = spot_at(screen, screen->now, line, column);
+            for (size_t i = 0; i < width; i++)
+                last[i] = (struct spot){.colour = colour, .length = i ? UINT8_MAX : 0};
+            column += width;
+        }
+        if (last && last->length + bytes <= sizeof last->text) {
+            memcpy(last->text + last->length, text, bytes);
+            last->length = (uint8_t)(last->length + bytes);
+        }
+        text += bytes;
+        length -= bytes;
+    }
+    return column;
+}
+
+static void colour_line(struct screen *screen, size_t line, const char *colour)
+{
+    for (size_t i = 0; i < screen->width && line < screen->height; i++) {
+        struct spot *spot = spot_at(screen, screen->now, line, i);
+        if (!spot->colour || colour == styles[SCREEN_CHOSEN])
+            spot->colour = colour;
+    }
+}
+
+static bool is_same(const struct spot *a, const struct spot *b)
+{
+    return a->colour == b->colour && a->length == b->length &&
+           (a->length == UINT8_MAX || memcmp(a->text, b->text, a->length) == 0);
+}
+
+static void go_to(struct writer *writer, size_t line, size_t column)
+{
+    char text[2 * TEXT_U64_MAX + 8], *end = PUT(text, "\033[");
+
+    end = text_u64(end, line + 1);
+    *end++ = ';';
+    end = text_u64(end, column + 1);
+    *end++ = 'H';
+    writer_put(writer, text, (size_t)(end - text));
+}
+
+static void put_spot(struct writer *writer, const struct spot *spot, const char **colour)
+{
+    if (*colour != spot->colour) {
+        writer_puts(writer, COLOUR_RESET);
+        writer_puts(writer, spot->colour ? spot->colour : "");
+        *colour = spot->colour;
+    }
+    if (spot->length == 0)
+        writer_put(writer, " ", 1);
+    else if (spot->length != UINT8_MAX)
+        writer_put(writer, spot->text, spot->length);
+}
+
+/* Whether a column is written: it changed, or is half of a character that did. */
+static bool is_written(const struct screen *screen, size_t line, size_t column)
+{
+    const struct spot *now = spot_at(screen, screen->now, line, column);
+    const struct spot *before = spot_at(screen, screen->before, line, column);
+    bool changed = !is_same(now, before);
+
+    if (now->length == UINT8_MAX && column)
+        changed |= !is_same(now - 1, before - 1);
+    if (column + 1 < screen->width && now[1].length == UINT8_MAX)
+        changed |= !is_same(now + 1, before + 1);
+    return changed;
+}
+
+static void put_changes(struct screen *screen)
+{
+    struct writer *writer = screen->sink.writer;
+    const char *colour = NULL;
+
+    for (size_t line = 0; line < screen->height; line++) {
+        size_t at = SIZE_MAX; /* where the terminal's cursor is */
+        for (size_t column = 0; column < screen->width; column++) {
+            if (!is_written(screen, line, column))
+                continue;
+            if (at != column)
+                go_to(writer, line, column);
+            put_spot(writer, spot_at(screen, screen->now, line, column), &colour);
+            at = column + 1;
+        }
+    }
+    writer_puts(writer, colour ? COLOUR_RESET : "");
+}
+
+/* --- Rows ------------------------------------------------------------------------------------- */
+
+static bool is_right_aligned(const struct field *column)
+{
+    return column->type == VALUE_NUMBER || column->type == VALUE_SIGNED ||
+           column->type == VALUE_DECIMAL || column->type == VALUE_FINE ||
+           (column->type == VALUE_VIEW && column->gauge);
+}
+
+/* The title of a column: that of "NAME=TITLE", or its name. */
+static struct text title_of(const struct screen *screen, const struct field *column)
+{
+    const char *titles = screen->options.titles;
+
+    for (struct text pair; text_next(&titles, ' ', &pair);) {
+        const char *equals = memchr(pair.data, '=', pair.length);
+        const size_t name = equals ? (size_t)(equals - pair.data) : pair.length;
+        if (text_is((struct text){pair.data, name}, column->name))
+            return (struct text){equals + 1, pair.length - name - 1};
+    }
+    return as_text(column->name);
+}
+
+static struct screen_cell *cell_at(const struct screen *screen, size_t row, size_t column)
+{
+    return &screen->cells[row * screen->options.count + column];
+}
+
+static void set_cell(struct screen *screen, size_t column, const char *text, size_t length)
+{
+    struct screen_cell *cell = cell_at(screen, screen->row_count, column);
+    struct fit_column *fit = &screen->columns[column];
+    size_t width = CELL_WIDTH;
+
+    length = text_fitting(text, length, &width);
+    while (length > sizeof cell->text) {
+        size_t less = --width;
+        length = text_fitting(text, length, &less);
+    }
+    memcpy(cell->text, text, length);
+    cell->length = (uint8_t)length;
+    cell->width = (uint8_t)text_width(text, length);
+    cell->colour = NULL;
+    if (cell->width > fit->contents)
+        fit->contents = cell->width;
+    if (cell->width > fit->usual && cell->width <= FIT_USUAL)
+        fit->usual = cell->width;
+}
+
+static enum screen_style mark_of(const struct screen *screen, const struct record *record)
+{
+    const struct value value = screen->event
+                                   ? field_value(screen->event, record, screen->sink.context)
+                                   : (struct value){.type = VALUE_UNKNOWN};
+
+    if (value.type != VALUE_TEXT)
+        return SCREEN_PLAIN;
+    return *value.text.data == 'o'                              ? SCREEN_NEW
+           : value.text.length > 1 && value.text.data[1] == 'l' ? SCREEN_ENDED
+                                                                : SCREEN_PLAIN;
+}
+
+static void screen_row(struct sink *sink, const struct record *record)
+{
+    struct screen *screen = (struct screen *)sink;
+    char text[4096];
+
+    if (screen->row_count == SCREEN_ROWS)
+        return;
+    for (size_t i = 0; i < screen->options.count; i++) {
+        const struct field *column = screen->options.columns[i];
+        const struct value value = field_value(column, record, sink->context);
+        const bool fits = value_bound(&value) <= sizeof text;
+        const char *end = fits ? value_write_human(text, &value, (int)column->unit) : text;
+        set_cell(screen, i, text, (size_t)(end - text));
+        if (screen->options.colour && column->coloured)
+            cell_at(screen, screen->row_count, i)->colour =
+                colour_of_state(text, (size_t)(end - text));
+    }
+    screen->rows[screen->row_count++] = (struct screen_row){mark_of(screen, record), false};
+}
+
+void screen_title(struct sink *sink, const char *title, size_t length,
+                  const char *(*text)(const struct field *column, char room[32], void *arg),
+                  void *arg)
+{
+    struct screen *screen = (struct screen *)sink;
+    char room[32];
+
+    if (screen->row_count == SCREEN_ROWS)
+        return;
+    for (size_t i = 0; i < screen->options.count; i++) {
+        const char *of = text(screen->options.columns[i], room, arg);
+        set_cell(screen, i, of ? of : "", of ? strlen(of) : 0);
+    }
+    if (screen->options.count)
+        set_cell(screen, 0, title, length);
+    screen->rows[screen->row_count++] = (struct screen_row){SCREEN_BOLD, true};
+}
+
+/* --- A frame ---------------------------------------------------------------------------------- */
+
+void screen_begin(struct sink *sink, size_t width, size_t height, bool table)
+{
+    struct screen *screen = (struct screen *)sink;
+
+    width = width < WIDTH_MAX ? width : WIDTH_MAX;
+    height = height < HEIGHT_MAX ? height : HEIGHT_MAX;
+    if (width != screen->width || height != screen->height)
+        screen_forget(sink);
+    screen->width = width;
+    screen->height = height;
+    screen->table = table;
+    screen->lines = screen->row_count = 0;
+    memset(screen->now, 0, WIDTH_MAX * height * sizeof *screen->now);
+}
+
+void screen_line(struct sink *sink, enum screen_style style, const char *text)
+{
+    struct screen *screen = (struct screen *)sink;
+
+    draw(screen, screen->lines++, 0, SIZE_MAX, text, strlen(text), style_of(screen, style));
+}
+
+size_t screen_room(const struct sink *sink, size_t below)
+{
+    const struct screen *screen = (const struct screen *)sink;
+    const size_t used = screen->lines + 1 + below;
+    const size_t room = screen->height > used ? screen->height - used : 0;
+
+    return room < SCREEN_ROWS ? room : SCREEN_ROWS;
+}
+
+/* Returns the column behind the cell. */
+static size_t put_cell(struct screen *screen, size_t line, size_t at, size_t column,
+                       struct text text, size_t width, const char *colour)
+{
+    const struct fit_column *fit = &screen->columns[column];
+    const bool right = is_right_aligned(screen->options.columns[column]);
+    const size_t end = at + fit->width;
+    const bool is_cut = width > fit->width && !fit->whole;
+
+    if (right && width < fit->width)
+        at += fit->width - width;
+    if (is_cut) {
+        size_t less = fit->width ? fit->width - 1 : 0;
+        const size_t length = text_fitting(text.data, text.length, &less);
+        at = draw(screen, line, at, end, text.data, length, colour);
+        draw(screen, line, at, end, "…", strlen("…"), colour);
+        return end;
+    }
+    at = draw(screen, line, at, SIZE_MAX, text.data, text.length, colour);
+    return at > end ? at : end;
+}
+
+static void put_row(struct screen *screen, size_t row, size_t line)
+{
+    const struct screen_row *of = &screen->rows[row];
+    const char *style = style_of(screen, of->style);
+    size_t at = GUTTER;
+
+    draw(screen, line, 0, GUTTER,
+         of->style == SCREEN_NEW     ? "+"
+         : of->style == SCREEN_ENDED ? "-"
+                                     : " ",
+         1, style);
+    for (size_t i = 0; i < screen->options.count; i++) {
+        const struct screen_cell *cell = cell_at(screen, row, i);
+        if (!screen->columns[i].width)
+            continue;
+        at = put_cell(screen, line, at, i, (struct text){cell->text, cell->length}, cell->width,
+                      cell->colour && of->style != SCREEN_ENDED ? cell->colour : style) +
+             FIT_GAP;
+    }
+}
+
+static void put_headings(struct screen *screen, const struct field *sorted)
+{
+    size_t at = GUTTER;
+
+    for (size_t i = 0; i < screen->options.count; i++) {
+        const struct text title = title_of(screen, screen->options.columns[i]);
+        char capitals[CELL_BYTES];
+        size_t length = title.length < sizeof capitals ? title.length : sizeof capitals;
+        if (!screen->columns[i].width)
+            continue;
+        for (size_t j = 0; j < length; j++)
+            capitals[j] = title.data == screen->options.columns[i]->name && title.data[j] >= 'a' &&
+                                  title.data[j] <= 'z'
+                              ? (char)(title.data[j] - 32)
+                              : title.data[j];
+        const size_t cut = length > screen->columns[i].width ? screen->columns[i].width : length;
+        at = put_cell(screen, screen->lines, at, i, (struct text){capitals, cut}, cut,
+                      styles[screen->options.columns[i] == sorted ? SCREEN_CHOSEN : SCREEN_BOLD]) +
+             FIT_GAP;
+    }
+}
+
+static void fit_all(struct screen *screen)
+{
+    for (size_t i = 0; i < screen->options.count; i++) {
+        const size_t title = title_of(screen, screen->options.columns[i]).length;
+        if (screen->columns[i].contents < title)
+            screen->columns[i].contents = title;
+    }
+    screen->options.width = screen->width > GUTTER ? screen->width - GUTTER : 1;
+    fit_columns(screen->columns, &screen->options, false);
+}
+
+int screen_end(struct sink *sink, const struct field *sorted, size_t chosen,
+               enum screen_style style, const char *last)
+{
+    struct screen *screen = (struct screen *)sink;
+    struct spot *before = screen->before;
+
+    fit_all(screen);
+    if (screen->table)
+        put_headings(screen, sorted);
+    for (size_t i = 0; i < screen->row_count; i++) {
+        put_row(screen, i, screen->lines + 1 + i);
+        if (i == chosen)
+            colour_line(screen, screen->lines + 1 + i, styles[SCREEN_CHOSEN]);
+    }
+    if (screen->height)
+        draw(screen, screen->height - 1, 0, SIZE_MAX, last, strlen(last), style_of(screen, style));
+    writer_puts(sink->writer, screen->whole ? "\033[?2026h\033[0m\033[2J" : "\033[?2026h");
+    if (screen->whole)
+        memset(before, 0, WIDTH_MAX * screen->height * sizeof *before);
+    screen->whole = false;
+    put_changes(screen);
+    writer_puts(sink->writer, "\033[?2026l");
+    screen->before = screen->now;
+    screen->now = before;
+    return writer_flush(sink->writer);
+}
+
+void screen_forget(struct sink *sink)
+{
+    struct screen *screen = (struct screen *)sink;
+
+    screen->whole = true;
+    for (size_t i = 0; i < screen->options.count; i++)
+        screen->columns[i] = (struct fit_column){.contents = 0};
+}
+
+bool screen_columns(struct sink *sink, const struct field *const *columns, size_t count)
+{
+    struct screen *screen = (struct screen *)sink;
+    struct screen_cell *cells = calloc((count + 1) * SCREEN_ROWS, sizeof *cells);
+    struct fit_column *fits = calloc(count + 1, sizeof *fits);
+
+    if (!cells || !fits) {
+        free(cells);
+        free(fits);
+        return false;
+    }
+    free(screen->cells);
+    free(screen->columns);
+    screen->cells = cells;
+    screen->columns = fits;
+    screen->options.columns = columns;
+    screen->options.count = count;
+    screen->whole = true;
+    return true;
+}
+
+static void screen_destroy(struct sink *sink)
+{
+    struct screen *screen = (struct screen *)sink;
+
+    free(screen->now);
+    free(screen->before);
+    free(screen->cells);
+    free(screen->columns);
+}
+
+struct sink *sink_screen_create(const struct sink_options *options, const struct field *event)
+{
+    static const struct sink_ops ops = {.size = sizeof(struct screen),
+                                        .layout_size = sizeof *options,
+                                        .row = screen_row,
+                                        .destroy = screen_destroy};
+    struct sink *sink = sink_create(&ops, options, options->writer, options->context);
+    struct screen *screen = (struct screen *)sink;
+
+    if (!screen)
+        return NULL;
+    screen->event = event;
+    screen->options.header = false; /* titles are other words than names */
+    screen->now = calloc(WIDTH_MAX * HEIGHT_MAX, sizeof *screen->now);
+    screen->before = calloc(WIDTH_MAX * HEIGHT_MAX, sizeof *screen->before);
+    if (screen->now && screen->before && screen_columns(sink, options->columns, options->count))
+        return sink;
+    sink_destroy(sink);
+    return NULL;
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT */
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "fastnet/lookup.h"
+#include "fastnet/rights.h"
+
+const char *process_command_line(pid_t pid, char *text, size_t size)
+{
+    enum { MOST = 1024 };
+    char path[40], words[MOST], escaped[ESCAPE_FACTOR * MOST + 1];
+    ssize_t length = -1;
+    int fd;
+
+    snprintf(path, sizeof path, "/proc/%d/cmdline", (int)pid);
+    rights_raise(RIGHT_OWNERS); /* for hidepid= of proc(5) */
+    fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd >= 0)
+        length = read(fd, words, sizeof words);
+    rights_lower();
+    if (fd >= 0)
+        close(fd);
+    while (length > 0 && !words[length - 1])
+        length--;
+    for (ssize_t i = 0; i < length; i++) /* arguments end with NUL */
+        words[i] = words[i] ? words[i] : ' ';
+    *escape_text(escaped, words, length > 0 ? (size_t)length : 0, NULL) = '\0';
+    snprintf(text, size, "%s", length > 0 ? escaped : "-");
+    return text;
+}

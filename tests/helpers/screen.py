@@ -1,0 +1,253 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Runs a program on a pseudo-terminal and replays what it writes into a model of the screen.
+
+    screen.py COLUMNSxLINES PROGRAM [ARGUMENT...] <script
+
+Each line of the script is a command:
+
+    wait TEXT        until the screen has the text, or fail after 20 seconds
+    gone TEXT        ... until it has not
+    key KEYS         types them; \\e, \\r and \\xHH as in C
+    size COLxLINES   resizes the terminal
+    signal NAME      sends a signal to the program
+    stopped          waits until the program is stopped
+    print            the screen, without blanks at the ends of lines
+    line N           line N of it, from 0 on
+    restored         "restored" if the terminal is as it was before the program began
+    unknown          what it wrote that the model does not know
+    end              waits for the program; its exit status, or "signal N"
+    close            closes the terminal
+"""
+import codecs, fcntl, os, pty, re, select, signal, struct, sys, termios, time, unicodedata
+
+
+class Screen:
+    """What a terminal shows: as much of ECMA-48 as programs here use."""
+
+    def __init__(self, columns, lines):
+        self.alternate = False
+        self.hidden = self.unwrapped = False
+        self.unknown = []
+        self.decoder = codecs.getincrementaldecoder("utf-8")("replace")
+        self.rest = ""
+        self.saved = None
+        self.resize(columns, lines)
+
+    def resize(self, columns, lines):
+        self.columns, self.lines = columns, lines
+        self.cells = [[" "] * columns for _ in range(lines)]
+        self.at = [0, 0]
+
+    def put(self, character):
+        line, column = self.at
+        if unicodedata.combining(character) and column:
+            self.cells[line][column - 1] += character
+            return
+        width = 2 if unicodedata.east_asian_width(character) in "WF" else 1
+        if column + width > self.columns:
+            self.unknown.append("past the last column")
+            return
+        self.cells[line][column] = character
+        if width == 2:
+            self.cells[line][column + 1] = ""
+        self.at[1] = min(column + width, self.columns)
+
+    def mode(self, number, on):
+        if number == "1049":
+            self.alternate = on
+            self.resize(self.columns, self.lines)
+        elif number == "25":
+            self.hidden = not on
+        elif number == "7":
+            self.unwrapped = not on
+        elif number != "2026":
+            self.unknown.append(number)
+
+    def feed(self, data):
+        text = self.rest + self.decoder.decode(data)
+        self.rest = ""
+        i = 0
+        while i < len(text):
+            if text[i] != "\033":
+                if text[i] == "\r":
+                    self.at[1] = 0
+                elif text[i] == "\n":
+                    self.at[0] = min(self.at[0] + 1, self.lines - 1)
+                elif ord(text[i]) < 32 or 127 <= ord(text[i]) < 160:
+                    self.unknown.append(repr(text[i]))
+                else:
+                    self.put(text[i])
+                i += 1
+                continue
+            match = re.match(r"\033\[(\??)([0-9;]*)([A-Za-z])", text[i:])
+            if not match:
+                if re.fullmatch(r"\033(\[\??[0-9;]*)?", text[i:]):
+                    self.rest = text[i:]
+                    return
+                self.unknown.append(repr(text[i:i + 8]))
+                i += 1
+                continue
+            private, numbers, letter = match.groups()
+            i += match.end()
+            if private:
+                self.mode(numbers, letter == "h")
+            elif letter == "H":
+                line, column = (numbers.split(";") + ["1", "1"])[:2] if numbers else ("1", "1")
+                self.at = [min(int(line), self.lines) - 1, min(int(column), self.columns) - 1]
+            elif letter == "J" and numbers == "2":
+                self.cells = [[" "] * self.columns for _ in range(self.lines)]
+            elif letter != "m":
+                self.unknown.append(match.group())
+
+    def text(self):
+        return ["".join(line).rstrip() for line in self.cells]
+
+
+def keys(text):
+    """The bytes of a text with \\e, \\r and \\xHH."""
+    escapes = {"e": "1b", "r": "0d"}
+    parts = re.split(r"\\(e|r|x[0-9a-f]{2})", text)
+    data = b""
+    for i, part in enumerate(parts):
+        data += bytes.fromhex(escapes.get(part, part[1:])) if i % 2 else part.encode()
+    return data
+
+
+def shell(slave, tells, words):
+    """What stands between a terminal and a program: only then can it be suspended."""
+    os.setsid()
+    fcntl.ioctl(slave, termios.TIOCSCTTY, 0)
+    signal.signal(signal.SIGTTOU, signal.SIG_IGN)
+    signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    pid = os.fork()
+    if pid == 0:
+        os.setpgid(0, 0)
+        os.tcsetpgrp(slave, os.getpid())
+        signal.signal(signal.SIGTTOU, signal.SIG_DFL)
+        signal.signal(signal.SIGHUP, signal.SIG_DFL)
+        for fd in (0, 1, 2):
+            os.dup2(slave, fd)
+        os.closerange(3, 64)
+        os.execvp(words[0], words)
+    os.close(slave)
+    os.write(tells, f"{pid}\n".encode())
+    status = os.waitpid(pid, 0)[1]
+    os.write(tells, f"{status}\n".encode())
+    os._exit(0)
+
+
+class Session:
+    def __init__(self, size, words):
+        self.columns, self.lines = (int(number) for number in size.split("x"))
+        self.screen = Screen(self.columns, self.lines)
+        self.bad = self.total = 0
+        self.status = None
+        self.master, slave = pty.openpty()
+        self.set_size(self.columns, self.lines)
+        self.before = termios.tcgetattr(slave)
+        told, tells = os.pipe()
+        if os.fork() == 0:
+            os.close(self.master)
+            shell(slave, tells, words)
+        self.slave = slave
+        self.told = os.fdopen(told)
+        os.close(tells)
+        self.pid = int(self.told.readline())
+
+    def set_size(self, columns, lines):
+        fcntl.ioctl(self.master, termios.TIOCSWINSZ, struct.pack("HHHH", lines, columns, 0, 0))
+
+    def read(self, seconds):
+        if not select.select([self.master], [], [], seconds)[0]:
+            return False
+        try:
+            data = os.read(self.master, 1 << 20)
+        except OSError:
+            return False
+        self.screen.feed(data)
+        return bool(data)
+
+    def until(self, condition, what):
+        end = time.monotonic() + 20
+        while not condition():
+            if time.monotonic() > end:
+                print(f"not {what}:")
+                print("\n".join(self.screen.text()))
+                os.kill(self.pid, signal.SIGKILL)
+                sys.exit(1)
+            self.read(0.05)
+
+    def has(self, text):
+        return any(text in line for line in self.screen.text())
+
+    def ended(self):
+        if self.status is None and select.select([self.told], [], [], 0)[0]:
+            self.status = int(self.told.readline())
+        return self.status is not None
+
+    def is_stopped(self):
+        with open(f"/proc/{self.pid}/stat") as stat:
+            return stat.read().rsplit(")", 1)[1].split()[0] in "T"
+
+    def do(self, word, rest):
+        if word == "wait":
+            self.until(lambda: self.has(rest), f"shown: {rest}")
+        elif word == "gone":
+            self.until(lambda: not self.has(rest), f"gone: {rest}")
+        elif word == "key":
+            os.write(self.master, keys(rest))
+        elif word == "size":
+            columns, lines = (int(number) for number in rest.split("x"))
+            self.screen.resize(columns, lines)
+            self.set_size(columns, lines)
+        elif word == "signal":
+            os.kill(self.pid, getattr(signal, "SIG" + rest))
+        elif word == "stopped":
+            self.until(self.is_stopped, "stopped")
+        elif word == "print":
+            print("\n".join(self.screen.text()))
+        elif word == "line":
+            print(self.screen.text()[int(rest)])
+        elif word == "restored":
+            while self.read(0.2):
+                pass
+            same = termios.tcgetattr(self.slave)[:6] == self.before[:6]
+            plain = not (self.screen.alternate or self.screen.hidden or self.screen.unwrapped)
+            print("restored" if same and plain else f"not restored: {same} {plain}")
+        elif word == "unknown":
+            print(" ".join(self.screen.unknown))
+        elif word == "close":
+            os.close(self.slave)
+            os.close(self.master)
+        elif word == "end":
+            end = time.monotonic() + 20
+            while not self.ended() and time.monotonic() < end:
+                try:
+                    self.read(0.05)
+                except OSError:
+                    time.sleep(0.05)
+            if not self.ended():
+                print("it goes on")
+                os.kill(self.pid, signal.SIGKILL)
+            elif os.WIFSIGNALED(self.status):
+                print(f"signal {os.WTERMSIG(self.status)}")
+            else:
+                print(os.WEXITSTATUS(self.status))
+        else:
+            sys.exit(f"what is {word}?")
+
+
+def main():
+    session = Session(sys.argv[1], sys.argv[2:])
+    try:
+        for line in sys.stdin:
+            word, _, rest = line.rstrip("\n").partition(" ")
+            if word:
+                session.do(word, rest)
+    finally:
+        if not session.ended():
+            os.kill(session.pid, signal.SIGKILL)
+
+
+main()
