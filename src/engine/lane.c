@@ -226,6 +226,15 @@ static int keep(struct lane *first, struct lane *lane, const struct record *reco
     return run->owners.later && !run->keep_all ? walk_if_many_wait(first) : 0;
 }
 
+/* What goes on was looked for when it was new. */
+static bool may_lack_owner(const struct lane *lane, const struct record *record)
+{
+    const struct run *run = lane->run;
+
+    return run->engine->context.owners && !lane->at_once &&
+           !(run->listing->live && record->before);
+}
+
 int lane_take(const struct record *record, void *arg)
 {
     struct lane *first = arg;
@@ -244,18 +253,15 @@ int lane_take(const struct record *record, void *arg)
     if (lane != first && lane->sink)
         make_room(first, lane);
     result = is_listed(lane, record);
-    ownerless = result == 0 && lane->run->engine->context.owners && !first->at_once &&
-                run_is_ownerless(lane->run, record);
-    wait = lane->run->keep_all || lane->run->owners.later || ownerless;
     if (result == 0 && lane->run->listing->delta) {
         const int taken = take_change(lane, record, &change);
         if (taken == 0)
             return 0;
         result = taken < 0 ? taken : 0;
         record = &change;
-        if (lane->run->listing->live && change.before) /* it was looked for when it was new */
-            wait = lane->run->keep_all;
     }
+    ownerless = result == 0 && may_lack_owner(first, record) && run_is_ownerless(lane->run, record);
+    wait = lane->run->keep_all || lane->run->owners.later || ownerless;
     if (result == 0 && !is_wanted(lane, record, wait))
         return 0;
     lane->pass.wanted++;

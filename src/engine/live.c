@@ -289,11 +289,14 @@ static void tell(struct live *live, const struct record *record)
 static void take_row(struct sink *sink, const struct record *record)
 {
     struct live *live = (struct live *)sink;
-    struct remembered *row = delta_find(live->engine->delta, record->identity, live->here);
-    struct live_row *to = row ? row_of(live, row) : NULL;
+    struct remembered *row = delta_last(live->engine->delta);
+    struct live_row *to;
 
+    if (!row || row->key != record->identity) /* it waited for its owner */
+        row = delta_find(live->engine->delta, record->identity, live->here);
     if (!row)
         return;
+    to = row_of(live, row);
     row->flags |= IS_WANTED;
     if (live->stream && record->has & SOCKET_EVENT)
         tell(live, record);

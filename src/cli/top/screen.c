@@ -656,11 +656,11 @@ int top_screen(struct top *top, struct writer *writer)
         .columns = command->shown,
         .count = command->shown_count,
         .colour = command_colour(&top->common),
-        .drop = "send resent_percent bytes_received bytes_sent rtt | proto state owners",
+        .drop = "send_q resent_percent bytes_received bytes_sent rtt | proto state owners",
         .shorten = "owners state",
         .whole = "local remote",
         .titles = "bytes_sent_per_second=TX/s bytes_received_per_second=RX/s bytes_sent=SENT "
-                  "bytes_received=RECEIVED resent_percent=RESENT% send=SENDQ",
+                  "bytes_received=RECEIVED resent_percent=RESENT% send_q=SENDQ",
     };
     struct screen_state *state = calloc(1, sizeof *state);
     int error = -ENOMEM;

@@ -343,7 +343,7 @@ static int run(struct top *top)
         .columns = {top->screen
                         ? "owners proto local remote state bytes_sent_per_second "
                           "bytes_received_per_second rtt resent_percent bytes_sent "
-                          "bytes_received send"
+                          "bytes_received send_q"
                         : "time event cookie protocol family state local_address local_port "
                           "remote_address remote_port bytes_sent_per_second "
                           "bytes_received_per_second bytes_sent bytes_received "
