@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What the files of fastnet top share: top.c has the options, screen.c the terminal's table. */
+/* What the files of fastnet top share: top.c has the options and the stream, looks.c when sockets
+ * are looked at, screen.c the table on a terminal. */
 #ifndef CLI_TOP_TOP_H
 #define CLI_TOP_TOP_H
 

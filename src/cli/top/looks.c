@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: MIT */
+/* Looks at sockets: which of their counters are remembered, and how often all are looked at. */
+#include "cli/top/top.h"
+#include "fastnet/array.h"
+#include "fastnet/clock.h"
+
+static void add_rate(struct top *top, const struct field *field)
+{
+    struct listing *listing = &top->command->listing;
+    const struct field *counter = field && field->rate ? field->of : field;
+
+    if (!counter || !counter->counter || listing->rate_count == COUNT(top->rates))
+        return;
+    for (size_t i = 0; i < listing->rate_count; i++)
+        if (top->rates[i] == counter)
+            return;
+    top->rates[listing->rate_count++] = counter;
+    needs_add(&listing->needs, field_needs(counter));
+}
+
+static void add_rates_of(struct top *top, const struct predicate *where)
+{
+    if (!where)
+        return;
+    if (where->field && where->field->rate)
+        add_rate(top, where->field);
+    for (const struct predicate *part = where->parts; part; part = part->next)
+        add_rates_of(top, part);
+}
+
+void top_choose_rates(struct top *top)
+{
+    const struct listing_command *command = top->command;
+    struct listing *listing = &top->command->listing;
+
+    listing->rates = top->rates;
+    listing->rate_count = 0;
+    add_rate(top, field_named(&kind_socket, "bytes_sent"));
+    add_rate(top, field_named(&kind_socket, "bytes_received"));
+    for (size_t i = 0; i < command->shown_count; i++)
+        if (command->shown[i]->rate)
+            add_rate(top, command->shown[i]);
+    if (top->view.order.field && top->view.order.field->rate)
+        add_rate(top, top->view.order.field);
+    add_rates_of(top, listing->where);
+}
+
+/* --- How often -------------------------------------------------------------------------------- */
+
+static bool may_look(struct budget *budget, unsigned interval_ms)
+{
+    const struct pace_time now = pace_now();
+    const double most = budget->share * interval_ms * (double)(CLOCK_SECOND / 1000);
+
+    budget->credit += budget->share * (double)(now.clock - budget->last.clock) -
+                      (double)(now.processor - budget->last.processor);
+    if (budget->credit > most)
+        budget->credit = most;
+    budget->last = now;
+    return budget->credit >= 0;
+}
+
+int top_look(struct top *top, bool all, struct report *report)
+{
+    const uint64_t now = clock_nanoseconds(CLOCK_MONOTONIC);
+    const int ends = live_read_ends(top->live, report);
+
+    if (ends < 0)
+        return ends;
+    if (!may_look(&top->budget, top->interval_ms) && !all && !ends)
+        return live_refresh(top->live, report);
+    top->budget.apart = top->budget.looked ? now - top->budget.looked : 0;
+    top->budget.looked = now;
+    return live_look(top->live, report);
+}
+
+int top_begin(struct top *top, struct sink *stream, struct report *report)
+{
+    int error;
+
+    top_choose_rates(top);
+    top->live = live_create(top->engine, &top->command->listing, stream, top->kinds, &error);
+    if (!top->live)
+        return error;
+    top->view.least = top->interval_ms * (CLOCK_SECOND / 1000) / 2;
+    live_choose(top->live, &top->view);
+    error = top_look(top, true, report);
+    top->budget.last = pace_now(); /* what the beginning costs is not counted */
+    top->budget.credit = 0;
+    return error;
+}
