@@ -296,6 +296,8 @@ static const char *const promised[] = {
     "age_at_least",
     "connect_error",
     "lived",
+    "resent_percent",
+    "event",
 };
 
 static void the_promised_names_are_there_in_order(void **state)
