@@ -171,9 +171,9 @@ static int release(struct lane *first, struct lane *lane)
         if (run_is_ownerless(run, record)) {
             rows->packed[kept++] = rows->packed[i];
         } else if (run_wants(run, record)) {
-            if (lane != first && lane->sink)
+            if (lane != first && !lane->is_behind)
                 make_room(first, lane);
-            error = run_emit(run, lane->sink ? lane->sink : first->sink, record);
+            error = run_emit(run, lane->sink, record);
         }
     }
     rows->count = kept;
@@ -192,7 +192,7 @@ static int walk_if_many_wait(struct lane *first)
     run->owners.later = false;
     run_walk_owners(run);
     error = release(first, first);
-    if (!error && second && second->sink)
+    if (!error && second && !second->is_behind)
         error = release(first, second);
     return error;
 }
@@ -250,7 +250,7 @@ int lane_take(const struct record *record, void *arg)
         marked.untold = lane->untold;
         record = &marked;
     }
-    if (lane != first && lane->sink)
+    if (lane != first && !lane->is_behind)
         make_room(first, lane);
     result = is_listed(lane, record);
     if (result == 0 && lane->run->listing->delta) {
@@ -265,7 +265,7 @@ int lane_take(const struct record *record, void *arg)
     if (result == 0 && !is_wanted(lane, record, wait))
         return 0;
     lane->pass.wanted++;
-    if (result == 0 && lane->sink && !wait)
+    if (result == 0 && !wait && !lane->is_behind)
         result = run_emit(lane->run, lane->sink, record);
     else if (result == 0)
         result = keep(first, lane, record, wait, ownerless);
@@ -296,7 +296,8 @@ struct second {
 
 static void destroy_second(struct second *second)
 {
-    sink_destroy(second->lane.sink);
+    if (!second->lane.is_behind)
+        sink_destroy(second->lane.sink);
     writer_finish(&second->writer);
     seen_destroy(second->lane.seen);
     rows_clear(&second->kept);
@@ -306,7 +307,6 @@ static void destroy_second(struct second *second)
 void lane_keep_order(struct lane *lane, bool (*is_second)(const struct record *), bool all)
 {
     struct second *second = lane_can_keep_order(lane->run) ? calloc(1, sizeof *second) : NULL;
-    const bool keeps = !lane->sink->ops->clone || lane->run->keep_all;
 
     if (!second)
         return;
@@ -316,10 +316,13 @@ void lane_keep_order(struct lane *lane, bool (*is_second)(const struct record *)
                                  .seen = seen_create(),
                                  .kept = &second->kept,
                                  .where = lane->where,
-                                 .untold = lane->untold};
-    if (!keeps && writer_init(&second->writer, lane->sink->writer->fd) == 0)
+                                 .untold = lane->untold,
+                                 .is_behind = !lane->sink->ops->clone || lane->run->keep_all};
+    if (second->lane.is_behind)
+        second->lane.sink = lane->sink;
+    else if (writer_init(&second->writer, lane->sink->writer->fd) == 0)
         second->lane.sink = lane->sink->ops->clone(lane->sink, &second->writer);
-    if (second->lane.seen && (keeps || second->lane.sink)) {
+    if (second->lane.seen && second->lane.sink) {
         seen_start(second->lane.seen, all);
         lane->second = &second->lane;
     } else {
@@ -333,12 +336,13 @@ static void hand_over(struct lane *lane, struct second *second)
     struct sink *sink = second->lane.sink;
     struct kept_row row;
 
-    if (sink && sink->ops->pause)
+    if (!second->lane.is_behind && sink->ops->pause)
         sink->ops->pause(sink);
     writer_put(writer, second->writer.buffer, second->writer.length);
     if (!writer->error)
         writer->error = second->writer.error;
-    if (!sink && !lane->stopped && !lane->run->keep_all && !lane->run->owners.later)
+    if (second->lane.is_behind && !lane->stopped && !lane->run->keep_all &&
+        !lane->run->owners.later)
         lane->stopped = release(lane, &second->lane);
     for (size_t i = 0; i < second->kept.count && !second->lane.stopped; i++)
         second->lane.stopped = rows_add(lane->kept, rows_at(&second->kept, i, &row));

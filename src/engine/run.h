@@ -188,10 +188,11 @@ void run_report_untold(struct run *run, const struct table *table, const struct 
  */
 struct lane {
     struct run *run;
-    struct sink *sink; /* NULL: its rows wait for those of the first lane */
+    struct sink *sink;
     struct seen *seen;
     struct rows *kept;             /* for rows that wait */
-    size_t behind;                 /* ... for those of the first lane */
+    bool is_behind;                /* all of its rows wait for those of the first lane */
+    size_t behind;                 /* ... and so many came since some were handed on */
     const struct predicate *where; /* of the table */
     /* Fields that the filter compares, and another source of the table tells, but not this one. */
     uint64_t untold;
