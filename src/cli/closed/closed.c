@@ -115,7 +115,10 @@ static int list(struct closed_command *command)
         .shorten = "owners",
         .whole = "local remote",
         .synonym = true,
-        .listing = {.tables = &table, .table_count = 1},
+        /* whatever is shown: a connection that was refused has forgotten its peer */
+        .listing = {.tables = &table,
+                    .table_count = 1,
+                    .needs = {.fields = SOCKET_ORIGIN, .lookups = NEED_CONNECTS}},
         .after_each_pass = stream_sum_up,
         .arg = &stream,
     };
