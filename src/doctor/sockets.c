@@ -449,6 +449,9 @@ void sockets_take_destroyed(struct sockets_reading *sockets, const struct record
         return;
     if (record->has & SOCKET_ORIGIN)
         memcpy(&origin, record->socket.origin.data, sizeof origin);
+    /* nobody refused what was given up, or found no port */
+    if (origin.pid && (!origin.error || origin.error == EADDRNOTAVAIL))
+        return;
     slot = busiest_add(sockets->refused, REFUSED_SLOTS, &key);
     if (!slot)
         return;
