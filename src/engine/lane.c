@@ -231,8 +231,7 @@ static bool may_lack_owner(const struct lane *lane, const struct record *record)
 {
     const struct run *run = lane->run;
 
-    return run->engine->context.owners && !lane->at_once &&
-           !(run->listing->live && record->before);
+    return run->engine->context.owners && !lane->at_once && !(run->listing->live && record->before);
 }
 
 int lane_take(const struct record *record, void *arg)

@@ -468,7 +468,6 @@ static bool is_even(struct remembered *row, void *arg)
 static void a_listing_adds_to_rows_and_decides_which_stay(void **state)
 {
     struct delta *delta = delta_create_for(NULL, 0, sizeof(uint32_t));
-    struct remembered *row;
 
     (void)state;
     delta_start(delta);
@@ -481,7 +480,7 @@ static void a_listing_adds_to_rows_and_decides_which_stay(void **state)
     delta_forget(delta, is_even, NULL);
     assert_int_equal(delta_count(delta), 500);
     for (uint64_t i = 1; i <= 1000; i++) {
-        row = delta_find(delta, i, 0);
+        struct remembered *row = delta_find(delta, i, 0);
         assert_int_equal(!row, i % 2);
         if (row)
             assert_int_equal(*(uint32_t *)delta_extra(delta, row), i);

@@ -143,6 +143,19 @@ static void an_older_kernel_tells_less(void **state)
         }
 }
 
+static void what_was_sent_again_is_a_share_of_all_that_was_sent(void **state)
+{
+    struct kernel_tcp_info info = {.bytes_sent = 3000, .bytes_retrans = 1};
+    const struct record record = socket_of(SOCKET_TCP_INFO, &info, sizeof info);
+
+    (void)state;
+    assert_field("resent_percent", &record, "0.033");
+    info.bytes_retrans = 3000;
+    assert_field("resent_percent", &record, "100.000");
+    info.bytes_sent = 0;
+    assert_field("resent_percent", &record, "-");
+}
+
 static void a_listener_has_no_numbers_of_a_connection(void **state)
 {
     static const char *const names[] = {"rtt",      "rto",      "unacked",     "last_data_sent",
@@ -457,6 +470,7 @@ int main(void)
         cmocka_unit_test(states_are_words_and_options_are_a_set),
         cmocka_unit_test(without_the_option_there_is_no_scale),
         cmocka_unit_test(an_older_kernel_tells_less),
+        cmocka_unit_test(what_was_sent_again_is_a_share_of_all_that_was_sent),
         cmocka_unit_test(a_listener_has_no_numbers_of_a_connection),
         cmocka_unit_test(a_listeners_queue_is_filled_by_so_much),
         cmocka_unit_test(each_algorithm_has_numbers_of_its_own),

@@ -160,9 +160,9 @@ static int put_bottom(struct screen_state *state)
     const struct listing_command *command = state->top->command;
     const struct field *sorted =
         state->sorted < command->shown_count ? command->shown[state->sorted] : NULL;
-    char text[2048];
 
     if (state->typing) {
+        char text[2048];
         snprintf(text, sizeof text, "filter: %s_  %s", TYPED(state->typed), state->message);
         return screen_end(state->sink, sorted, SIZE_MAX,
                           *state->message ? SCREEN_PROBLEM : SCREEN_BOLD, text);
@@ -675,7 +675,9 @@ int top_screen(struct top *top, struct writer *writer)
             if (command->shown[i] == top->view.order.field)
                 state->sorted = i;
     }
-    if (state && state->sink && state->header && !(error = terminal_begin())) {
+    if (state && state->sink && state->header)
+        error = terminal_begin();
+    if (!error) {
         writer->full = WRITER_CAPACITY; /* a frame is one write(2) */
         error = run(state);
         terminal_end();

@@ -83,6 +83,7 @@ static void suspend(int number)
     give_back();
     signal(number, SIG_DFL);
     raise(number);
+    /* cppcheck-suppress unreachableCode ; it goes on here */
     set_suspend();
     take();
     errno = error;
