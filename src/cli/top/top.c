@@ -282,6 +282,12 @@ static int run(struct top *top)
     return status;
 }
 
+/* Whether sockets are asked for, and not how they would be listed. */
+static bool goes_on(const struct common *common)
+{
+    return !common->explain && !(common->columns && strcmp(common->columns, "help") == 0);
+}
+
 int top_run(int argc, char *const argv[])
 {
     struct top top = {.budget.share = BUDGET_PERCENT / 100.0};
@@ -295,7 +301,7 @@ int top_run(int argc, char *const argv[])
     top.interval_ms = top.common.interval_ms ? top.common.interval_ms : 1000;
     top.common.interval_ms = 0;
     top.screen = top.common.format == FORMAT_PLAIN && is_terminal();
-    if (top.common.format == FORMAT_PLAIN && !top.common.explain && !top.screen)
+    if (top.common.format == FORMAT_PLAIN && !top.screen && goes_on(&top.common))
         top.common.format = FORMAT_NDJSON;
     conflict = conflict_of(&top);
     if (conflict)
