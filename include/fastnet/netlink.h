@@ -26,6 +26,9 @@ struct netlink_peer {
 struct netlink *netlink_create(const struct netlink_peer *peer);
 void netlink_destroy(struct netlink *netlink);
 
+/* Who stands in for the kernel, or NULL. */
+const struct netlink_peer *netlink_peer(const struct netlink *netlink);
+
 /* Closes its sockets. The next ones are opened in the network namespace that the thread is in then.
  */
 void netlink_close(struct netlink *netlink);

@@ -12,6 +12,7 @@
 #include "fastnet/clock.h"
 #include "fastnet/hash.h"
 #include "fastnet/hash_table.h"
+#include "fastnet/netlink.h"
 #include "fastnet/socket_watch.h"
 
 enum {
@@ -160,7 +161,8 @@ static int find_place(struct live *live, uint64_t netns)
         places[live->place_count] = (struct live_place){.watch = NULL};
     if (here && netns)
         places[live->here].netns = *here;
-    error = socket_watch_create(&places[live->here].watch, live->kinds, NULL);
+    error = socket_watch_create(&places[live->here].watch, live->kinds,
+                                netlink_peer(live->engine->netlink));
     return error;
 }
 
@@ -610,10 +612,11 @@ static bool is_listed(const struct live_view *view, const struct remembered *row
 
 static void add_to_group(struct live *live, const struct remembered *row, const struct live_row *of)
 {
-    struct group *groups = live->groups.elements, *group = &groups[of->group];
+    struct group *group;
 
     if (of->group >= live->groups.count)
         return;
+    group = hash_table_at(&live->groups, of->group);
     group->sums.rows++;
     for (size_t i = 0; i < live->listing->rate_count; i++) {
         group->sums.rates[i] += rate_of(of, i);
@@ -925,7 +928,8 @@ struct live *live_create(struct engine *engine, struct listing *listing, struct 
         live->places = calloc(1, sizeof *live->places);
         live->place_count = live->place_capacity = live->places != NULL;
         if (live->places && delta_place(engine->delta, 0) == 0)
-            *error = socket_watch_create(&live->places->watch, kinds, NULL);
+            *error =
+                socket_watch_create(&live->places->watch, kinds, netlink_peer(engine->netlink));
     } else if (engine->delta) {
         *error = 0;
     }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * A stream of events about sockets, and the listing before it. The first byte says which groups are
- * listened to, and whether sockets are remembered; then come datagrams (datagrams.h).
+ * listened to, whether sockets are remembered, and whether their origin is wanted; then come
+ * datagrams (datagrams.h).
  */
 #include <netinet/in.h>
 #include <string.h>
@@ -22,7 +23,9 @@ static int check_record(const struct record *record, void *arg)
     require(!(record->has & ~backend_fields(&backend_socket_events, &table_socket_events)));
     require(sock->protocol == IPPROTO_TCP || sock->protocol == IPPROTO_UDP);
     require(sock->protocol == IPPROTO_TCP || sock->send_q != UINT32_MAX);
-    require(!(record->has & SOCKET_UID) == !(record->has & SOCKET_INODE));
+    require((record->has & SOCKET_ORIGIN) ||
+            !(record->has & SOCKET_UID) == !(record->has & SOCKET_INODE));
+    require(!(record->has & SOCKET_AGE) || record->has & SOCKET_ORIGIN);
     require_address(&sock->local.address, sock->family);
     require_address(&sock->remote.address, sock->family);
     written_row(arg, record);
@@ -31,7 +34,7 @@ static int check_record(const struct record *record, void *arg)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    enum { GROUPS = 0xf, REMEMBER = 0x10 };
+    enum { GROUPS = 0xf, REMEMBER = 0x10, ORIGIN = 0x20 };
     static const struct context no_names;
     static const struct netstat_layout layout = {
         .numeric_hosts = true, .numeric_ports = true, .numeric_users = true};
@@ -41,7 +44,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct report report = {.partial = false};
     struct written written;
     struct query query = {.table = &table_socket_events,
-                          .needs = size && data[0] & REMEMBER ? SOCKET_UID : 0,
+                          .needs = (size && data[0] & REMEMBER ? SOCKET_UID : 0) |
+                                   (size && data[0] & ORIGIN ? SOCKET_INODE | SOCKET_AGE : 0),
                           .proc_root = "/nonexistent",
                           .report = &report,
                           .events = &events};

@@ -54,6 +54,11 @@ struct dump {
     bool interrupted;    /* NLM_F_DUMP_INTR was seen */
 };
 
+const struct netlink_peer *netlink_peer(const struct netlink *netlink)
+{
+    return netlink->peer;
+}
+
 struct netlink *netlink_create(const struct netlink_peer *peer)
 {
     struct netlink *netlink = malloc(sizeof *netlink);
