@@ -235,35 +235,6 @@ static char *add_line(struct screen_state *state)
     return state->page && state->page_count < PAGE_MAX ? state->page[state->page_count++] : NULL;
 }
 
-static void show_help(struct screen_state *state)
-{
-    static const char *const lines[] = {
-        "< >          sort by the column to the left or right",
-        "r            reverse the order",
-        "/            filter, as --where has it; an empty one shows all",
-        "t            tree: below processes, units, containers, namespaces, none",
-        "g            sums of groups, by the column that is sorted by",
-        "a            also sockets that do not move",
-        "space        pause; rows can be scrolled",
-        "up, down     choose a row; page up, page down, home, end",
-        "Enter        all that is known of the row",
-        "+ -          look more or less often",
-        "y            the command that lists the same once",
-        "q            quit",
-        "",
-        "A new socket has a + before it, one that has ended a - and its totals, for 3 seconds.",
-        "Rates are those of the last look at the row. The share of an interface's bytes is",
-        "\"about\": its bytes have headers, and sockets that have ended are missing.",
-    };
-
-    state->page_count = state->page_first = 0;
-    for (size_t i = 0; i < COUNT(lines); i++) {
-        char *line = add_line(state);
-        if (line)
-            snprintf(line, PAGE_LINE, "%s", lines[i]);
-    }
-}
-
 /* A line for each value that is known. */
 static int put_values(const struct record *record, void *arg)
 {
@@ -288,18 +259,20 @@ static int put_values(const struct record *record, void *arg)
     return 0;
 }
 
-static void show_row(struct screen_state *state)
+static int show_row(struct screen_state *state, int key)
 {
     const struct shown *row = &state->shown[state->chosen];
     int error;
 
+    (void)key;
     state->page_count = state->page_first = 0;
     if (state->chosen >= state->shown_count || !row->cookie)
-        return;
+        return 0;
     error = live_show_one(state->top->live, row->cookie, row->visit, UINT64_MAX & ~SOCKET_STORAGES,
                           put_values, state, &state->report);
     if (error || !state->page_count)
         say(state, true, "that socket is gone");
+    return 0;
 }
 
 /* --- Keys ------------------------------------------------------------------------------------- */
@@ -329,14 +302,6 @@ static int choose(struct screen_state *state)
     return look(state, true);
 }
 
-static int sort_by(struct screen_state *state, bool right)
-{
-    const size_t count = state->top->command->shown_count;
-
-    state->sorted = state->sorted < count ? (state->sorted + (right ? 1 : count - 1)) % count : 0;
-    return choose(state);
-}
-
 static int group_by(struct screen_state *state, const struct field *field, bool folded)
 {
     struct top *top = state->top;
@@ -358,15 +323,6 @@ static const struct field *group_column(const struct screen_state *state)
     return by && !by->rate && !by->counter && !by->gauge
                ? by
                : field_compared(command->kind, first, strlen(first));
-}
-
-static int plant_tree(struct screen_state *state)
-{
-    state->tree = (state->tree + 1) % COUNT(trees);
-    return group_by(state,
-                    trees[state->tree] ? field_named(state->top->command->kind, trees[state->tree])
-                                       : NULL,
-                    false);
 }
 
 /* Rows of a filter that compares other rates begin anew, because they were not remembered. */
@@ -428,7 +384,7 @@ static int type_key(struct screen_state *state, int key)
     return 0;
 }
 
-static void move(struct screen_state *state, long by)
+static void move_by(struct screen_state *state, long by)
 {
     const long room = state->shown_count ? (long)state->shown_count : 1;
     struct live_view *view = &state->top->view;
@@ -445,25 +401,27 @@ static void move(struct screen_state *state, long by)
     state->chosen = (size_t)at;
 }
 
-static void set_interval(struct screen_state *state, bool longer)
+static int set_interval(struct screen_state *state, int key)
 {
     unsigned *interval = &state->top->interval_ms;
 
-    *interval = longer ? *interval * 2 : *interval / 2;
+    *interval = key == '-' ? *interval * 2 : *interval / 2;
     if (*interval < INTERVAL_LEAST)
         *interval = INTERVAL_LEAST;
     state->top->view.least = *interval * (CLOCK_SECOND / 1000) / 2;
     live_choose(state->top->live, &state->top->view);
     state->next = 0;
+    return 0;
 }
 
-static void show_command(struct screen_state *state)
+static int show_command(struct screen_state *state, int key)
 {
     FILE *stream = fmemopen(state->message, sizeof state->message - 1, "w");
     const struct field *order = state->top->view.order.field;
 
+    (void)key;
     if (!stream)
-        return;
+        return 0;
     state->is_problem = false;
     fputs("fastnet s", stream);
     common_put_letters(stream, state->top->common.grammar->tables[0], 0, &state->top->common);
@@ -476,6 +434,7 @@ static void show_command(struct screen_state *state)
         fprintf(stream, " --sort=%s%s", state->top->view.order.descending ? "-" : "",
                 order->rate ? order->of->name : order->name);
     fclose(stream);
+    return 0;
 }
 
 static int take_page_key(struct screen_state *state, int key)
@@ -496,69 +455,145 @@ static int take_page_key(struct screen_state *state, int key)
     return 0;
 }
 
+static int quit(struct screen_state *state, int key)
+{
+    (void)key;
+    state->quits = true;
+    return 0;
+}
+
+static int sort_by(struct screen_state *state, int key)
+{
+    const size_t count = state->top->command->shown_count;
+    const bool right = key == '>' || key == KEY_RIGHT;
+
+    state->sorted = state->sorted < count ? (state->sorted + (right ? 1 : count - 1)) % count : 0;
+    return choose(state);
+}
+
+static int reverse(struct screen_state *state, int key)
+{
+    (void)key;
+    state->top->view.order.descending = !state->top->view.order.descending;
+    return choose(state);
+}
+
+static int plant_tree(struct screen_state *state, int key)
+{
+    const char *name;
+
+    (void)key;
+    state->tree = (state->tree + 1) % COUNT(trees);
+    name = trees[state->tree];
+    return group_by(state, name ? field_named(state->top->command->kind, name) : NULL, false);
+}
+
+static int sum_up(struct screen_state *state, int key)
+{
+    const struct live_view *view = &state->top->view;
+
+    (void)key;
+    state->tree = 0;
+    return view->folded && view->group ? group_by(state, NULL, false)
+                                       : group_by(state, group_column(state), true);
+}
+
+static int show_idle(struct screen_state *state, int key)
+{
+    (void)key;
+    state->top->view.idle = !state->top->view.idle;
+    return 0;
+}
+
+static int pause_looks(struct screen_state *state, int key)
+{
+    (void)key;
+    state->paused = !state->paused;
+    return 0;
+}
+
+static int type_filter(struct screen_state *state, int key)
+{
+    (void)key;
+    state->typing = true;
+    snprintf(state->typed, sizeof state->typed, "%s", state->filter);
+    return 0;
+}
+
+static int move(struct screen_state *state, int key)
+{
+    const bool up = key == KEY_UP || key == KEY_PAGE_UP || key == KEY_HOME;
+    const size_t by = key == KEY_UP || key == KEY_DOWN    ? 1
+                      : key == KEY_HOME || key == KEY_END ? state->summary.listed
+                                                          : state->height;
+
+    move_by(state, up ? -(long)by : (long)by);
+    return 0;
+}
+
+static int show_help(struct screen_state *state, int key);
+
+/* What keys do, in the order in which the help has them. */
+static const struct binding {
+    int key;
+    int (*press)(struct screen_state *state, int key);
+    const char *help; /* "KEYS|what they do"; NULL: with the one before */
+} bindings[] = {
+    {'<', sort_by, "< >|sort by the column to the left or right"},
+    {'>', sort_by, NULL},
+    {KEY_LEFT, sort_by, NULL},
+    {KEY_RIGHT, sort_by, NULL},
+    {'r', reverse, "r|reverse the order"},
+    {'/', type_filter, "/|filter, as --where has it; an empty one shows all"},
+    {'t', plant_tree, "t|tree: below processes, units, containers, namespaces, none"},
+    {'g', sum_up, "g|sums of groups, by the column that is sorted by"},
+    {'a', show_idle, "a|also sockets that do not move"},
+    {' ', pause_looks, "space|pause; rows can be scrolled"},
+    {KEY_UP, move, "up, down|choose a row; page up, page down, home, end"},
+    {KEY_DOWN, move, NULL},
+    {KEY_PAGE_UP, move, NULL},
+    {KEY_PAGE_DOWN, move, NULL},
+    {KEY_HOME, move, NULL},
+    {KEY_END, move, NULL},
+    {KEY_ENTER, show_row, "Enter|all that is known of the row"},
+    {'+', set_interval, "+ -|look more or less often"},
+    {'-', set_interval, NULL},
+    {'y', show_command, "y|the command that lists the same once"},
+    {'?', show_help, "?|this help"},
+    {'q', quit, "q|quit"},
+};
+
+static int show_help(struct screen_state *state, int key)
+{
+    static const char *const notes[] = {
+        "",
+        "A new socket has a + before it, one that has ended a - and its totals, for 3 seconds.",
+        "Rates are those of the last look at the row. The share of an interface's bytes is",
+        "\"about\": its bytes have headers, and sockets that have ended are missing.",
+    };
+    char *line;
+
+    (void)key;
+    state->page_count = state->page_first = 0;
+    for (size_t i = 0; i < COUNT(bindings); i++) {
+        const char *help = bindings[i].help;
+        const int keys = help ? (int)strcspn(help, "|") : 0;
+        if (help && (line = add_line(state)))
+            snprintf(line, PAGE_LINE, "%-*.*s%s", 13, keys, help, help + keys + 1);
+    }
+    for (size_t i = 0; i < COUNT(notes); i++)
+        if ((line = add_line(state)))
+            snprintf(line, PAGE_LINE, "%s", notes[i]);
+    return 0;
+}
+
 static int take_table_key(struct screen_state *state, int key)
 {
-    struct top *top = state->top;
-    const struct live_view *view = &top->view;
-
     *state->message = '\0';
-    switch (key) {
-    case 'q':
-        state->quits = true;
-        return 0;
-    case '<':
-    case '>':
-    case KEY_LEFT:
-    case KEY_RIGHT:
-        return sort_by(state, key == '>' || key == KEY_RIGHT);
-    case 'r':
-        top->view.order.descending = !top->view.order.descending;
-        return choose(state);
-    case 't':
-        return plant_tree(state);
-    case 'g':
-        state->tree = 0;
-        return view->folded && view->group ? group_by(state, NULL, false)
-                                           : group_by(state, group_column(state), true);
-    case 'a':
-        top->view.idle = !top->view.idle;
-        return 0;
-    case ' ':
-        state->paused = !state->paused;
-        return 0;
-    case '+':
-    case '-':
-        set_interval(state, key == '-');
-        return 0;
-    case '/':
-        state->typing = true;
-        snprintf(state->typed, sizeof state->typed, "%s", state->filter);
-        return 0;
-    case '?':
-    case 'h':
-        show_help(state);
-        return 0;
-    case 'y':
-        show_command(state);
-        return 0;
-    case KEY_ENTER:
-        show_row(state);
-        return 0;
-    case KEY_UP:
-    case KEY_DOWN:
-        move(state, key == KEY_UP ? -1 : 1);
-        return 0;
-    case KEY_PAGE_UP:
-    case KEY_PAGE_DOWN:
-        move(state, (key == KEY_PAGE_UP ? -1 : 1) * (long)state->height);
-        return 0;
-    case KEY_HOME:
-    case KEY_END:
-        move(state, (key == KEY_HOME ? -1 : 1) * (long)state->summary.listed);
-        return 0;
-    default:
-        return 0;
-    }
+    for (size_t i = 0; i < COUNT(bindings); i++)
+        if (bindings[i].key == key)
+            return bindings[i].press(state, key);
+    return 0;
 }
 
 static int take_key(struct screen_state *state, int key)

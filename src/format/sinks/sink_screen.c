@@ -201,9 +201,9 @@ static struct text title_of(const struct screen *screen, const struct field *col
 
     for (struct text pair; text_next(&titles, ' ', &pair);) {
         const char *equals = memchr(pair.data, '=', pair.length);
-        const size_t name = equals ? (size_t)(equals - pair.data) : pair.length;
-        if (text_is((struct text){pair.data, name}, column->name))
-            return (struct text){equals + 1, pair.length - name - 1};
+        const struct text name = {pair.data, equals ? (size_t)(equals - pair.data) : 0};
+        if (equals && text_is(name, column->name))
+            return (struct text){equals + 1, pair.length - name.length - 1};
     }
     return as_text(column->name);
 }
@@ -474,8 +474,8 @@ struct sink *sink_screen_create(const struct sink_options *options, const struct
         return NULL;
     screen->event = event;
     screen->options.header = false; /* titles are other words than names */
-    screen->now = calloc(WIDTH_MAX * HEIGHT_MAX, sizeof *screen->now);
-    screen->before = calloc(WIDTH_MAX * HEIGHT_MAX, sizeof *screen->before);
+    screen->now = calloc((size_t)WIDTH_MAX * HEIGHT_MAX, sizeof *screen->now);
+    screen->before = calloc((size_t)WIDTH_MAX * HEIGHT_MAX, sizeof *screen->before);
     if (screen->now && screen->before && screen_columns(sink, options->columns, options->count))
         return sink;
     sink_destroy(sink);
