@@ -155,6 +155,12 @@ class Session:
         os.close(tells)
         self.pid = int(self.told.readline())
 
+    def kill(self):
+        try:
+            os.kill(self.pid, signal.SIGKILL)
+        except ProcessLookupError:
+            pass
+
     def set_size(self, columns, lines):
         fcntl.ioctl(self.master, termios.TIOCSWINSZ, struct.pack("HHHH", lines, columns, 0, 0))
 
@@ -174,7 +180,7 @@ class Session:
             if time.monotonic() > end:
                 print(f"not {what}:")
                 print("\n".join(self.screen.text()))
-                os.kill(self.pid, signal.SIGKILL)
+                self.kill()
                 sys.exit(1)
             self.read(0.05)
 
@@ -229,7 +235,7 @@ class Session:
                     time.sleep(0.05)
             if not self.ended():
                 print("it goes on")
-                os.kill(self.pid, signal.SIGKILL)
+                self.kill()
             elif os.WIFSIGNALED(self.status):
                 print(f"signal {os.WTERMSIG(self.status)}")
             else:
@@ -247,7 +253,7 @@ def main():
                 session.do(word, rest)
     finally:
         if not session.ended():
-            os.kill(session.pid, signal.SIGKILL)
+            session.kill()
 
 
 main()
