@@ -23,7 +23,8 @@ struct connect {
     char name[CONNECT_NAME]; /* ... its comm (proc(5)), not that of a thread */
     uint32_t uid;            /* ... its user */
     uint64_t cgroup;         /* ... the number of its cgroup2; 0: unknown */
-    int error;               /* errno: why it was not established; 0: it was, or is not known */
+    bool failed;             /* it was not established */
+    int error;               /* ... errno; 0: the kernel does not say why */
     struct address remote;   /* a socket forgets its peer when that refuses */
     uint16_t port;           /* ... host byte order */
 };

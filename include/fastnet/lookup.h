@@ -105,6 +105,12 @@ size_t owners_find(struct owners *owners, uint64_t inode, const struct owner **f
 const struct owner *owners_maker(struct owners *owners, pid_t pid, const char *name);
 
 /*
+ * The owners of a listener as those of a socket that came to it: with no descriptor, and not all of
+ * many. The result is valid until the next call.
+ */
+size_t owners_of_listener(struct owners *owners, uint64_t inode, const struct owner **first);
+
+/*
  * The arguments of a process, separated by blanks and escaped, at most `size` bytes with the
  * terminator; "-" if they cannot be read. Uses RIGHT_OWNERS. Returns text.
  */

@@ -450,7 +450,7 @@ void sockets_take_destroyed(struct sockets_reading *sockets, const struct record
     if (record->has & SOCKET_ORIGIN)
         memcpy(&origin, record->socket.origin.data, sizeof origin);
     /* nobody refused what was given up, or found no port */
-    if (origin.pid && (!origin.error || origin.error == EADDRNOTAVAIL))
+    if (origin.pid && (!origin.error || origin.error == EADDRNOTAVAIL || origin.error == ECANCELED))
         return;
     slot = busiest_add(sockets->refused, REFUSED_SLOTS, &key);
     if (!slot)

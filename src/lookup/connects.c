@@ -112,6 +112,7 @@ bool connects_take(struct connects *connects, uint64_t cookie, struct connect *m
         .pid = (pid_t)note.pid,
         .uid = note.uid,
         .cgroup = note.cgroup,
+        .failed = note.failed,
         .error = (int)note.error,
         .remote = address_make((uint8_t)note.family, note.family == AF_INET ? note.v4 : note.v6),
         .port = ntohs(note.port),

@@ -41,6 +41,7 @@ int connect_layout_init(struct connect_layout *layout, const struct btf *btf)
         WANTED("__sk_common.skc_dport", port, BPF_H),
         WANTED("__sk_common.skc_daddr", v4, BPF_W),
         WANTED("sk_err", error, BPF_W),
+        WANTED("sk_err_soft", soft_error, BPF_W),
     };
     static const struct wanted_member of_task[] = {
         WANTED("flags", flags, BPF_W),
@@ -171,6 +172,8 @@ static void put_accepted(struct assembly *to, int map)
 /* A socket whose connection failed may try again. */
 static void put_ended(struct assembly *to, const struct connect_layout *layout, int map)
 {
+    size_t is_hard;
+
     put_cookie(to);
     assembly_map(to, BPF_FIRST, map);
     assembly_address(to, BPF_SECOND, COOKIE);
@@ -180,7 +183,12 @@ static void put_ended(struct assembly *to, const struct connect_layout *layout, 
     assembly_call(to, BPF_FUNC_ktime_get_ns);
     assembly_store_in(to, CONTEXT, BPF_REG_0, offsetof(struct connect_note, ended), BPF_DW);
     assembly_end_if(to, BPF_JNE, OLD, TCP_SYN_SENT);
+    assembly_number(to, BPF_MOV, BPF_FIRST, 1);
+    assembly_store_in(to, CONTEXT, BPF_FIRST, offsetof(struct connect_note, failed), BPF_B);
     assembly_load(to, BPF_FIRST, SOCKET, layout->error);
+    is_hard = assembly_skip_if(to, BPF_JNE, BPF_FIRST, 0);
+    assembly_load(to, BPF_FIRST, SOCKET, layout->soft_error);
+    assembly_land(to, is_hard);
     assembly_store_in(to, CONTEXT, BPF_FIRST, offsetof(struct connect_note, error), BPF_W);
 }
 

@@ -18,7 +18,7 @@ struct connect_note {
     uint16_t family;
     uint16_t port; /* network byte order, as the addresses */
     uint8_t v4[4];
-    uint8_t accepted, unused[3];
+    uint8_t accepted, failed, unused[2];
     uint8_t v6[16];
     char name[CONNECT_NAME];
 };
@@ -26,9 +26,9 @@ struct connect_note {
 /* What the program reads. */
 struct connect_layout {
     uint32_t tracepoint; /* btf_trace_inet_sock_set_state: the number of its type */
-    struct kernel_member flags, leader, name;         /* of struct task_struct */
-    struct kernel_member family, port, v4, v6, error; /* of struct sock */
-    bool has_v6;                                      /* the kernel has IPv6 */
+    struct kernel_member flags, leader, name;                     /* of struct task_struct */
+    struct kernel_member family, port, v4, v6, error, soft_error; /* of struct sock */
+    bool has_v6;                                                  /* the kernel has IPv6 */
 };
 
 /* Returns 0, or -ENOTSUP: the kernel has no such tracepoint, or other types. */

@@ -13,6 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "fastnet/array.h"
 #include "fastnet/clock.h"
 #include "fastnet/rights.h"
 #include "lookup/owners_bpf.h"
@@ -34,7 +35,7 @@ struct owners {
         size_t count;
     } last;               /* asked for: each row asks several times */
     struct process maker; /* that was asked for last, if no look has seen it */
-    struct owner made;
+    struct owner made[8]; /* owners without a descriptor */
     struct owners_summary summary;
 };
 
@@ -510,13 +511,24 @@ const struct owner *owners_maker(struct owners *owners, pid_t pid, const char *n
     const struct process *seen = processes_find(&owners->processes, pid);
 
     if (seen && seen->shown.name && strcmp(seen->shown.name, name) == 0) {
-        owners->made = (struct owner){.process = &seen->shown, .fd = -1};
-        return &owners->made;
+        *owners->made = (struct owner){.process = &seen->shown, .fd = -1};
+        return owners->made;
     }
     if (owners->maker.leader != pid || strcmp(owners->maker.name, name) != 0)
         read_maker(owners, pid, name);
-    owners->made = (struct owner){.process = &owners->maker.shown, .fd = -1};
-    return &owners->made;
+    *owners->made = (struct owner){.process = &owners->maker.shown, .fd = -1};
+    return owners->made;
+}
+
+size_t owners_of_listener(struct owners *owners, uint64_t inode, const struct owner **first)
+{
+    size_t count = owners_find(owners, inode, first);
+
+    count = count < COUNT(owners->made) ? count : COUNT(owners->made);
+    for (size_t i = 0; i < count; i++)
+        owners->made[i] = (struct owner){(*first)[i].process, (*first)[i].tid, -1};
+    *first = owners->made;
+    return count;
 }
 
 const struct owners_summary *owners_summary(const struct owners *owners)

@@ -11,7 +11,7 @@
 /* Where members are, in bytes. */
 struct made_connects {
     uint32_t v4, port, family, v6; /* of struct sock_common */
-    uint32_t error;                /* of struct sock */
+    uint32_t error, soft_error;    /* of struct sock */
     uint32_t flags, leader, name;  /* of struct task_struct */
     bool without_v6;
     uint32_t parameters; /* of the event, with the one that is not its own */
@@ -24,6 +24,7 @@ static const struct made_connects made_connects_usual = {
     .family = 16,
     .v6 = 56,
     .error = 200,
+    .soft_error = 204,
     .flags = 44,
     .leader = 96,
     .name = 128,
@@ -45,9 +46,10 @@ static inline void made_connects(struct made_btf *made, const struct made_connec
     made_member(made, "skc_family", two, kernel->family * 8);
     if (!kernel->without_v6)
         made_member(made, "skc_v6_daddr", v6, kernel->v6 * 8);
-    sock = made_struct(made, "sock", 2);
+    sock = made_struct(made, "sock", 3);
     made_member(made, "__sk_common", part, 0);
     made_member(made, "sk_err", four, kernel->error * 8);
+    made_member(made, "sk_err_soft", four, kernel->soft_error * 8);
     sock = made_pointer(made, sock);
     name = made_array(made, made_int(made, "char", 1, MADE_CHAR), four, 16);
     task = made_struct(made, "task_struct", 3);

@@ -71,6 +71,7 @@ static void every_part_is_needed(void **state)
                                         "skc_dport",
                                         "skc_family",
                                         "sk_err",
+                                        "sk_err_soft",
                                         "task_struct",
                                         "flags",
                                         "group_leader",
@@ -278,11 +279,18 @@ static void why_it_failed_is_noted(void **state)
     place_u32(scene.sock + scene.kernel.error, ECONNREFUSED);
     change(&scene, TCP_SYN_SENT, TCP_CLOSE);
     assert_int_equal(scene.note.error, ECONNREFUSED);
+    assert_int_equal(scene.note.failed, 1);
     /* and it may try again */
     scene.now = 4000;
     change(&scene, TCP_CLOSE, TCP_SYN_SENT);
     assert_int_equal(scene.note.error, 0);
+    assert_int_equal(scene.note.failed, 0);
     assert_int_equal(scene.note.time, 4000);
+    /* what the way says counts where the program gives up */
+    place_u32(scene.sock + scene.kernel.error, 0);
+    place_u32(scene.sock + scene.kernel.soft_error, EHOSTUNREACH);
+    change(&scene, TCP_SYN_SENT, TCP_CLOSE);
+    assert_int_equal(scene.note.error, EHOSTUNREACH);
 }
 
 static void other_states_are_not_noted(void **state)

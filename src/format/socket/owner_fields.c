@@ -52,6 +52,9 @@ const char *connect_error_name(uint64_t error)
         {ENOPROTOOPT, "ENOPROTOOPT"},
         {EACCES, "EACCES"},
         {EADDRNOTAVAIL, "EADDRNOTAVAIL"},
+        {ECANCELED, "ECANCELED"},
+        {EHOSTDOWN, "EHOSTDOWN"},
+        {ENONET, "ENONET"},
     };
 
     for (size_t i = 0; i < COUNT(errors); i++)
@@ -84,7 +87,7 @@ static size_t find_by(const struct cell *cell, const struct owner **first, enum 
         return 1;
     }
     *by = OWNER_BY_LISTENER;
-    return origin.listener ? owners_find(owners, origin.listener, first) : 0;
+    return origin.listener ? owners_of_listener(owners, origin.listener, first) : 0;
 }
 
 static size_t find_owners(const struct cell *cell, const struct owner **first)
