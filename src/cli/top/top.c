@@ -49,7 +49,7 @@ static const struct example examples[] = {
     {"--port 443", "on a port, at either end"},
     {"--process nginx", "of a process"},
     {"--all-netns", "in all network namespaces"},
-    {"--ndjson --for 60", "events of a minute, for programs"},
+    {"--ndjson --for 60", "a minute, for programs"},
     {"--where 'event = closed'", "what ends, with its totals"},
     {NULL, NULL},
 };
