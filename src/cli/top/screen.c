@@ -544,7 +544,7 @@ static const struct binding {
     {KEY_LEFT, sort_by, NULL},
     {KEY_RIGHT, sort_by, NULL},
     {'r', reverse, "r|reverse the order"},
-    {'/', type_filter, "/|filter, as --where has it; an empty one shows all"},
+    {'/', type_filter, "/|filter, in the language of --where; an empty one shows all"},
     {'t', plant_tree, "t|tree: below processes, units, containers, namespaces, none"},
     {'g', sum_up, "g|sums of groups, by the column that is sorted by"},
     {'a', show_idle, "a|also sockets that do not move"},
