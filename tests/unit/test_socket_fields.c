@@ -720,12 +720,9 @@ static void the_other_end_shows_its_owners_and_its_name(void **state)
 
 static void an_ended_socket_shows_where_it_comes_from(void **state)
 {
-    static const char *const known[][2] = {{"age", "12.500"},
-                                           {"age_at_least", "yes"},
-                                           {"lived", ">12.500"},
-                                           {"connect_error", "ECONNREFUSED"},
-                                           {"owner_by", "-"},
-                                           {NULL, NULL}};
+    static const char *const known[][2] = {{"age", "12.500"},    {"age_at_least", "yes"},
+                                           {"lived", ">12.500"}, {"connect_error", "ECONNREFUSED"},
+                                           {"owner_by", "-"},    {NULL, NULL}};
     static const char *const exact[][2] = {
         {"age_at_least", "no"}, {"lived", "0.007"}, {"connect_error", "12345"}, {NULL, NULL}};
     struct socket_origin origin = {
