@@ -725,18 +725,22 @@ static void an_ended_socket_shows_where_it_comes_from(void **state)
                                            {"owner_by", "-"},    {NULL, NULL}};
     static const char *const exact[][2] = {
         {"age_at_least", "no"}, {"lived", "0.007"}, {"connect_error", "12345"}, {NULL, NULL}};
-    struct socket_origin origin = {
-        .age_ms = 12500, .age_at_least = true, .pid = 7, .name = "x", .error = ECONNREFUSED};
+    const struct socket_origin older = {.age_ms = 12500,
+                                        .age_at_least = true,
+                                        .pid = 7,
+                                        .name = "x",
+                                        .error = ECONNREFUSED},
+                               short_lived = {.age_ms = 7, .error = 12345}, made = {.age_ms = 7};
     struct record record = {.kind = &kind_socket,
                             .has = SOCKET_ORIGIN | SOCKET_AGE | SOCKET_INODE,
                             .socket.family = AF_INET};
 
     (void)state;
-    record.socket.origin = (struct text){(const char *)&origin, sizeof origin};
+    record.socket.origin = (struct text){(const char *)&older, sizeof older};
     assert_fields(&record, known);
-    origin = (struct socket_origin){.age_ms = 7, .error = 12345};
+    record.socket.origin.data = (const char *)&short_lived;
     assert_fields(&record, exact);
-    origin = (struct socket_origin){.age_ms = 7};
+    record.socket.origin.data = (const char *)&made;
     assert_field("connect_error", &record, "-");
     record.has = SOCKET_INODE;
     assert_field("age", &record, "-");
