@@ -50,11 +50,21 @@ static void serve(int listener)
     }
 }
 
+static long number(const char *text)
+{
+    char *end;
+    const long value = strtol(text, &end, 10);
+
+    if (end == text || *end || value < 0)
+        errx(2, "no number: %s", text);
+    return value;
+}
+
 static void connect_once(long milliseconds, size_t count)
 {
     const struct timespec life = {milliseconds / 1000, milliseconds % 1000 * 1000000};
     const struct sockaddr_in to = server_place();
-    struct sockaddr_in own;
+    struct sockaddr_in own = {.sin_port = 0};
     socklen_t size = sizeof own;
     const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
 
@@ -78,8 +88,8 @@ static void *connect_all(void *arg)
     char *const *argv = arg;
 
     prctl(PR_SET_NAME, "a thread");
-    for (long i = 0; i < atol(argv[1]); i++)
-        connect_once(atol(argv[2]), (size_t)atol(argv[3]));
+    for (long i = 0; i < number(argv[1]); i++)
+        connect_once(number(argv[2]), (size_t)number(argv[3]));
     return NULL;
 }
 
@@ -90,7 +100,7 @@ int main(int argc, char *argv[])
     pthread_t thread;
     char line[2];
 
-    if (argc != 4 || atol(argv[3]) > BYTES_MAX)
+    if (argc != 4 || number(argv[3]) > BYTES_MAX)
         errx(2, "usage: brief COUNT MILLISECONDS BYTES");
     setsockopt(listener, SOL_SOCKET, SO_REUSEADDR, &one, sizeof one);
     if (listener < 0 || bind(listener, (const void *)&at, sizeof at) < 0 ||
