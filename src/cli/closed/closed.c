@@ -44,7 +44,7 @@ static const struct example examples[] = {
     {"--process curl", "of a process"},
     {"--where 'connect_error != null'", "those that could not be made"},
     {"--where 'bytes_sent > 1000000'", "those that sent more than 1 MB"},
-    {"--for 60 --count-by process --sum bytes_sent", "what processes sent within a minute"},
+    {"--for 60 --count-by process --sum bytes_sent", "what each sent"},
     {"--limit 100 --ndjson", "the next 100, for programs"},
     {NULL, NULL},
 };
@@ -55,7 +55,7 @@ const struct grammar closed_grammar = {
     .tables = {&closed_table, &filters_of_sockets, &common_options, &common_options_of_owners},
     .kind = &kind_socket,
     .usage = "[OPTION]...",
-    .about = "Shows each connection when it ends: its bytes, how long it lived, and whose it was.",
+    .about = "Shows each connection when it ends: its bytes, its age, and whose it was.",
     .important = "for u a port host process where columns limit json",
     .late_groups = 1,
     .examples = examples,
