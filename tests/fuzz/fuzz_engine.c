@@ -322,10 +322,12 @@ static void check_change(const struct total *first, const struct total *second,
     static struct rates rates;
     const struct counters before = counters_in(&first->record);
     const struct counters totals = counters_in(&second->record);
-    bool fell = !has_changes(&second->record);
+    bool fell = !has_changes(&second->record), none = false;
 
-    for (size_t i = 0; i < totals.count; i++)
+    for (size_t i = 0; i < totals.count; i++) {
         fell |= totals.values[i] < before.values[i];
+        none |= before.values[i] == UINT64_MAX; /* which stands for none: no counter comes so far */
+    }
     require(change->has == second->record.has && (!fell || !change->before));
     rates_init(&rates, change->kind);
     for (size_t i = 0; i < totals.count && change->before; i++) {
@@ -334,7 +336,7 @@ static void check_change(const struct total *first, const struct total *second,
         if (field_value(totals.fields[i], change, &no_names).type == VALUE_NUMBER)
             check_rate(&rate, totals.values[i] - before.values[i], first, second);
     }
-    require(change->before || fell || second->before == first->after);
+    require(change->before || fell || none || second->before == first->after);
 }
 
 static struct record take_total(struct delta *delta, struct total *total)
