@@ -43,13 +43,13 @@ static bool copy_info(struct kernel_tcp_info *info, const struct record *record,
     return true;
 }
 
-/* Of what was sent at all; old kernels do not tell it. */
+/* Of what was sent at all; old kernels do not tell it, and a saved answer may say anything. */
 struct value info_resent_percent(const struct cell *cell)
 {
     struct kernel_tcp_info info;
 
     if (!copy_info(&info, cell->record, offsetof(struct kernel_tcp_info, dsack_dups)) ||
-        !info.bytes_sent)
+        !info.bytes_sent || info.bytes_retrans > info.bytes_sent)
         return unknown;
     return decimal((uint64_t)((double)info.bytes_retrans * 100000 / (double)info.bytes_sent));
 }
