@@ -67,6 +67,9 @@ bool kernel_members_find(const struct btf *btf, uint32_t type, const struct want
 /* The number of the type that a pointer points to; 0 if this is no pointer. */
 uint32_t kernel_pointed_to(const struct btf *btf, uint32_t type);
 
+/* Whether it is a pointer to the struct of this name. */
+bool kernel_points_to(const struct btf *btf, uint32_t type, const char *name);
+
 /* A parameter of a tracing program, as a member of its context. */
 bool kernel_parameter_find(const struct btf *btf, const struct btf_type *prototype,
                            const char *name, struct kernel_member *member, uint32_t *its_type);

@@ -78,7 +78,7 @@ uint64_t live_told(const struct live *live);
 /* Descriptors that can be read when something has ended; at most `most`. Returns their number. */
 size_t live_descriptors(const struct live *live, int *descriptors, size_t most);
 
-/* Hands on the rows of a view. Asks for what is shown of each. Returns 0 or -errno. */
+/* Hands on the rows of a view, with their present values. Returns 0 or -errno. */
 int live_show(struct live *live, const struct live_view *view, const struct live_taker *taker,
               struct live_summary *summary, struct report *report);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The store of rows that are listed again and again: it remembers the counters of each, so that the
- * same row of a later run is told with those before. Rows belong together by their identity, or by
+ * The store of rows that are listed again and again: it remembers the counters of each, so that a
+ * later run can compare the same row with them. Rows belong together by their identity, or by
  * a hash of their key; all are of one kind. rates.h has the fields that show how counters changed.
  */
 #ifndef ENGINE_DELTA_H
@@ -58,8 +58,8 @@ void *delta_extra(const struct delta *delta, struct remembered *row);
 uint32_t delta_run(const struct delta *delta);
 
 /*
- * A row that was seen less than so many nanoseconds ago is as it was then: it has no row before,
- * and its numbers stay. 0: none is.
+ * A row that was seen less than so many nanoseconds ago counts as unchanged: it has no row before,
+ * and its numbers stay. 0: no row does.
  */
 void delta_wait(struct delta *delta, uint64_t nanoseconds);
 /* Whether the row that was taken last is such a one. */

@@ -210,7 +210,7 @@ int live_mark(struct live *live, struct record *change, uint64_t netns)
     if (change->socket.inode)
         to->inode = (uint32_t)change->socket.inode;
     if (waits && !(row->flags & HAS_ENDED) && event == LIVE_CHANGED)
-        event = 0; /* its end is told, or it is missed and then told */
+        event = 0; /* its end is an event of its own, at the latest when a look misses it */
     row->flags &= (uint8_t)~IS_WANTED;
     row->state = change->socket.state;
     if (event && !(row->flags & HAS_ENDED)) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * At sock:inet_sock_set_state (net/ipv4/af_inet.c). connect(2) sets SYN_SENT, so the process is the
- * one that runs; a connection that is accepted is established by a packet, whoever runs.
+ * one that runs; an accepted connection is established by a packet, while any process may run.
  */
 #include "lookup/connects_program.h"
 
@@ -22,16 +22,15 @@
 /* The event has a socket, the old state and the new one; before them one that is not its own. */
 static uint32_t find_socket(const struct btf *btf, uint32_t tracepoint)
 {
-    struct btf_type prototype, type;
+    struct btf_type prototype;
     struct btf_parameter parameter;
-    uint32_t of;
 
     if (!btf_resolve(btf, kernel_pointed_to(btf, tracepoint), &prototype) ||
         prototype.kind != BTF_PROTOTYPE || prototype.count != 4 ||
-        !btf_parameter(btf, &prototype, 1, &parameter))
+        !btf_parameter(btf, &prototype, 1, &parameter) ||
+        !kernel_points_to(btf, parameter.type, "sock"))
         return 0;
-    of = kernel_pointed_to(btf, parameter.type);
-    return of && btf_resolve(btf, of, &type) && text_is(type.name, "sock") ? of : 0;
+    return kernel_pointed_to(btf, parameter.type);
 }
 
 int connect_layout_init(struct connect_layout *layout, const struct btf *btf)

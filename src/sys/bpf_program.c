@@ -197,6 +197,14 @@ uint32_t kernel_pointed_to(const struct btf *btf, uint32_t id)
     return btf_resolve(btf, id, &type) && type.kind == BTF_POINTER ? type.type : 0;
 }
 
+bool kernel_points_to(const struct btf *btf, uint32_t type, const char *name)
+{
+    const uint32_t to = kernel_pointed_to(btf, type);
+    struct btf_type of;
+
+    return to && btf_resolve(btf, to, &of) && of.kind == BTF_STRUCT && text_is(of.name, name);
+}
+
 /* They follow each other, 8 bytes each. */
 bool kernel_parameter_find(const struct btf *btf, const struct btf_type *prototype,
                            const char *name, struct kernel_member *member, uint32_t *its_type)

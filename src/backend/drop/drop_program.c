@@ -16,14 +16,6 @@
 
 enum { SKB_DROP_NONE = 0 /* SKB_NOT_DROPPED_YET: it is 0 in every kernel */ };
 
-static bool points_to(const struct btf *btf, uint32_t id, const char *name)
-{
-    const uint32_t to = kernel_pointed_to(btf, id);
-    struct btf_type type;
-
-    return to && btf_resolve(btf, to, &type) && type.kind == BTF_STRUCT && text_is(type.name, name);
-}
-
 static bool points_to_nothing(const struct btf *btf, uint32_t id)
 {
     struct btf_type pointer, type;
@@ -49,13 +41,13 @@ static bool find_parameters(const struct btf *btf, struct drop_layout *layout)
         struct btf_parameter parameter;
         if (!btf_parameter(btf, &prototype, i, &parameter))
             return false;
-        if (points_to(btf, parameter.type, "sk_buff")) {
+        if (kernel_points_to(btf, parameter.type, "sk_buff")) {
             layout->skb = here;
             layout->of_skb = kernel_pointed_to(btf, parameter.type);
         } else if (points_to_nothing(btf, parameter.type)) {
             layout->place = here;
             has_place = true;
-        } else if (points_to(btf, parameter.type, "sock")) {
+        } else if (kernel_points_to(btf, parameter.type, "sock")) {
             layout->receiver = here;
             layout->has_receiver = true;
         } else if (btf_resolve(btf, parameter.type, &type) && type.kind == BTF_ENUM &&

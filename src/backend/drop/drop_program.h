@@ -41,7 +41,7 @@ enum { DROP_PAGE = 65536 /* the largest that Linux has */ };
 struct drop_slot {
     struct drop_seen seen;
     struct drop_key key;
-    uint64_t unused[5]; /* none is in two pages */
+    uint64_t unused[5]; /* so that no slot lies in two pages */
 };
 struct drop_table {
     struct drop_head {

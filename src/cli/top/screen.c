@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The table on a terminal: what is shown, and what keys do. */
+/* The table on a terminal: its frames and its keys. */
 #include "fastnet/screen.h"
 
 #include <errno.h>
@@ -313,7 +313,7 @@ static int group_by(struct screen_state *state, const struct field *field, bool 
     return choose(state);
 }
 
-/* The column that is sorted by; the first one if none is, or numbers are, which differ by row. */
+/* The column that rows are sorted by, or else the first one: numbers differ from row to row. */
 static const struct field *group_column(const struct screen_state *state)
 {
     const struct listing_command *command = state->top->command;
