@@ -214,6 +214,7 @@ uint64_t value_hash(uint64_t hash, const struct value *value)
     case VALUE_TEXT:
     case VALUE_SOCKET_NAME:
     case VALUE_LLADDR:
+        hash = hash_word(hash, value->text.length); /* a name may end with NUL bytes */
         return hash_bytes(hash, value->text.data, value->text.length);
     case VALUE_NAME:
         if (value->name.string)
