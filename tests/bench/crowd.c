@@ -2,19 +2,22 @@
 /*
  * Opens many sockets over several processes, prints "ready" and holds them until its input ends.
  *
- *   crowd tcp|clients|udp|unix|namespaces COUNT [PROCESSES]
+ *   crowd tcp|clients|talkers|udp|unix|namespaces COUNT [PROCESSES]
  *
  * TCP sockets are both ends of connections over loopback, plus one listener a process; a process
  * has a listener address of its own and connects from many, so that ports do not run out. One
  * connection of each process comes from port 443, for filters that find little. Clients are the
- * same, but each connects from an address of its own. Namespaces are TCP sockets of processes that
- * each have a network namespace of their own.
+ * same, but each connects from an address of its own. Of talkers, each connection carries 500 bytes
+ * ten times a second. Namespaces are TCP sockets of processes that each have a network namespace of
+ * their own.
  */
 #include <arpa/inet.h>
 #include <errno.h>
 #include <net/if.h>
 #include <netinet/in.h>
+#include <poll.h>
 #include <sched.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,6 +30,11 @@
 #include <unistd.h>
 
 enum { PORT = 7000, RARE_PORT = 443, PORTS_EACH = 20000, PROCESSES_MAX = 250, FILES_SPARE = 64 };
+enum { TALK_SIZE = 500, TALK_MS = 100 };
+
+/* Both ends of this process's connections: each pair is a connection. */
+static int ends[2 * PORTS_EACH];
+static size_t end_count;
 
 static _Noreturn void die(const char *what)
 {
@@ -84,6 +92,10 @@ static void open_connection(int listener, const struct sockaddr_in *to, unsigned
     if (accepted < 0)
         die("accept");
     reset_on_close(accepted);
+    if (end_count + 2 <= sizeof ends / sizeof *ends) {
+        ends[end_count++] = fd;
+        ends[end_count++] = accepted;
+    }
 }
 
 static void open_connections(unsigned process, unsigned count, unsigned each_host)
@@ -158,11 +170,13 @@ static void open_namespace(unsigned process, unsigned count)
 struct crowd {
     const char *name;
     void (*open)(unsigned process, unsigned count);
+    bool talks;
 };
 
 static const struct crowd crowds[] = {
-    {"tcp", open_tcp},   {"clients", open_clients},      {"udp", open_udp},
-    {"unix", open_unix}, {"namespaces", open_namespace},
+    {"tcp", open_tcp, false},    {"clients", open_clients, false},
+    {"talkers", open_tcp, true}, {"udp", open_udp, false},
+    {"unix", open_unix, false},  {"namespaces", open_namespace, false},
 };
 
 static const struct crowd *crowd_find(const char *name)
@@ -186,6 +200,19 @@ static void allow_files(unsigned count)
         die("setrlimit");
 }
 
+/* Until hold ends. */
+static void talk(int hold)
+{
+    struct pollfd end = {.fd = hold};
+    char bytes[TALK_SIZE] = {0};
+
+    while (poll(&end, 1, TALK_MS) == 0)
+        for (size_t i = 0; i < end_count; i += 2)
+            if (send(ends[i], bytes, sizeof bytes, MSG_DONTWAIT | MSG_NOSIGNAL) < 0 ||
+                recv(ends[i + 1], bytes, sizeof bytes, 0) < 0)
+                die("talk");
+}
+
 /* Opens its share, says so by a byte to ready, and stays until hold ends. */
 static _Noreturn void member(const struct crowd *crowd, unsigned process, unsigned count, int ready,
                              int hold)
@@ -197,6 +224,8 @@ static _Noreturn void member(const struct crowd *crowd, unsigned process, unsign
     if (write(ready, &byte, 1) != 1)
         die("ready");
     close(ready);
+    if (crowd->talks)
+        talk(hold);
     while (read(hold, &byte, 1) > 0)
         ;
     _exit(EXIT_SUCCESS);
@@ -240,7 +269,7 @@ int main(int argc, char **argv)
     char byte;
 
     if (!crowd || count == 0 || processes == 0 || processes > PROCESSES_MAX) {
-        fprintf(stderr, "usage: crowd tcp|clients|udp|unix|namespaces COUNT [PROCESSES]\n");
+        fprintf(stderr, "usage: crowd tcp|clients|talkers|udp|unix|namespaces COUNT [PROCESSES]\n");
         return 2;
     }
     int hold = gather(crowd, (unsigned)count, (unsigned)processes);
