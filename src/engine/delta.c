@@ -286,14 +286,18 @@ static uint64_t key_of(const struct record *record)
     return hash == nothing ? 0 : hash;
 }
 
+static uint64_t number_in(const struct field *counter, const struct record *record)
+{
+    return field_grows(counter, record) ? field_number(counter, record) : NO_NUMBER;
+}
+
 /* True if changes can be computed: the counters are the same, and none fell (was reset). */
 static bool is_comparable(const struct delta *delta, const struct record *record,
                           const struct remembered *row)
 {
     for (size_t i = 0; i < delta->counter_count; i++) {
-        const struct field *field = delta->counters[i];
-        if (field_grows(field, record) != (row->before[i] != NO_NUMBER) ||
-            (row->before[i] != NO_NUMBER && field_number(field, record) < row->before[i]))
+        const uint64_t now = number_in(delta->counters[i], record);
+        if ((now == NO_NUMBER) != (row->before[i] == NO_NUMBER) || now < row->before[i])
             return false;
     }
     return true;
@@ -383,8 +387,6 @@ int delta_take(struct delta *delta, const struct record *record, uint64_t netns,
     row->at = now;
     row->run = delta->run;
     for (size_t i = 0; i < delta->counter_count; i++)
-        row->before[i] = field_grows(delta->counters[i], record)
-                             ? field_number(delta->counters[i], record)
-                             : NO_NUMBER;
+        row->before[i] = number_in(delta->counters[i], record);
     return 0;
 }

@@ -236,7 +236,7 @@ static void groups_have_columns_of_counts_sums_and_shares(void **state)
     assert_string_equal(resolved.said.text, "");
     assert_string_equal(resolved.shown, "state,remote_address,count,recv_q,bytes_sent,"
                                         "count_percent,recv_q_percent,bytes_sent_percent");
-    assert_true(resolved.command.listing.needs.fields & SOCKET_TCP_INFO);
+    assert_true(resolved.command.listing.needs.fields & SOCKET_BYTES);
     assert_true(resolved.command.listing.percent);
 }
 

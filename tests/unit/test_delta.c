@@ -390,20 +390,26 @@ static void a_kind_without_counters_stays_as_it_is(void **state)
 
 static uint64_t sent_a_second; /* by the connection that was taken last */
 
-/* A connection whose bytes end after bytes_sent. */
+/* A connection whose bytes end after bytes_acked, and with it what it has received. */
 static void take_connection(struct delta *delta, uint64_t identity, uint64_t sent, uint32_t out)
 {
-    struct kernel_tcp_info info = {.rtt = 7000, .bytes_sent = sent, .segs_out = out};
+    struct kernel_tcp_info info = {.rtt = 7000, .bytes_acked = sent, .segs_out = out};
     struct record record = {
-        .kind = &kind_socket, .has = SOCKET_TCP_INFO | SOCKET_STATE, .identity = identity};
+        .kind = &kind_socket,
+        .has = SOCKET_TCP_INFO | SOCKET_BYTES | SOCKET_STATE,
+        .identity = identity,
+        .socket = {.bytes_sent = UINT64_MAX, .bytes_received = sent},
+    };
     struct record change;
 
     record.socket.state = TCP_ESTABLISHED;
     record.socket.info =
-        (struct text){(const char *)&info, offsetof(struct kernel_tcp_info, bytes_retrans)};
+        (struct text){(const char *)&info, offsetof(struct kernel_tcp_info, bytes_sent)};
     change = change_of(delta, record);
     /* what is borrowed lives as long as the row that it came with */
-    sent_a_second = rate_of("bytes_sent", &change);
+    sent_a_second = rate_of("bytes_acked", &change);
+    assert_int_equal(rate_of("bytes_received", &change), sent_a_second);
+    assert_true(rate_of("bytes_sent", &change) == UNKNOWN); /* nor this */
     assert_int_equal(sent_a_second == UNKNOWN, !change.before);
     assert_true(!change.before || rate_of("segs_out", &change) == 0);
     assert_true(rate_of("bytes_retrans", &change) == UNKNOWN); /* older kernels do not send it */

@@ -10,6 +10,7 @@
 
 #include "backend/socket/decode.h"
 #include "fastnet/array.h"
+#include "fastnet/kernel_info.h"
 #include "fastnet/predicate.h"
 #include "kit.h"
 
@@ -229,7 +230,7 @@ static void the_protocol_tells_which_struct_the_info_is(void **state)
         const struct table *table;
         uint64_t bits;
     } protocols[] = {
-        {&table_tcp, SOCKET_TCP_INFO | SOCKET_RETRANSMITS | SOCKET_PROBES},
+        {&table_tcp, SOCKET_TCP_INFO | SOCKET_BYTES | SOCKET_RETRANSMITS | SOCKET_PROBES},
         {&table_mptcp, SOCKET_MPTCP_INFO},
         {&table_sctp, SOCKET_SCTP_INFO},
         {&table_udp, SOCKET_RETRANSMITS | SOCKET_PROBES},
@@ -244,6 +245,26 @@ static void the_protocol_tells_which_struct_the_info_is(void **state)
         struct decoded decoded = decode(&wire, protocols[i].table);
         assert_int_equal(decoded.record.has, ALWAYS | protocols[i].bits);
         assert_int_equal(decoded.record.socket.retransmits, i == 0 ? 3 : 0);
+        finish(&decoded);
+    }
+}
+
+/* The struct grew: bytes_received came with Linux 4.1, bytes_sent with 4.19. */
+static void bytes_that_an_old_kernel_does_not_count_are_unknown(void **state)
+{
+    const struct kernel_tcp_info info = {.bytes_received = 5, .bytes_sent = 7};
+    const size_t ends[] = {offsetof(struct kernel_tcp_info, bytes_retrans),
+                           offsetof(struct kernel_tcp_info, bytes_sent),
+                           offsetof(struct kernel_tcp_info, bytes_received)};
+
+    (void)state;
+    for (size_t i = 0; i <= COUNT(ends); i++) {
+        struct wire wire;
+        begin(&wire, i < COUNT(ends) ? TCP_ESTABLISHED : TCP_LISTEN);
+        wire_attribute(&wire, INET_DIAG_INFO, &info, i < COUNT(ends) ? ends[i] : sizeof info);
+        struct decoded decoded = decode(&wire, &table_tcp);
+        assert_field("bytes_sent", &decoded.record, i == 0 ? "7" : "-");
+        assert_field("bytes_received", &decoded.record, i < 2 ? "5" : "-");
         finish(&decoded);
     }
 }
@@ -491,6 +512,7 @@ int main(void)
         cmocka_unit_test(a_number_that_is_too_short_is_not_known),
         cmocka_unit_test(an_attribute_longer_than_its_message_makes_it_malformed),
         cmocka_unit_test(the_protocol_tells_which_struct_the_info_is),
+        cmocka_unit_test(bytes_that_an_old_kernel_does_not_count_are_unknown),
         cmocka_unit_test(a_protocol_has_no_field_that_it_cannot_have),
         cmocka_unit_test(what_waits_out_its_time_has_no_user_and_no_inode),
         cmocka_unit_test(associations_of_one_endpoint_are_rows_of_their_own),

@@ -33,6 +33,7 @@ enum { SOCKET_MEMORY_BIT = 17, SOCKET_AUTOBOUND_BIT = 57 };
 #define SOCKET_MESSAGE   (UINT64_C(1) << 53) /* not a field: the kernel's message itself */
 #define SOCKET_RECEIVED  (UINT64_C(1) << 54) /* of events */
 #define SOCKET_EVENT     (UINT64_C(1) << 62) /* of rows that go on (live.h) */
+#define SOCKET_BYTES     (UINT64_C(1) << 61) /* bytes_sent and bytes_received */
 /* Fields of IP. */
 #define SOCKET_TIMER       (UINT64_C(1) << 5) /* timer and timer_ms */
 #define SOCKET_RETRANSMITS (UINT64_C(1) << 6)
@@ -162,10 +163,11 @@ struct socket_record {
     uint64_t cgroup; /* id of its cgroup2, the inode of the cgroup's directory */
     /* raw sockets: local.port is the protocol, remote.port is unused */
     struct endpoint local, remote;
-    struct text memory;   /* uint32_t[]: SK_MEMINFO_* of linux/sock_diag.h */
-    struct text storages; /* attributes SK_DIAG_BPF_STORAGE of linux/sock_diag.h */
-    struct text message;  /* the netlink message of this row, from its header on */
-    uint64_t received;    /* an event: when it was read, nanoseconds since 1970 */
+    struct text memory;                  /* uint32_t[]: SK_MEMINFO_* of linux/sock_diag.h */
+    struct text storages;                /* attributes SK_DIAG_BPF_STORAGE of linux/sock_diag.h */
+    struct text message;                 /* the netlink message of this row, from its header on */
+    uint64_t received;                   /* an event: when it was read, nanoseconds since 1970 */
+    uint64_t bytes_sent, bytes_received; /* payload; UINT64_MAX: unknown, of old kernels */
 
     /* Of one family each: the presence bits tell which. */
     union {

@@ -22,6 +22,7 @@
 #include "backend/socket/sock_diag.h"
 #include "fastnet/bpf_map.h"
 #include "fastnet/hash.h"
+#include "fastnet/kernel_info.h"
 #include "fastnet/report.h"
 #include "fastnet/rights.h"
 
@@ -210,6 +211,26 @@ static uint64_t set_counts(struct socket_record *sock)
     return SOCKET_RETRANSMITS | SOCKET_PROBES;
 }
 
+/* UINT64_MAX where the kernel's struct ends before it. */
+static uint64_t bytes_at(const struct text *info, size_t at)
+{
+    uint64_t bytes = UINT64_MAX;
+
+    if (info->length >= at + sizeof bytes)
+        memcpy(&bytes, info->data + at, sizeof bytes);
+    return bytes;
+}
+
+/* A listener has a struct tcp_info, but moves nothing. */
+static uint64_t set_bytes(struct socket_record *sock)
+{
+    if (sock->state == TCP_LISTEN)
+        return 0;
+    sock->bytes_sent = bytes_at(&sock->info, offsetof(struct kernel_tcp_info, bytes_sent));
+    sock->bytes_received = bytes_at(&sock->info, offsetof(struct kernel_tcp_info, bytes_received));
+    return SOCKET_BYTES;
+}
+
 /* Adds fields that follow from protocol and state; removes those that are wrong in this state. */
 static uint64_t complete(struct socket_record *sock, uint64_t has)
 {
@@ -217,6 +238,8 @@ static uint64_t complete(struct socket_record *sock, uint64_t has)
 
     if (has & SOCKET_TCP_INFO)
         has = (has & ~SOCKET_TCP_INFO) | info_of(sock);
+    if (has & SOCKET_TCP_INFO)
+        has |= set_bytes(sock);
     has |= set_counts(sock);
     if (is_tcp && sock->state == TCP_SYN_RECV)
         has &= ~FIELDS_NOT_HALF_OPEN;
@@ -342,8 +365,8 @@ static int take_inet(const struct nlmsghdr *message, void *arg)
 
 /* Fields of INET_DIAG_INFO, and of what comes only together with it (idiag_get_aux). */
 #define FIELDS_WITH_INFO                                                                           \
-    (FIELDS_COUNTED | SOCKET_TCP_INFO | SOCKET_MPTCP_INFO | SOCKET_SCTP_INFO | SOCKET_MD5 |        \
-     SOCKET_ULP)
+    (FIELDS_COUNTED | SOCKET_TCP_INFO | SOCKET_BYTES | SOCKET_MPTCP_INFO | SOCKET_SCTP_INFO |      \
+     SOCKET_MD5 | SOCKET_ULP)
 
 /* Further attributes to ask for, one bit (1 << (INET_DIAG_* - 1)) each; the rest comes unasked. */
 static uint8_t extensions(const struct query *query)

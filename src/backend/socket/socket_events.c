@@ -38,7 +38,7 @@ static const struct table of_tcp = {.kind = &kind_socket, .protocol = IPPROTO_TC
 #define FIELDS_ORIGIN (SOCKET_INODE | SOCKET_ORIGIN | SOCKET_AGE)
 #define FIELDS_EVENT                                                                               \
     (SOCKET_ADDRESSES | SOCKET_STATE | SOCKET_QUEUES | SOCKET_INTERFACE | SOCKET_COOKIE |          \
-     SOCKET_RETRANSMITS | SOCKET_PROBES | SOCKET_TCP_INFO | SOCKET_RECEIVED)
+     SOCKET_RETRANSMITS | SOCKET_PROBES | SOCKET_TCP_INFO | SOCKET_BYTES | SOCKET_RECEIVED)
 
 /* A socket that was listed. */
 struct known {

@@ -134,6 +134,15 @@ static struct value send_q(const struct cell *cell)
     return cell->record->socket.state == TCP_LISTEN ? number(0) : number_member(cell);
 }
 
+/* --- What it moves ---------------------------------------------------------------------------- */
+
+static struct value bytes_moved(const struct cell *cell)
+{
+    const struct value value = number_member(cell);
+
+    return value.number == UINT64_MAX ? unknown : value;
+}
+
 /* --- Its timer -------------------------------------------------------------------------------- */
 
 static const char *timer_name(uint64_t timer)
@@ -220,6 +229,9 @@ static const struct flag_names option_names = {option_words, COUNT(option_words)
 
 /* --- Constructors, besides those of fields.h -------------------------------------------------- */
 
+#define MOVED(id, ...)                                                                             \
+    COMPUTED(id, VALUE_NUMBER, bytes_moved, SOCKET_BYTES, __VA_ARGS__, MEMBER(socket.id),          \
+             .counter = true, .unit = UNIT_BYTES)
 /* The name of a unix socket: its type has rules of its own for abstract names. */
 #define SOCKET_NAME(id, path, ...)                                                                 \
     FIELD(id, VALUE_SOCKET_NAME, text_member, __VA_ARGS__, MEMBER(path))
@@ -445,11 +457,10 @@ static const struct field fields[] = {
     TCP_GAUGE(retrans, "of these, packets that were sent again"),
     TCP_GAUGE(fackets, "packets before the highest one acknowledged selectively; old kernels"),
     TCP_GAUGE(reordering, "how many packets may come out of order before it means a loss"),
-    TCP_COUNTER(bytes_sent, "bytes of data that were sent, with those sent again",
-                .unit = UNIT_BYTES),
+    MOVED(bytes_sent, "bytes of data that were sent, with those sent again"),
     TCP_COUNTER(bytes_retrans, "bytes of data that were sent again", .unit = UNIT_BYTES),
     TCP_COUNTER(bytes_acked, "bytes of data that the peer has acknowledged", .unit = UNIT_BYTES),
-    TCP_COUNTER(bytes_received, "bytes of data that were received", .unit = UNIT_BYTES),
+    MOVED(bytes_received, "bytes of data that were received"),
     TCP_COUNTER(segs_out, "packets that were sent"),
     TCP_COUNTER(segs_in, "packets that were received"),
     TCP_COUNTER(data_segs_out, "packets with data that were sent"),
@@ -776,7 +787,7 @@ static const struct named_address hosts[] = {
 };
 
 static const struct field_group groups[] = {
-    {"tcp", SOCKET_TCP_INFO | SOCKET_CONGESTION | SOCKET_BACKLOG},
+    {"tcp", SOCKET_TCP_INFO | SOCKET_BYTES | SOCKET_CONGESTION | SOCKET_BACKLOG},
     {"bbr", 0},
     {"dctcp", 0},
     {"vegas", 0},
