@@ -70,6 +70,13 @@ uint32_t kernel_pointed_to(const struct btf *btf, uint32_t type);
 /* Whether it is a pointer to the struct of this name. */
 bool kernel_points_to(const struct btf *btf, uint32_t type, const char *name);
 
+/*
+ * The struct of this name that the first parameter of a tracepoint (btf_trace_EVENT) points to, if
+ * it has so many parameters; 0 if not.
+ */
+uint32_t kernel_event_struct(const struct btf *btf, uint32_t tracepoint, uint32_t parameters,
+                             const char *name);
+
 /* A parameter of a tracing program, as a member of its context. */
 bool kernel_parameter_find(const struct btf *btf, const struct btf_type *prototype,
                            const char *name, struct kernel_member *member, uint32_t *its_type);
@@ -122,7 +129,9 @@ void assembly_map(struct assembly *to, unsigned into, int map);
 /* The address of the value of a map with one key, by its descriptor, or so far behind it. */
 void assembly_value(struct assembly *to, unsigned into, int map, size_t offset);
 
-/* Adds 1 to the 8 bytes there, at once for all processors. Loses register 1. */
+/* Adds a register to the 8 bytes there, at once for all processors. */
+void assembly_add(struct assembly *to, unsigned at, int offset, unsigned more);
+/* The same with 1. Loses register 1. */
 void assembly_count(struct assembly *to, unsigned at, int offset);
 
 /*
@@ -157,9 +166,11 @@ int bpf_program_load(const struct bpf_insn *program, size_t count, uint32_t type
                      const char *name);
 
 /*
- * From now on a program of BPF_TRACE_RAW_TP runs at its tracepoint, until the descriptor that is
- * returned is closed: nothing is pinned. Rights and errors as bpf_program_load().
+ * Loads a program that from now on runs at a tracepoint (the number of the typedef
+ * btf_trace_EVENT), until the descriptor that is returned is closed: nothing is pinned. Rights and
+ * errors as bpf_program_load().
  */
-int bpf_program_attach(int program);
+int bpf_tracepoint_attach(const struct bpf_insn *program, size_t count, uint32_t tracepoint,
+                          const char *name);
 
 #endif

@@ -54,18 +54,13 @@ const char *connects_reason(const struct connects *connects)
 static int attach(struct connects *connects, const struct connect_layout *layout)
 {
     struct bpf_insn code[CONNECT_PROGRAM_MAX];
-    int program;
 
     connects->map =
         bpf_map_create_recent(sizeof(uint64_t), sizeof(struct connect_note), KEPT, "fastnet_conn");
     if (connects->map < 0)
         return connects->map;
-    program = bpf_program_load(code, connect_program_make(layout, connects->map, code),
-                               BPF_TRACE_RAW_TP, layout->tracepoint, "fastnet_conn");
-    if (program < 0)
-        return program;
-    connects->link = bpf_program_attach(program);
-    close(program);
+    connects->link = bpf_tracepoint_attach(code, connect_program_make(layout, connects->map, code),
+                                           layout->tracepoint, "fastnet_conn");
     return connects->link < 0 ? connects->link : 0;
 }
 

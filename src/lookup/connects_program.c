@@ -19,20 +19,6 @@
         (path), offsetof(struct connect_layout, member), (size)                                    \
     }
 
-/* The event has a socket, the old state and the new one; before them one that is not its own. */
-static uint32_t find_socket(const struct btf *btf, uint32_t tracepoint)
-{
-    struct btf_type prototype;
-    struct btf_parameter parameter;
-
-    if (!btf_resolve(btf, kernel_pointed_to(btf, tracepoint), &prototype) ||
-        prototype.kind != BTF_PROTOTYPE || prototype.count != 4 ||
-        !btf_parameter(btf, &prototype, 1, &parameter) ||
-        !kernel_points_to(btf, parameter.type, "sock"))
-        return 0;
-    return kernel_pointed_to(btf, parameter.type);
-}
-
 int connect_layout_init(struct connect_layout *layout, const struct btf *btf)
 {
     static const struct wanted_member of_sock[] = {
@@ -51,7 +37,7 @@ int connect_layout_init(struct connect_layout *layout, const struct btf *btf)
 
     *layout = (struct connect_layout){
         .tracepoint = btf_find(btf, BTF_TYPEDEF, "btf_trace_inet_sock_set_state")};
-    sock = layout->tracepoint ? find_socket(btf, layout->tracepoint) : 0;
+    sock = kernel_event_struct(btf, layout->tracepoint, 3, "sock");
     task = btf_find(btf, BTF_STRUCT, "task_struct");
     if (!sock || !kernel_members_find(btf, sock, of_sock, COUNT(of_sock), layout) ||
         !kernel_members_find(btf, task, of_task, COUNT(of_task), layout) ||

@@ -205,6 +205,21 @@ bool kernel_points_to(const struct btf *btf, uint32_t type, const char *name)
     return to && btf_resolve(btf, to, &of) && of.kind == BTF_STRUCT && text_is(of.name, name);
 }
 
+/* Before its parameters is one that is not its own. */
+uint32_t kernel_event_struct(const struct btf *btf, uint32_t tracepoint, uint32_t parameters,
+                             const char *name)
+{
+    struct btf_type prototype;
+    struct btf_parameter parameter;
+
+    if (!tracepoint || !btf_resolve(btf, kernel_pointed_to(btf, tracepoint), &prototype) ||
+        prototype.kind != BTF_PROTOTYPE || prototype.count != parameters + 1 ||
+        !btf_parameter(btf, &prototype, 1, &parameter) ||
+        !kernel_points_to(btf, parameter.type, name))
+        return 0;
+    return kernel_pointed_to(btf, parameter.type);
+}
+
 /* They follow each other, 8 bytes each. */
 bool kernel_parameter_find(const struct btf *btf, const struct btf_type *prototype,
                            const char *name, struct kernel_member *member, uint32_t *its_type)
@@ -350,10 +365,15 @@ static void put_atomic(struct assembly *to, unsigned at, int offset, unsigned wi
                               .imm = operation});
 }
 
+void assembly_add(struct assembly *to, unsigned at, int offset, unsigned more)
+{
+    put_atomic(to, at, offset, more, BPF_ADD);
+}
+
 void assembly_count(struct assembly *to, unsigned at, int offset)
 {
     assembly_number(to, BPF_MOV, BPF_FIRST, 1);
-    put_atomic(to, at, offset, BPF_FIRST, BPF_ADD);
+    assembly_add(to, at, offset, BPF_FIRST);
 }
 
 void assembly_exchange(struct assembly *to, unsigned at, unsigned with)
@@ -410,11 +430,17 @@ int bpf_program_load(const struct bpf_insn *program, size_t count, uint32_t type
     return bpf_call_raised(RIGHT_BPF, BPF_PROG_LOAD, &attributes);
 }
 
-int bpf_program_attach(int program)
+int bpf_tracepoint_attach(const struct bpf_insn *program, size_t count, uint32_t tracepoint,
+                          const char *name)
 {
+    const int loaded = bpf_program_load(program, count, BPF_TRACE_RAW_TP, tracepoint, name);
     union bpf_attr attributes;
 
+    if (loaded < 0)
+        return loaded;
     memset(&attributes, 0, sizeof attributes);
-    attributes.raw_tracepoint.prog_fd = (uint32_t)program;
-    return bpf_call_raised(RIGHT_BPF, BPF_RAW_TRACEPOINT_OPEN, &attributes);
+    attributes.raw_tracepoint.prog_fd = (uint32_t)loaded;
+    const int link = bpf_call_raised(RIGHT_BPF, BPF_RAW_TRACEPOINT_OPEN, &attributes);
+    close(loaded);
+    return link;
 }

@@ -84,7 +84,6 @@ static struct text name_of(const struct drop_watch *watch, struct drop *drop)
 static int attach(struct drop_watch *watch, const struct drop_layout *layout)
 {
     struct bpf_insn code[DROP_PROGRAM_MAX];
-    int program;
 
     watch->map = bpf_map_create(sizeof(struct drop_table), "fastnet_drops");
     if (watch->map < 0)
@@ -92,12 +91,8 @@ static int attach(struct drop_watch *watch, const struct drop_layout *layout)
     watch->head = bpf_map_memory(watch->map, 0, sizeof *watch->head);
     if (!watch->head)
         return -errno;
-    program = bpf_program_load(code, drop_program_make(layout, watch->map, code), BPF_TRACE_RAW_TP,
-                               layout->tracepoint, "fastnet_drops");
-    if (program < 0)
-        return program;
-    watch->link = bpf_program_attach(program);
-    close(program);
+    watch->link = bpf_tracepoint_attach(code, drop_program_make(layout, watch->map, code),
+                                        layout->tracepoint, "fastnet_drops");
     watch->since = clock_nanoseconds(CLOCK_MONOTONIC);
     return watch->link < 0 ? watch->link : 0;
 }
