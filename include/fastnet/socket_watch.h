@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Sockets of TCP and UDP that are looked at one by one, and that are told when they end, in the
- * network namespace that the thread was in when this began (sock_diag(7)). Needs no rights.
+ * network namespace that the thread was in when this began (sock_diag(7)), and unix sockets that
+ * are looked at. Needs no rights.
  */
 #ifndef FASTNET_SOCKET_WATCH_H
 #define FASTNET_SOCKET_WATCH_H
@@ -13,12 +14,15 @@
 struct netlink_peer;
 struct socket_watch;
 
-/* What the kernel finds a socket by. Addresses in network byte order, ports in that of the host. */
+/*
+ * What the kernel finds a socket by: a unix socket by its inode. Addresses in network byte order,
+ * ports in that of the host.
+ */
 struct socket_id {
     uint64_t cookie;
     uint8_t local[16], remote[16];
     uint16_t local_port, remote_port;
-    uint32_t interface;
+    uint32_t interface, inode;
     uint8_t family, protocol; /* AF_*, IPPROTO_* */
 };
 

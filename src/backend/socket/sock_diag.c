@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <linux/sock_diag.h>
+#include <linux/unix_diag.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -100,6 +101,28 @@ static int dump_family(const struct diag_family *family, const struct query *que
     if (result == 0 && family->report_gaps)
         family->report_gaps(query);
     return result;
+}
+
+int unix_diag_ask(const struct query *query, const struct socket_id *const ids[], size_t count,
+                  record_fn fn, void *arg)
+{
+    struct reading reading = {.family = &unix_diag, .query = query, .fn = fn, .arg = arg};
+    struct {
+        struct nlmsghdr header;
+        struct unix_diag_req body;
+    } requests[SOCKETS_AT_ONCE];
+
+    for (size_t i = 0; i < count; i++) {
+        requests[i].header = (struct nlmsghdr){.nlmsg_len = sizeof *requests,
+                                               .nlmsg_type = SOCK_DIAG_BY_FAMILY,
+                                               .nlmsg_flags = NLM_F_REQUEST};
+        unix_diag.put_request(query, &requests[i].body);
+        requests[i].body.udiag_ino = ids[i]->inode;
+        requests[i].body.udiag_cookie[0] = (uint32_t)ids[i]->cookie;
+        requests[i].body.udiag_cookie[1] = (uint32_t)(ids[i]->cookie >> 32);
+    }
+    return netlink_ask(query->netlink, NETLINK_SOCK_DIAG, requests, count * sizeof *requests, take,
+                       &reading, query->report);
 }
 
 /* --- The backend ------------------------------------------------------------------------------ */

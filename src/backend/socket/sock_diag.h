@@ -162,6 +162,9 @@ int inet_diag_dump(const struct query *query, record_fn fn, void *arg);
  */
 int inet_diag_ask(const struct query *query, const struct socket_id *const ids[], size_t count,
                   record_fn fn, void *arg);
+/* The same for unix sockets. */
+int unix_diag_ask(const struct query *query, const struct socket_id *const ids[], size_t count,
+                  record_fn fn, void *arg);
 void inet_diag_explain(const struct query *query, struct explanation *explanation);
 const char *inet_diag_remedy(const struct table *table);
 

@@ -2,7 +2,8 @@
 /*
  * Exact requests of sock_diag(7), many in one send(2), and its multicast groups.
  * Sources: linux/inet_diag.h, inet_diag_handler_cmd() and inet_diag_find_one_icsk() of
- * net/ipv4/inet_diag.c: a socket is found by its addresses, then its cookie is compared.
+ * net/ipv4/inet_diag.c: a socket is found by its addresses, then its cookie is compared;
+ * unix_diag_get_exact() of net/unix/diag.c.
  */
 #include "fastnet/socket_watch.h"
 
@@ -20,10 +21,11 @@
 /* Enough for a burst of some thousand ends between two looks. */
 enum { BUFFER_SIZE = 4 * 1024 * 1024 };
 
-/* What an answer is decoded as: sockets of either family. */
+/* What an answer is decoded as: sockets of either family of IP. */
 static const struct table of_protocols[] = {
     {.name = "tcp", .kind = &kind_socket, .protocol = IPPROTO_TCP},
     {.name = "udp", .kind = &kind_socket, .protocol = IPPROTO_UDP},
+    {.name = "unix", .kind = &kind_socket, .family = AF_UNIX},
 };
 
 struct socket_watch {
@@ -98,7 +100,8 @@ static int ask(const struct query *query, const struct socket_id *const ids[], s
         if (i < count && ids[i]->protocol == query->table->protocol)
             some[chosen++] = ids[i];
         if (chosen == COUNT(some) || (chosen && i == count)) {
-            result = inet_diag_ask(query, some, chosen, fn, arg);
+            result = query->table->family == AF_UNIX ? unix_diag_ask(query, some, chosen, fn, arg)
+                                                     : inet_diag_ask(query, some, chosen, fn, arg);
             chosen = 0;
         }
     }
