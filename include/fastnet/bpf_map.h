@@ -29,6 +29,12 @@ int bpf_map_create_recent(uint32_t key_size, uint32_t value_size, uint32_t most,
 /* Takes one key out of it. Returns 0, -ENOENT or another -errno; rights as bpf_map_create(). */
 int bpf_map_take_one(int map, const void *key, void *value);
 
+/*
+ * Reads its keys with their values, at most `most`, in no order (Linux 5.6). Returns how many, or
+ * -errno; rights as bpf_map_create().
+ */
+int bpf_map_read(int map, void *keys, void *values, uint32_t most);
+
 /* --- Storages of sockets ---------------------------------------------------------------------- */
 
 /* The limit of ss. */

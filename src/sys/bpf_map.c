@@ -53,17 +53,22 @@ int bpf_map_create_recent(uint32_t key_size, uint32_t value_size, uint32_t most,
 
 /* Since Linux 5.19 who has the descriptor needs no right, which takes twice the time of the call.
  */
+static int call(int command, union bpf_attr *attributes)
+{
+    const int status = bpf_call(command, attributes);
+
+    return status == -EPERM ? bpf_call_raised(RIGHT_BPF, command, attributes) : status;
+}
+
 static int call_for_key(int command, int map, const void *key, const void *value)
 {
     union bpf_attr attributes;
-    int status;
 
     memset(&attributes, 0, sizeof attributes);
     attributes.map_fd = (uint32_t)map;
     attributes.key = (uintptr_t)key;
     attributes.value = (uintptr_t)value;
-    status = bpf_call(command, &attributes);
-    return status == -EPERM ? bpf_call_raised(RIGHT_BPF, command, &attributes) : status;
+    return call(command, &attributes);
 }
 
 /* Before Linux 5.14 no command does both for this kind of map. */
@@ -75,6 +80,23 @@ int bpf_map_take_one(int map, const void *key, void *value)
         return status;
     status = call_for_key(BPF_MAP_LOOKUP_ELEM, map, key, value);
     return status < 0 ? status : call_for_key(BPF_MAP_DELETE_ELEM, map, key, NULL);
+}
+
+/* The kernel also wants a place for where the next call would go on. -ENOENT: these are all. */
+int bpf_map_read(int map, void *keys, void *values, uint32_t most)
+{
+    union bpf_attr attributes;
+    uint32_t next;
+    int status;
+
+    memset(&attributes, 0, sizeof attributes);
+    attributes.batch.map_fd = (uint32_t)map;
+    attributes.batch.keys = (uintptr_t)keys;
+    attributes.batch.values = (uintptr_t)values;
+    attributes.batch.out_batch = (uintptr_t)&next;
+    attributes.batch.count = most;
+    status = call(BPF_MAP_LOOKUP_BATCH, &attributes);
+    return status < 0 && status != -ENOENT ? status : (int)attributes.batch.count;
 }
 
 /* --- Storages of sockets ---------------------------------------------------------------------- */

@@ -16,6 +16,7 @@
 #include "fastnet/layouts.h"
 #include "format/socket/layout_ss.h"
 #include "fuzz.h"
+#include "lookup/byte_counts_program.h"
 #include "lookup/connects_program.h"
 #include "lookup/owners_bpf.h"
 
@@ -110,6 +111,21 @@ static void look_for_connections(const struct btf *btf)
     look_at_jumps(program, count);
 }
 
+static void look_for_bytes(const struct btf *btf)
+{
+    struct bpf_insn program[BYTE_PROGRAM_MAX];
+    struct byte_layout layout;
+
+    if (byte_layout_init(&layout, btf) < 0)
+        return;
+    require(layout.family.size == BPF_H && layout.protocol.offset >= 0);
+    for (int way = 0; way < WAYS; way++) {
+        const size_t count = byte_program_make(&layout, (enum byte_way)way, 7, program);
+        require(layout.tracepoints[way] && count <= BYTE_PROGRAM_MAX);
+        look_at_jumps(program, count);
+    }
+}
+
 static void look_for_drops(const struct btf *btf)
 {
     struct bpf_insn program[DROP_PROGRAM_MAX];
@@ -155,6 +171,7 @@ static void look_at_types(const struct btf *btf)
     look_for_sockets(btf);
     look_for_drops(btf);
     look_for_connections(btf);
+    look_for_bytes(btf);
 }
 
 /* --- Values ----------------------------------------------------------------------------------- */

@@ -138,6 +138,9 @@ static void calculate(uint64_t *with, unsigned operation, uint64_t other)
     case BPF_RSH:
         *with >>= other;
         break;
+    case BPF_ARSH: /* gcc and clang shift the sign in */
+        *with = (uint64_t)((int64_t)*with >> other);
+        break;
     case BPF_AND:
         *with &= other;
         break;

@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: MIT */
+#include "fastnet/byte_counts.h"
+
+#include <errno.h>
+#include <netinet/in.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "fastnet/bpf_iterator.h"
+#include "fastnet/bpf_map.h"
+#include "fastnet/hash.h"
+#include "fastnet/hash_table.h"
+#include "fastnet/rights.h"
+#include "lookup/byte_counts_program.h"
+
+enum { KEPT = 32768 };
+
+struct seen {
+    uint64_t cookie;
+    struct byte_count count;
+};
+
+struct byte_counts {
+    int map, links[WAYS]; /* descriptors, or -1 */
+    struct hash_table seen;
+    char reason[160];
+};
+
+struct byte_counts *byte_counts_create(void)
+{
+    struct byte_counts *counts = calloc(1, sizeof *counts);
+
+    if (counts)
+        counts->map = counts->links[WAY_SENT] = counts->links[WAY_RECEIVED] = -1;
+    return counts;
+}
+
+void byte_counts_destroy(struct byte_counts *counts)
+{
+    if (!counts)
+        return;
+    for (size_t way = 0; way < WAYS; way++)
+        if (counts->links[way] >= 0)
+            close(counts->links[way]);
+    if (counts->map >= 0)
+        close(counts->map);
+    hash_table_finish(&counts->seen);
+    free(counts);
+}
+
+/* --- How it begins ---------------------------------------------------------------------------- */
+
+/* The programs keep the map, and what is attached the programs. */
+static int attach(struct byte_counts *counts, const struct byte_layout *layout)
+{
+    static const char *const names[WAYS] = {"fastnet_sent", "fastnet_got"};
+    struct bpf_insn code[BYTE_PROGRAM_MAX];
+
+    counts->map =
+        bpf_map_create_recent(sizeof(uint64_t), sizeof(struct byte_count), KEPT, "fastnet_bytes");
+    for (size_t way = 0; way < WAYS && counts->map >= 0; way++) {
+        const size_t length = byte_program_make(layout, (enum byte_way)way, counts->map, code);
+        counts->links[way] =
+            bpf_tracepoint_attach(code, length, layout->tracepoints[way], names[way]);
+        if (counts->links[way] < 0)
+            return counts->links[way];
+    }
+    return counts->map < 0 ? counts->map : 0;
+}
+
+static int begin(struct byte_counts *counts, const char **what)
+{
+    struct kernel_types types;
+    struct byte_layout layout;
+    int status = kernel_types_init(&types);
+
+    *what = "/sys/kernel/btf/vmlinux";
+    if (status == 0)
+        status = byte_layout_init(&layout, &types.btf);
+    kernel_types_finish(&types);
+    if (status == -ENOTSUP)
+        *what = "no tracepoint sock_send_length (Linux 6.3)";
+    if (status < 0)
+        return status;
+    *what = "bpf(2)";
+    return attach(counts, &layout);
+}
+
+const char *byte_counts_begin(struct byte_counts *counts)
+{
+    const char *what;
+    int status;
+
+    if (rights_elevated())
+        return "this copy lends rights, but not to see other users' bytes (try sudo)";
+    if (!rights_have_all_of(RIGHT_BPF))
+        return "it needs CAP_BPF and CAP_PERFMON (try sudo)";
+    if (!bpf_iterator_is_in_first("user"))
+        return "this is not the first user namespace";
+    status = begin(counts, &what);
+    if (status == 0)
+        return NULL;
+    snprintf(counts->reason, sizeof counts->reason, "%s: %s", what, strerror(-status));
+    return counts->reason;
+}
+
+/* --- What was counted ------------------------------------------------------------------------- */
+
+static bool has_cookie(const void *element, const void *key)
+{
+    return ((const struct seen *)element)->cookie == *(const uint64_t *)key;
+}
+
+int byte_counts_read(struct byte_counts *counts)
+{
+    uint64_t *cookies = calloc(KEPT, sizeof *cookies);
+    struct byte_count *values = calloc(KEPT, sizeof *values);
+    int count = cookies && values ? bpf_map_read(counts->map, cookies, values, KEPT) : -ENOMEM;
+
+    if (count >= 0)
+        hash_table_finish(&counts->seen);
+    for (int i = 0; i < count; i++) {
+        struct seen *seen = hash_table_add(&counts->seen, hash_word(0, cookies[i]), sizeof *seen);
+        if (seen)
+            *seen = (struct seen){cookies[i], values[i]};
+        else
+            count = -ENOMEM;
+    }
+    free(cookies);
+    free(values);
+    return count < 0 ? count : 0;
+}
+
+/* Of a family that the programs count. */
+static bool is_counted(const struct record *record)
+{
+    const struct socket_record *sock = &record->socket;
+    const bool of_ip = sock->family == AF_INET || sock->family == AF_INET6;
+
+    return record->kind == &kind_socket && record->has & SOCKET_COOKIE &&
+           !(record->has & SOCKET_BYTES) &&
+           (of_ip ? sock->protocol != IPPROTO_TCP : sock->family == AF_UNIX);
+}
+
+static void set(struct record *record, const struct byte_count *count)
+{
+    record->socket.bytes_sent = count->bytes[WAY_SENT];
+    record->socket.bytes_received = count->bytes[WAY_RECEIVED];
+    record->has |= SOCKET_BYTES;
+}
+
+void byte_counts_tell(const struct byte_counts *counts, struct record *record)
+{
+    static const struct byte_count nothing;
+    const struct seen *seen;
+
+    if (!is_counted(record))
+        return;
+    seen = hash_table_find(&counts->seen, hash_word(0, record->identity), has_cookie,
+                           &record->identity);
+    set(record, seen ? &seen->count : &nothing);
+}
+
+void byte_counts_take(const struct byte_counts *counts, struct record *record)
+{
+    struct byte_count count;
+
+    if (is_counted(record) && bpf_map_take_one(counts->map, &record->identity, &count) == 0)
+        set(record, &count);
+    else
+        byte_counts_tell(counts, record);
+}

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * At sock:sock_send_length and sock_recv_length (include/trace/events/sock.h, net/socket.c), which
+ * have the socket, what the call returns, and its flags.
+ */
+#include "lookup/byte_counts_program.h"
+
+#include <errno.h>
+#include <netinet/in.h>
+#include <stdbool.h>
+#include <sys/socket.h>
+
+#include "fastnet/array.h"
+#include "fastnet/kernel_abi.h"
+
+/* --- The kernel's structs --------------------------------------------------------------------- */
+
+int byte_layout_init(struct byte_layout *layout, const struct btf *btf)
+{
+    static const struct wanted_member wanted[] = {
+        {"__sk_common.skc_family", offsetof(struct byte_layout, family), BPF_H},
+        {"sk_protocol", offsetof(struct byte_layout, protocol), BPF_H},
+    };
+    static const char *const names[WAYS] = {"btf_trace_sock_send_length",
+                                            "btf_trace_sock_recv_length"};
+    uint32_t sock = 1;
+
+    for (size_t way = 0; way < WAYS && sock; way++) {
+        layout->tracepoints[way] = btf_find(btf, BTF_TYPEDEF, names[way]);
+        sock = kernel_event_struct(btf, layout->tracepoints[way], 3, "sock");
+    }
+    return sock && kernel_members_find(btf, sock, wanted, COUNT(wanted), layout) ? 0 : -ENOTSUP;
+}
+
+/* --- The programs ----------------------------------------------------------------------------- */
+
+/* What the registers keep; 0 to 5 are for results and arguments. */
+enum { CONTEXT = BPF_REG_6, SOCKET = BPF_REG_7, BYTES = BPF_REG_8 };
+
+/* Where they are on the stack. */
+enum { COOKIE = -8, NOTHING = COOKIE - (int)sizeof(struct byte_count) };
+
+static void put_parameter(struct assembly *to, unsigned into, int16_t which)
+{
+    assembly_load(to, into, CONTEXT,
+                  (struct kernel_member){.offset = (int16_t)(8 * which), .size = BPF_DW});
+}
+
+/* An int, of which the upper half in the context means nothing: an error, or nothing, ends it. */
+static void put_bytes(struct assembly *to, enum byte_way way)
+{
+    put_parameter(to, BYTES, 1);
+    assembly_number(to, BPF_LSH, BYTES, 32);
+    assembly_number(to, BPF_ARSH, BYTES, 32);
+    assembly_end_if(to, BPF_JSLE, BYTES, 0);
+    if (way == WAY_SENT)
+        return;
+    put_parameter(to, BPF_FIRST, 2); /* what is only looked at comes again */
+    assembly_number(to, BPF_AND, BPF_FIRST, MSG_PEEK);
+    assembly_end_if(to, BPF_JNE, BPF_FIRST, 0);
+}
+
+/* TCP has counters of its own. */
+static void put_choice(struct assembly *to, const struct byte_layout *layout)
+{
+    size_t is_unix, is_ipv4;
+
+    assembly_load(to, BPF_FIRST, SOCKET, layout->family);
+    is_unix = assembly_skip_if(to, BPF_JEQ, BPF_FIRST, AF_UNIX);
+    is_ipv4 = assembly_skip_if(to, BPF_JEQ, BPF_FIRST, AF_INET);
+    assembly_end_if(to, BPF_JNE, BPF_FIRST, AF_INET6);
+    assembly_land(to, is_ipv4);
+    assembly_load(to, BPF_FIRST, SOCKET, layout->protocol);
+    assembly_end_if(to, BPF_JEQ, BPF_FIRST, IPPROTO_TCP);
+    assembly_land(to, is_unix);
+}
+
+static void put_find(struct assembly *to, int map)
+{
+    assembly_map(to, BPF_FIRST, map);
+    assembly_address(to, BPF_SECOND, COOKIE);
+    assembly_call(to, BPF_FUNC_map_lookup_elem);
+}
+
+/* Of two processors that add the socket at once, one does. */
+static void put_new(struct assembly *to, int map)
+{
+    for (size_t i = 0; i < sizeof(struct byte_count); i += 8)
+        assembly_store_zero(to, NOTHING + (int)i);
+    assembly_map(to, BPF_FIRST, map);
+    assembly_address(to, BPF_SECOND, COOKIE);
+    assembly_address(to, BPF_THIRD, NOTHING);
+    assembly_number(to, BPF_MOV, BPF_REG_4, BPF_NOEXIST);
+    assembly_call(to, BPF_FUNC_map_update_elem);
+    put_find(to, map);
+    assembly_end_if(to, BPF_JEQ, BPF_REG_0, 0);
+}
+
+size_t byte_program_make(const struct byte_layout *layout, enum byte_way way, int map,
+                         struct bpf_insn program[BYTE_PROGRAM_MAX])
+{
+    struct assembly to = {.code = program};
+    size_t is_known;
+
+    assembly_register(&to, BPF_MOV, CONTEXT, BPF_FIRST);
+    put_bytes(&to, way);
+    put_parameter(&to, SOCKET, 0);
+    put_choice(&to, layout);
+    assembly_register(&to, BPF_MOV, BPF_FIRST, SOCKET);
+    assembly_call(&to, BPF_FUNC_get_socket_cookie);
+    assembly_store(&to, BPF_REG_0, COOKIE, BPF_DW);
+    put_find(&to, map);
+    is_known = assembly_skip_if(&to, BPF_JNE, BPF_REG_0, 0);
+    put_new(&to, map);
+    assembly_land(&to, is_known);
+    assembly_add(&to, BPF_REG_0, (int)way * (int)sizeof(uint64_t), BYTES);
+    assembly_finish(&to);
+    return to.count;
+}
