@@ -131,6 +131,35 @@ static void many_sockets_are_asked_for_at_once(void **state)
         close_both(pairs[i]);
 }
 
+/* By both ends, or by one. */
+static void sockets_of_udp_are_asked_for_too(void **state)
+{
+    struct sockaddr_in local = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    const int server = socket(AF_INET, SOCK_DGRAM, 0), client = socket(AF_INET, SOCK_DGRAM, 0);
+    struct socket_id ids[] = {{.family = AF_INET, .protocol = IPPROTO_UDP}, {.family = 0}};
+    const struct socket_id *const these[] = {&ids[0], &ids[1]};
+    struct socket_watch *watch;
+    struct taken taken = {.count = 0};
+    socklen_t length = sizeof local;
+
+    (void)state;
+    assert_int_equal(bind(server, (struct sockaddr *)&local, sizeof local), 0);
+    assert_int_equal(getsockname(server, (struct sockaddr *)&local, &length), 0);
+    assert_int_equal(connect(client, (struct sockaddr *)&local, sizeof local), 0);
+    ids[0].local_port = ntohs(local.sin_port);
+    memcpy(ids[0].local, &local.sin_addr, 4);
+    length = sizeof ids[0].cookie;
+    assert_int_equal(getsockopt(server, SOL_SOCKET, SO_COOKIE, &ids[0].cookie, &length), 0);
+    ids[1] = id_of(client);
+    ids[1].protocol = IPPROTO_UDP;
+    assert_int_equal(socket_watch_create(&watch, 0, NULL), 0);
+    assert_int_equal(socket_watch_ask(watch, these, 2, 0, take, &taken, &report), 0);
+    assert_int_equal(taken.count, 2);
+    assert_int_equal(taken.cookies, ids[0].cookie + ids[1].cookie);
+    socket_watch_destroy(watch);
+    close_both((struct pair){client, server});
+}
+
 /* By their inodes, among others of IP; one that has another cookie by now is gone. */
 static void unix_sockets_are_asked_for_too(void **state)
 {
@@ -240,6 +269,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(many_sockets_are_asked_for_at_once),
+        cmocka_unit_test(sockets_of_udp_are_asked_for_too),
         cmocka_unit_test(unix_sockets_are_asked_for_too),
         cmocka_unit_test(a_socket_that_is_gone_has_no_row),
         cmocka_unit_test(an_end_is_told_with_its_last_counters),

@@ -525,8 +525,10 @@ struct one {
     struct inet_diag_req_v2 body;
 };
 
+/* Ends of UDP "are swapped for historical reasons" (udp_dump_one() of net/ipv4/udp_diag.c). */
 static struct one request_for(const struct query *query, const struct socket_id *id)
 {
+    const bool swapped = query->table->protocol == IPPROTO_UDP;
     struct one one = {
         .header = {.nlmsg_len = sizeof one,
                    .nlmsg_type = SOCK_DIAG_BY_FAMILY,
@@ -535,13 +537,13 @@ static struct one request_for(const struct query *query, const struct socket_id 
                  .sdiag_protocol = (uint8_t)query->table->protocol,
                  .idiag_ext = extensions(query),
                  .idiag_states = UINT32_MAX,
-                 .id = {.idiag_sport = htons(id->local_port),
-                        .idiag_dport = htons(id->remote_port),
+                 .id = {.idiag_sport = htons(swapped ? id->remote_port : id->local_port),
+                        .idiag_dport = htons(swapped ? id->local_port : id->remote_port),
                         .idiag_if = id->interface,
                         .idiag_cookie = {(uint32_t)id->cookie, (uint32_t)(id->cookie >> 32)}}}};
 
-    memcpy(one.body.id.idiag_src, id->local, sizeof id->local);
-    memcpy(one.body.id.idiag_dst, id->remote, sizeof id->remote);
+    memcpy(one.body.id.idiag_src, swapped ? id->remote : id->local, sizeof id->local);
+    memcpy(one.body.id.idiag_dst, swapped ? id->local : id->remote, sizeof id->remote);
     return one;
 }
 
