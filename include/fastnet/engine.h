@@ -39,6 +39,8 @@ struct sort_key {
     bool descending;
 };
 
+struct byte_counts;
+
 struct listing {
     const struct listing_table *tables;
     size_t table_count;
@@ -87,6 +89,7 @@ struct listing {
     struct live *live;
     const struct field *const *rates;
     size_t rate_count;
+    struct byte_counts *byte_counts; /* complete sockets that have no counters (byte_counts.h) */
     struct sort_key sort[SORT_KEYS_MAX + 1]; /* the field behind the last is NULL */
     /* Of the rows, or groups, in their order only so many are shown; 0: all. The report counts the
      * rest. */

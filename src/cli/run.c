@@ -170,6 +170,8 @@ static unsigned rights_of(const struct listing *listing)
     if ((listing->needs.lookups & (NEED_ANY_OWNERS | NEED_CONNECTS) || listing->all_netns) &&
         listing->owners != OWNERS_PROC)
         rights |= 1u << RIGHT_BPF;
+    if (listing->byte_counts)
+        rights |= 1u << RIGHT_BPF;
     for (size_t i = 0; i < listing->table_count; i++) {
         const struct table *table = listing->tables[i].table;
         if (table && (!table->privileged || table->privileged & listing->needs.fields))

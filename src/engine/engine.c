@@ -6,6 +6,7 @@
 
 #include "engine/delta.h"
 #include "engine/run.h"
+#include "fastnet/byte_counts.h"
 #include "fastnet/connects.h"
 #include "fastnet/lookup.h"
 #include "fastnet/netlink.h"
@@ -73,6 +74,14 @@ static int prepare_delta(struct run *run)
         return -ENOMEM;
     delta_start(engine->delta);
     return 0;
+}
+
+void engine_read_counts(const struct listing *listing, struct report *report)
+{
+    const int status = listing->byte_counts ? byte_counts_read(listing->byte_counts) : 0;
+
+    if (status < 0)
+        report_note(report, "bytes of UDP and unix sockets: %s", strerror(-status));
 }
 
 static void begin_section(struct run *run, unsigned section)
@@ -319,6 +328,7 @@ static int carry_out(struct run *run)
     result = run_prepare_numbers(run);
     if (!result && !run->keep_all)
         result = run_prepare_names(run);
+    engine_read_counts(run->listing, run->report); /* last: rows come at once, and have the time */
     if (!run->silent)
         sink_begin(run->sink);
     if (!result)

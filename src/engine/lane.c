@@ -5,6 +5,7 @@
 
 #include "engine/delta.h"
 #include "engine/run.h"
+#include "fastnet/byte_counts.h"
 #include "fastnet/hash.h"
 #include "fastnet/live.h"
 
@@ -234,6 +235,16 @@ static bool may_lack_owner(const struct lane *lane, const struct record *record)
     return run->engine->context.owners && !lane->at_once && !(run->listing->live && record->before);
 }
 
+/* Copies a row, with what the filter compares and nobody tells, and what was counted of it. */
+static const struct record *mark(const struct lane *lane, const struct record *record,
+                                 struct record *marked)
+{
+    memcpy(marked, record, record->kind->size);
+    marked->untold = lane->untold;
+    byte_counts_tell(lane->run->listing->byte_counts, marked);
+    return marked;
+}
+
 int lane_take(const struct record *record, void *arg)
 {
     struct lane *first = arg;
@@ -244,11 +255,8 @@ int lane_take(const struct record *record, void *arg)
 
     count(lane, record);
     lane->run->limits.met_only |= record->identity && record->identity == lane->run->limits.only;
-    if (lane->untold) { /* most often, nothing is untold that a filter compares */
-        memcpy(&marked, record, record->kind->size);
-        marked.untold = lane->untold;
-        record = &marked;
-    }
+    if (lane->untold || lane->run->listing->byte_counts) /* most often neither */
+        record = mark(lane, record, &marked);
     if (lane != first && !lane->is_behind)
         make_room(first, lane);
     result = is_listed(lane, record);

@@ -5,10 +5,12 @@
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <stdlib.h>
+#include <sys/socket.h>
 
 #include "engine/delta.h"
 #include "engine/run.h"
 #include "fastnet/array.h"
+#include "fastnet/byte_counts.h"
 #include "fastnet/clock.h"
 #include "fastnet/hash.h"
 #include "fastnet/hash_table.h"
@@ -116,6 +118,7 @@ static struct socket_id id_of(const struct live *live, struct remembered *row)
     struct socket_id id = {.cookie = row->key,
                            .local_port = of->local_port,
                            .remote_port = of->remote_port,
+                           .inode = of->inode,
                            .interface = of->interface,
                            .family = of->family,
                            .protocol = of->protocol};
@@ -327,6 +330,32 @@ static void look_from_nowhere(struct live *live)
     live->engine->context.here.netns = NULL;
 }
 
+/* Asks for sockets, which are completed by what was counted of them. */
+struct asked {
+    const struct live *live;
+    record_fn fn;
+    void *arg;
+};
+
+static int take_asked(const struct record *record, void *arg)
+{
+    const struct asked *asked = arg;
+    struct record counted;
+
+    memcpy(&counted, record, record->kind->size);
+    byte_counts_tell(asked->live->listing->byte_counts, &counted);
+    return asked->fn(&counted, asked->arg);
+}
+
+static int ask_for(const struct live *live, size_t place, const struct socket_id *const ids[],
+                   size_t count, uint64_t needs, record_fn fn, void *arg, struct report *report)
+{
+    struct asked asked = {live, fn, arg};
+
+    return socket_watch_ask(live->places[place].watch, ids, count, needs, take_asked, &asked,
+                            report);
+}
+
 /* A socket that was asked for. */
 static int take_again(const struct record *record, void *arg)
 {
@@ -371,8 +400,7 @@ static int ask_from(struct live *live, size_t place, size_t most, struct report 
             asked++;
         }
         if (chosen == SOCKETS_AT_ONCE || (chosen && (i + 1 == count || asked == most))) {
-            error = socket_watch_ask(live->places[place].watch, these, chosen, needs_of(live),
-                                     take_again, live, report);
+            error = ask_for(live, place, these, chosen, needs_of(live), take_again, live, report);
             chosen = 0;
         }
     }
@@ -400,6 +428,7 @@ int live_refresh(struct live *live, struct report *report)
     const uint32_t now = now_of(live);
 
     live->engine->context.time = live->listing->time = clock_nanoseconds(CLOCK_REALTIME);
+    engine_read_counts(live->listing, report);
     for (size_t i = 0; i < delta_count(live->engine->delta); i++) {
         struct remembered *row = delta_at(live->engine->delta, i);
         if (row->flags & IS_WANTED && !(row->flags & HAS_ENDED) &&
@@ -448,11 +477,13 @@ static int take_end(const struct record *record, void *arg)
     struct delta *delta = live->engine->delta;
     const struct listing *listing = live->listing;
     struct remembered *row = delta_find(delta, record->identity, live->here);
-    struct record end = *record, change = end;
+    struct record end = *record, change;
     bool wanted = false;
 
     if (row && row->flags & HAS_ENDED)
         return 0;
+    byte_counts_take(listing->byte_counts, &end);
+    change = end;
     if (row) {
         end.socket.inode = row_of(live, row)->inode;
         end.has |= SOCKET_INODE;
@@ -522,6 +553,8 @@ static struct record memory_of(const struct live *live, struct remembered *row)
 
     memcpy(record.socket.local.address.bytes, of->local, sizeof of->local);
     memcpy(record.socket.remote.address.bytes, of->remote, sizeof of->remote);
+    if (of->family == AF_UNIX)
+        record.has &= ~SOCKET_ADDRESSES;
     return record;
 }
 
@@ -551,6 +584,7 @@ static int drop_missing(struct live *live, struct report *report)
         if (row->run == run || !(row->flags & IS_WANTED) || row->flags & HAS_ENDED)
             continue;
         struct record gone = memory_of(live, row);
+        byte_counts_take(live->listing->byte_counts, &gone);
         look_from(live, row->place);
         tell_end(live, &gone);
         look_from_nowhere(live);
@@ -746,7 +780,7 @@ struct asking {
     size_t place;
 };
 
-static int take_asked(const struct record *record, void *arg)
+static int take_line(const struct record *record, void *arg)
 {
     const struct asking *asking = arg;
     struct live *live = asking->live;
@@ -786,8 +820,7 @@ static int ask_for_lines(struct live *live, struct report *report)
             count++;
         }
         if (count && live->places[place].watch)
-            error = socket_watch_ask(live->places[place].watch, these, count, needs_of(live),
-                                     take_asked, &asking, report);
+            error = ask_for(live, place, these, count, needs_of(live), take_line, &asking, report);
     }
     return error < 0 ? error : 0;
 }
@@ -837,6 +870,7 @@ static void show_line(struct live *live, const struct line *line, const struct l
     }
     struct remembered *row = delta_at(live->engine->delta, line->index);
     record = memory_of(live, row);
+    byte_counts_tell(live->listing->byte_counts, &record);
     if (line->packed)
         memcpy(&record, rows_unpack(&live->asked, line->packed, &kept), record.kind->size);
     record.visit = row->place;
@@ -878,7 +912,7 @@ int live_show_one(struct live *live, uint64_t cookie, size_t place, uint64_t nee
         return -ENOENT;
     const struct socket_id id = id_of(live, row), *only = &id;
     look_from(live, place);
-    error = socket_watch_ask(live->places[place].watch, &only, 1, needs, fn, arg, report);
+    error = ask_for(live, place, &only, 1, needs, fn, arg, report);
     look_from_nowhere(live);
     return error;
 }

@@ -235,6 +235,9 @@ int run_emit(struct run *run, struct sink *sink, const struct record *record);
 /* True if a row that waited is wanted, now that all names are there; counts it if it is not. */
 bool run_wants(const struct run *run, const struct record *record);
 
+/* engine.c: reads what sockets without counters have moved (listing.byte_counts). */
+void engine_read_counts(const struct listing *listing, struct report *report);
+
 /* engine.c: has owners looked for, now or when it is known which rows are left. */
 void run_need_owners(struct run *run);
 

@@ -74,7 +74,7 @@ static int attach(struct byte_counts *counts, const struct byte_layout *layout)
 static int begin(struct byte_counts *counts, const char **what)
 {
     struct kernel_types types;
-    struct byte_layout layout;
+    struct byte_layout layout = {.tracepoints = {0}};
     int status = kernel_types_init(&types);
 
     *what = "/sys/kernel/btf/vmlinux";
@@ -157,7 +157,7 @@ void byte_counts_tell(const struct byte_counts *counts, struct record *record)
     static const struct byte_count nothing;
     const struct seen *seen;
 
-    if (!is_counted(record))
+    if (!counts || !is_counted(record))
         return;
     seen = hash_table_find(&counts->seen, hash_word(0, record->identity), has_cookie,
                            &record->identity);
@@ -168,7 +168,8 @@ void byte_counts_take(const struct byte_counts *counts, struct record *record)
 {
     struct byte_count count;
 
-    if (is_counted(record) && bpf_map_take_one(counts->map, &record->identity, &count) == 0)
+    if (counts && is_counted(record) &&
+        bpf_map_take_one(counts->map, &record->identity, &count) == 0)
         set(record, &count);
     else
         byte_counts_tell(counts, record);

@@ -109,6 +109,8 @@ static void put_first_line(const struct screen_state *state)
     if (top->budget.apart > interval + interval / 2)
         length += snprintf(text + length, room - (size_t)length, " (all sockets: every %.1f s)",
                            (double)top->budget.apart / CLOCK_SECOND);
+    if (*top->counted)
+        length += snprintf(text + length, room - (size_t)length, "   %s", top->counted);
     if (*state->filter)
         length += snprintf(text + length, room - (size_t)length, "   filter: %.*s", FILTER_MAX,
                            TYPED(state->filter));
@@ -570,6 +572,7 @@ static int show_help(struct screen_state *state, int key)
         "A new socket has a + before it, one that has ended a - and its totals, for 3 seconds.",
         "Rates are those of the last look at the row. The share of an interface's bytes is",
         "\"about\": its bytes have headers, and sockets that have ended are missing.",
+        "Bytes of UDP, raw and unix sockets are those that programs moved since it began.",
     };
     char *line;
 

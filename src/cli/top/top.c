@@ -16,10 +16,11 @@
 
 #include "cli/personality.h"
 #include "fastnet/array.h"
+#include "fastnet/byte_counts.h"
 #include "fastnet/clock.h"
 
 enum { OPTION_FOR = 256, OPTION_BUDGET };
-enum { TABLES_MAX = 8, BUDGET_PERCENT = 5 };
+enum { TABLES_MAX = 9, BUDGET_PERCENT = 5 };
 
 enum { WHICH, SHOW, OTHER };
 static const char *const groups[] = {"Which sockets", "How they are shown", "About fastnet"};
@@ -30,6 +31,7 @@ static const struct option options_table[] = {
     OPTION('t', "tcp", WHICH, "TCP", SETS(tcp)),
     OPTION('u', "udp", WHICH, "UDP", SETS(udp)),
     OPTION('w', "raw", WHICH, "raw sockets", SETS(raw)),
+    OPTION('x', "unix", WHICH, "unix sockets (only with this option)", SETS(unix_sockets)),
     OPTION('4', "ipv4", WHICH, "IPv4 only", SETS(inet)),
     OPTION('6', "ipv6", WHICH, "IPv6 only", SETS(inet6)),
     LONG(THIS_ROW, "idle", WHICH, "also those that do not move", SETS(idle)),
@@ -37,6 +39,8 @@ static const struct option options_table[] = {
     LONG(OPTION_FOR, "for", SHOW, "end after so long (default: never)", TAKES("SECONDS")),
     LONG(OPTION_BUDGET, "budget", SHOW, "percent of a CPU that it may use (default 5)",
          TAKES("PERCENT")),
+    LONG(THIS_ROW, "no-bytes", SHOW, "do not count bytes of UDP, raw and unix sockets",
+         SETS(no_bytes)),
     HELP_OPTIONS(OTHER),
     OPTION('V', "version", OTHER, "version and build options"),
 };
@@ -94,7 +98,8 @@ static int take_option(const struct option *option, const char *argument, void *
 /* Which tables, and which of their ends the kernel tells. */
 static size_t choose_tables(struct top *top, struct listing_table tables[TABLES_MAX])
 {
-    const bool either = top->inet == top->inet6, all = !top->tcp && !top->udp && !top->raw;
+    const bool either = top->inet == top->inet6;
+    const bool all = !top->tcp && !top->udp && !top->raw && !top->unix_sockets;
     const struct {
         const struct table *table;
         bool wanted;
@@ -108,12 +113,15 @@ static size_t choose_tables(struct top *top, struct listing_table tables[TABLES_
         {&table_udplite6, top->udp, 0},
         {&table_raw, top->raw, 0},
         {&table_raw6, top->raw, 0},
+        {&table_unix, top->unix_sockets, 0},
     };
     size_t count = 0;
 
     for (size_t i = 0; i < COUNT(known); i++) {
-        const bool family = known[i].table->family == AF_INET ? top->inet : top->inet6;
-        if (!(known[i].wanted || all) || !(family || either))
+        const uint8_t family = known[i].table->family;
+        const bool of_ip = family == AF_INET ? top->inet : top->inet6;
+        if (!(known[i].wanted || (all && family != AF_UNIX)) ||
+            !(family == AF_UNIX || of_ip || either))
             continue;
         tables[count++] = (struct listing_table){.table = known[i].table, .unnamed = true};
         top->kinds |= known[i].group ? 1u << (known[i].group - 1) : 0;
@@ -252,6 +260,7 @@ static int run(struct top *top)
 {
     struct listing_table tables[TABLES_MAX];
     struct rates *rates = malloc(sizeof *rates);
+    struct byte_counts *counts = top->no_bytes ? NULL : byte_counts_create();
     struct listing_command command = {
         .common = &top->common,
         .columns = {top->screen
@@ -264,20 +273,23 @@ static int run(struct top *top)
                           "bytes_retrans total_retrans rtt recv_q send_q uid inode pid "
                           "process processes"},
         .without = NEED_NAMES,
-        .listing = {.tables = tables},
+        .listing = {.tables = tables, .byte_counts = counts},
         .go_on = go_on,
         .arg = top,
     };
     int status;
 
-    if (!rates) {
+    if (!rates || (!counts && !top->no_bytes)) {
         fprintf(stderr, "%s: out of memory\n", top->common.program);
+        byte_counts_destroy(counts);
+        free(rates);
         return STATUS_FAILURE;
     }
     rates_add(rates, &kind_socket);
     command.kind = &rates->kind;
     command.listing.table_count = choose_tables(top, tables);
     status = command_run(&command);
+    byte_counts_destroy(counts);
     free(rates);
     return status;
 }

@@ -21,8 +21,10 @@ struct budget {
 struct top {
     struct common common; /* first */
     unsigned for_ms, interval_ms;
-    bool tcp, udp, raw, inet, inet6, idle;
-    bool screen; /* a table, not a stream */
+    bool tcp, udp, raw, unix_sockets, inet, inet6, idle;
+    bool no_bytes;
+    char counted[96]; /* which sockets have counters of ours; empty: none is to be seen */
+    bool screen;      /* a table, not a stream */
     struct budget budget;
     const char *group; /* of --count-by */
     struct listing_command *command;
