@@ -9,6 +9,7 @@ Each line of the script is a command:
     wait TEXT        until the screen has the text, or fail after 20 seconds
     gone TEXT        ... until it has not
     key KEYS         types them; \\e, \\r and \\xHH as in C
+    sleep SECONDS    reads what it writes for so long
     size COLxLINES   resizes the terminal
     signal NAME      sends a signal to the program
     stopped          waits until the program is stopped
@@ -203,6 +204,10 @@ class Session:
             self.until(lambda: not self.has(rest), f"gone: {rest}")
         elif word == "key":
             os.write(self.master, keys(rest))
+        elif word == "sleep":
+            end = time.monotonic() + float(rest)
+            while time.monotonic() < end:
+                self.read(0.05)
         elif word == "size":
             columns, lines = (int(number) for number in rest.split("x"))
             self.screen.resize(columns, lines)

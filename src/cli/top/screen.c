@@ -202,7 +202,8 @@ static int draw_table(struct screen_state *state)
     top->view.count = room;
     error = live_show(top->live, &top->view, &taker, &state->summary, &state->report);
     if (top->view.first >= state->summary.listed && top->view.first) {
-        top->view.first = state->summary.listed > room ? state->summary.listed - room : 0;
+        const size_t least = room ? room : 1; /* the last row is there, seen or not */
+        top->view.first = state->summary.listed > least ? state->summary.listed - least : 0;
         return error < 0 ? error : draw_table(state);
     }
     if (state->chosen >= state->shown_count)
