@@ -15,7 +15,10 @@ struct live;
 enum live_event { LIVE_OPENED = 1, LIVE_CHANGED, LIVE_CLOSED, LIVE_LOST };
 const char *live_event_name(uint64_t event); /* NULL: none */
 
-/* Rows of these ages count as new, as ended, and as active: milliseconds. */
+/*
+ * Rows of these ages count as new, as ended, and as active, when the last look was made:
+ * milliseconds. Where looks are further apart, what happened since the one before does, too.
+ */
 enum { LIVE_AGE = 3000 };
 
 /* Which rows are handed on, and in which order. */
@@ -25,7 +28,7 @@ struct live_view {
     bool folded;               /* only groups */
     bool idle;                 /* also rows that did not move of late */
     size_t first, count;       /* so many rows from this one on */
-    uint64_t least;            /* rates are those of so many nanoseconds, at least */
+    uint64_t interval;         /* nanoseconds between two looks: rates are those of half at least */
 };
 
 enum { LIVE_STATES = 16, LIVE_SUMS = 8, LIVE_LINES = 200 /* at most, of a view */ };

@@ -72,12 +72,13 @@ struct live {
     struct live_view view;    /* what rows are ranked and grouped by */
     const struct field *idle; /* how long a row is idle */
     uint64_t began;           /* CLOCK_MONOTONIC */
+    uint32_t looked;          /* when rows were looked at last: ms since then */
     bool first;               /* the first look: what it finds stood before */
     struct live_place *places;
     size_t place_count, place_capacity;
     size_t here;              /* the place that rows are read in */
     struct rows ended[2];     /* rows that have ended: of late, and before */
-    uint64_t ended_since[2];  /* ... when the first of them did */
+    uint64_t ended_since;     /* ... when the first of late did: CLOCK_REALTIME */
     struct hash_table groups; /* of struct group */
     struct writer no_writer;
     uint64_t told;         /* rows of the stream */
@@ -418,24 +419,39 @@ static int ask(struct live *live, size_t most, struct report *report)
     return error < 0 ? error : 0;
 }
 
-static bool is_active(const struct live_row *row, uint32_t now)
+/* How old what happened to a row may be, to be shown: milliseconds. */
+static uint32_t age_of(const struct live *live)
 {
-    return row->active > 1 && now - row->active < LIVE_AGE;
+    const uint64_t apart = live->view.interval / (CLOCK_SECOND / 1000) + 1;
+
+    return apart < LIVE_AGE ? LIVE_AGE : apart < UINT32_MAX / 2 ? (uint32_t)apart : UINT32_MAX / 2;
+}
+
+static bool is_active(const struct live *live, const struct live_row *row)
+{
+    return row->active > 1 && live->looked - row->active < age_of(live);
+}
+
+static bool is_new(const struct live *live, const struct remembered *row, const struct live_row *of)
+{
+    return row->flags & IS_NEW && live->looked - of->since < age_of(live);
 }
 
 int live_refresh(struct live *live, struct report *report)
 {
-    const uint32_t now = now_of(live);
+    int error;
 
     live->engine->context.time = live->listing->time = clock_nanoseconds(CLOCK_REALTIME);
     engine_read_counts(live->listing, report);
     for (size_t i = 0; i < delta_count(live->engine->delta); i++) {
         struct remembered *row = delta_at(live->engine->delta, i);
         if (row->flags & IS_WANTED && !(row->flags & HAS_ENDED) &&
-            is_active(row_of(live, row), now))
+            is_active(live, row_of(live, row)))
             row->flags |= IS_ASKED;
     }
-    return ask(live, ASKED_MAX, report);
+    error = ask(live, ASKED_MAX, report);
+    live->looked = now_of(live);
+    return error;
 }
 
 /* --- What ends -------------------------------------------------------------------------------- */
@@ -444,15 +460,15 @@ int live_refresh(struct live *live, struct report *report)
 static void keep_ended(struct live *live, const struct record *record)
 {
     const uint64_t now = clock_nanoseconds(CLOCK_REALTIME);
-    const uint64_t age = LIVE_AGE * (CLOCK_SECOND / 1000);
+    const uint64_t age = age_of(live) * (CLOCK_SECOND / 1000);
 
-    if (live->ended[0].count && now - live->ended_since[0] > age) {
+    if (live->ended[0].count && now - live->ended_since > age) {
         rows_clear(&live->ended[1]);
         live->ended[1] = live->ended[0];
         live->ended[0] = (struct rows){0};
     }
     if (!live->ended[0].count)
-        live->ended_since[0] = now;
+        live->ended_since = now;
     if (live->ended[0].count < ENDED_MAX)
         (void)rows_add(&live->ended[0], record);
 }
@@ -609,6 +625,7 @@ int live_look(struct live *live, struct report *report)
     lost = error < 0 ? error : live_read_ends(live, report);
     error = lost < 0 ? lost : drop_missing(live, report);
     live->first = false;
+    live->looked = now_of(live);
     return error;
 }
 
@@ -634,14 +651,6 @@ static double rate_of(const struct live_row *row, size_t i)
     enum { SECOND = 1000000 };
 
     return row->elapsed ? (double)row->moved[i] * SECOND / row->elapsed : 0;
-}
-
-static bool is_listed(const struct live_view *view, const struct remembered *row,
-                      const struct live_row *of, uint32_t now)
-{
-    if (row->flags & HAS_ENDED && row->state != TCP_TIME_WAIT)
-        return false;
-    return view->idle || is_active(of, now) || (row->flags & IS_NEW && now - of->since < LIVE_AGE);
 }
 
 static void add_to_group(struct live *live, const struct remembered *row, const struct live_row *of)
@@ -673,7 +682,6 @@ static void add_ranked(struct live *live, size_t *count, uint64_t rank, size_t i
 static size_t rank_rows(struct live *live, const struct live_view *view,
                         struct live_summary *summary)
 {
-    const uint32_t now = now_of(live);
     size_t count = 0;
 
     for (size_t i = 0; i < live->groups.count; i++)
@@ -687,7 +695,7 @@ static size_t rank_rows(struct live *live, const struct live_view *view,
         summary->states[row->state < LIVE_STATES ? row->state : 0]++;
         for (size_t j = 0; j < live->listing->rate_count; j++)
             summary->rates[j] += rate_of(of, j);
-        if (!is_listed(view, row, of, now))
+        if (!view->idle && !is_active(live, of) && !is_new(live, row, of))
             continue;
         if (live->view.group)
             add_to_group(live, row, of);
@@ -698,13 +706,13 @@ static size_t rank_rows(struct live *live, const struct live_view *view,
 
 static size_t rank_ended(struct live *live, size_t count)
 {
-    const uint64_t now = clock_nanoseconds(CLOCK_REALTIME);
+    const uint64_t age = age_of(live) * (CLOCK_SECOND / 1000);
     struct kept_row kept;
 
     for (size_t i = 0; i < COUNT(live->ended); i++)
         for (size_t j = 0; j < live->ended[i].count; j++) {
             const struct record *record = rows_at(&live->ended[i], j, &kept);
-            if (now - record->socket.received < LIVE_AGE * (CLOCK_SECOND / 1000))
+            if (record->socket.received + age > live->listing->time)
                 add_ranked(live, &count, rank_of(live, record), (i * ENDED_MAX + j) << 1 | 1);
         }
     return count;
@@ -841,7 +849,7 @@ static void complete(struct live *live, struct record *record, struct remembered
     }
     record->elapsed = (uint64_t)of->elapsed * 1000;
     record->before = of->elapsed ? delta_recall(live->engine->delta, record, before) : NULL;
-    if (row->flags & IS_NEW && now_of(live) - of->since < LIVE_AGE) {
+    if (is_new(live, row, of)) {
         record->socket.event = LIVE_OPENED;
         record->has |= SOCKET_EVENT;
     }
@@ -994,5 +1002,5 @@ void live_destroy(struct live *live)
 void live_choose(struct live *live, const struct live_view *view)
 {
     live->view = *view;
-    delta_wait(live->engine->delta, view->least);
+    delta_wait(live->engine->delta, view->interval / 2);
 }

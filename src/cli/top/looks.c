@@ -127,7 +127,7 @@ int top_begin(struct top *top, struct sink *stream, struct report *report)
     top->live = live_create(top->engine, &top->command->listing, stream, top->kinds, &error);
     if (!top->live)
         return error;
-    top->view.least = top->interval_ms * (CLOCK_SECOND / 1000) / 2;
+    top->view.interval = top->interval_ms * (CLOCK_SECOND / 1000);
     live_choose(top->live, &top->view);
     error = top_look(top, true, report);
     top->budget.last = pace_now(); /* what the beginning costs is not counted */

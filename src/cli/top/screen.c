@@ -285,7 +285,7 @@ static int look(struct screen_state *state, bool all)
     const int error = top_look(state->top, all, &state->report);
 
     if (error >= 0)
-        header_read(state->header, state->top->live, state->top->view.least);
+        header_read(state->header, state->top->live, state->top->view.interval / 2);
     return error;
 }
 
@@ -411,7 +411,7 @@ static int set_interval(struct screen_state *state, int key)
     *interval = key == '-' ? *interval * 2 : *interval / 2;
     if (*interval < INTERVAL_LEAST)
         *interval = INTERVAL_LEAST;
-    state->top->view.least = *interval * (CLOCK_SECOND / 1000) / 2;
+    state->top->view.interval = *interval * (CLOCK_SECOND / 1000);
     live_choose(state->top->live, &state->top->view);
     state->next = 0;
     return 0;
@@ -676,7 +676,7 @@ static int run(struct screen_state *state)
     int error = top_begin(top, NULL, &state->report);
 
     if (error >= 0)
-        header_read(state->header, top->live, top->view.least);
+        header_read(state->header, top->live, top->view.interval / 2);
     state->next = began + top->interval_ms * (CLOCK_SECOND / 1000);
     note_problem(state);
     if (error >= 0)
