@@ -10,8 +10,11 @@ Each line of the script is a command:
     gone TEXT        ... until it has not
     key KEYS         types them; \\e, \\r and \\xHH as in C
     sleep SECONDS    reads what it writes for so long
+    unread SECONDS   waits for so long; from then on nothing that it writes is read
     size COLxLINES   resizes the terminal
     signal NAME      sends a signal to the program
+    background       the program is no longer that of the terminal, as after `bg`
+    foreground       ... and is again, as after `fg`
     stopped          waits until the program is stopped
     print            the screen, without blanks at the ends of lines
     line N           line N of it, from 0 on
@@ -131,7 +134,8 @@ def shell(slave, tells, words):
             os.dup2(slave, fd)
         os.closerange(3, 64)
         os.execvp(words[0], words)
-    os.close(slave)
+    signal.signal(signal.SIGUSR1, lambda *_: os.tcsetpgrp(slave, os.getpid()))
+    signal.signal(signal.SIGUSR2, lambda *_: os.tcsetpgrp(slave, pid))
     os.write(tells, f"{pid}\n".encode())
     status = os.waitpid(pid, 0)[1]
     os.write(tells, f"{status}\n".encode())
@@ -144,11 +148,13 @@ class Session:
         self.screen = Screen(self.columns, self.lines)
         self.bad = self.total = 0
         self.status = None
+        self.deaf = False
         self.master, slave = pty.openpty()
         self.set_size(self.columns, self.lines)
         self.before = termios.tcgetattr(slave)
         told, tells = os.pipe()
-        if os.fork() == 0:
+        self.shell = os.fork()
+        if self.shell == 0:
             os.close(self.master)
             shell(slave, tells, words)
         self.slave = slave
@@ -166,6 +172,9 @@ class Session:
         fcntl.ioctl(self.master, termios.TIOCSWINSZ, struct.pack("HHHH", lines, columns, 0, 0))
 
     def read(self, seconds):
+        if self.deaf:
+            time.sleep(seconds)
+            return False
         if not select.select([self.master], [], [], seconds)[0]:
             return False
         try:
@@ -214,6 +223,9 @@ class Session:
             self.set_size(columns, lines)
         elif word == "signal":
             os.kill(self.pid, getattr(signal, "SIG" + rest))
+        elif word in ("background", "foreground"):
+            os.kill(self.shell, signal.SIGUSR1 if word == "background" else signal.SIGUSR2)
+            time.sleep(0.2)
         elif word == "stopped":
             self.until(self.is_stopped, "stopped")
         elif word == "print":
@@ -231,6 +243,9 @@ class Session:
         elif word == "close":
             os.close(self.slave)
             os.close(self.master)
+        elif word == "unread":
+            self.deaf = True
+            time.sleep(float(rest))
         elif word == "end":
             end = time.monotonic() + 20
             while not self.ended() and time.monotonic() < end:

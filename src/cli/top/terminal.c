@@ -31,6 +31,25 @@ static struct {
     size_t count, at;
 } input;
 
+/* Whether it takes text now. One that nobody reads any more does not, and must not be waited for. */
+static bool is_read(void)
+{
+    enum { PATIENCE_MS = 300 };
+    struct pollfd terminal = {.fd = STDOUT_FILENO, .events = POLLOUT};
+    int count;
+
+    while ((count = poll(&terminal, 1, PATIENCE_MS)) < 0 && errno == EINTR)
+        ;
+    return count > 0;
+}
+
+/* In the background this stops the program: what goes on then is done again. */
+static void set(const struct termios *to, int when)
+{
+    while (tcsetattr(STDIN_FILENO, when, to) < 0 && errno == EINTR)
+        ;
+}
+
 static void say(const char *text, size_t length)
 {
     (void)!write(STDOUT_FILENO, text, length);
@@ -38,7 +57,7 @@ static void say(const char *text, size_t length)
 
 static void take(void)
 {
-    tcsetattr(STDIN_FILENO, TCSADRAIN, &raw);
+    set(&raw, TCSADRAIN);
     say(TAKE, sizeof TAKE - 1);
     taken = 1;
     changed = 1;
@@ -49,8 +68,10 @@ static void give_back(void)
     if (!taken)
         return;
     taken = 0;
-    say(GIVE, sizeof GIVE - 1);
-    tcsetattr(STDIN_FILENO, TCSADRAIN, &former);
+    const bool reads = is_read();
+    if (reads)
+        say(GIVE, sizeof GIVE - 1);
+    set(&former, reads ? TCSADRAIN : TCSANOW);
 }
 
 static void end(int number)
