@@ -17,7 +17,8 @@
 #include "fastnet/namespace.h"
 #include "fastnet/report.h"
 
-enum { FILTER_MAX = 240, PAGE_MAX = 400, PAGE_LINE = 256, INTERVAL_LEAST = 100 };
+enum { FILTER_MAX = 240, PAGE_MAX = 400, PAGE_LINE = 256 };
+enum { INTERVAL_LEAST = 100, INTERVAL_MOST = 3600 * 1000 }; /* that keys choose */
 
 /* What rows can stand below, by `t`. */
 static const char *const trees[] = {NULL, "process", "unit", "container", "netns"};
@@ -408,9 +409,10 @@ static int set_interval(struct screen_state *state, int key)
 {
     unsigned *interval = &state->top->interval_ms;
 
-    *interval = key == '-' ? *interval * 2 : *interval / 2;
-    if (*interval < INTERVAL_LEAST)
-        *interval = INTERVAL_LEAST;
+    if (key == '-' && *interval <= INTERVAL_MOST / 2)
+        *interval *= 2;
+    else if (key == '+' && *interval >= 2 * INTERVAL_LEAST)
+        *interval /= 2;
     state->top->view.interval = *interval * (CLOCK_SECOND / 1000);
     live_choose(state->top->live, &state->top->view);
     state->next = 0;
