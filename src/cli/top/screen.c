@@ -344,7 +344,8 @@ static int set_filter(struct screen_state *state)
     struct listing_command *command = state->top->command;
     struct where where = {.options = NULL};
     const struct predicate *typed = NULL, *both = state->where;
-    const size_t rates = command->listing.rate_count;
+    const struct field *rates[LIVE_SUMS];
+    const size_t rate_count = command->listing.rate_count;
 
     if (*state->typed)
         typed = where_parse(&where, command->kind, state->typed);
@@ -361,9 +362,11 @@ static int set_filter(struct screen_state *state)
     command->listing.where = both;
     command->listing.typed = typed;
     needs_add(&command->listing.needs, predicate_needs(both));
+    memcpy(rates, state->top->rates, sizeof rates);
     top_choose_rates(state->top);
     state->typing = false;
-    if (command->listing.rate_count != rates)
+    if (command->listing.rate_count != rate_count ||
+        memcmp(rates, state->top->rates, rate_count * sizeof *rates) != 0)
         return begin_again(state);
     return look(state, true);
 }
