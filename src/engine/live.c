@@ -476,8 +476,6 @@ static void keep_ended(struct live *live, const struct record *record)
 static void tell_end(struct live *live, struct record *record)
 {
     record->visit = live->here;
-    record->socket.event = LIVE_CLOSED;
-    record->has |= SOCKET_EVENT;
     if (!(record->has & SOCKET_RECEIVED))
         record->socket.received = clock_nanoseconds(CLOCK_REALTIME);
     record->has |= SOCKET_RECEIVED;
@@ -487,18 +485,31 @@ static void tell_end(struct live *live, struct record *record)
         keep_ended(live, record);
 }
 
+/* A row that was wanted may have had a state or a rate that its end has not. */
+static bool wants_end(const struct live *live, const struct remembered *row, struct record *end)
+{
+    const struct listing *listing = live->listing;
+    const bool by_event = predicate_needs(listing->where).fields & SOCKET_EVENT;
+
+    end->socket.event = LIVE_CLOSED;
+    end->has |= SOCKET_EVENT;
+    if (row && row->flags & IS_WANTED && !by_event)
+        return true;
+    if (listing->tables->where) /* it asks for a state that the end has not */
+        return false;
+    return !listing->where || predicate_holds(listing->where, end, &live->engine->context);
+}
+
 static int take_end(const struct record *record, void *arg)
 {
     struct live *live = arg;
     struct delta *delta = live->engine->delta;
-    const struct listing *listing = live->listing;
     struct remembered *row = delta_find(delta, record->identity, live->here);
     struct record end = *record, change;
-    bool wanted = false;
 
     if (row && row->flags & HAS_ENDED)
         return 0;
-    byte_counts_take(listing->byte_counts, &end);
+    byte_counts_take(live->listing->byte_counts, &end);
     change = end;
     if (row) {
         end.socket.inode = row_of(live, row)->inode;
@@ -508,14 +519,8 @@ static int take_end(const struct record *record, void *arg)
         row = delta_last(delta);
         row->flags |= HAS_ENDED;
         row_of(live, row)->since = now_of(live);
-        wanted = row->flags & IS_WANTED;
     }
-    change.socket.event = LIVE_CLOSED;
-    change.has |= SOCKET_EVENT;
-    if (!wanted && !listing->tables->where) /* that of a table asks for a state that it had */
-        wanted =
-            !listing->where || predicate_holds(listing->where, &change, &live->engine->context);
-    if (wanted)
+    if (wants_end(live, row, &change))
         tell_end(live, &change);
     return 0;
 }
@@ -597,12 +602,13 @@ static int drop_missing(struct live *live, struct report *report)
     error = ask(live, SIZE_MAX, report);
     for (size_t i = 0; i < delta_count(delta); i++) {
         struct remembered *row = delta_at(delta, i);
-        if (row->run == run || !(row->flags & IS_WANTED) || row->flags & HAS_ENDED)
+        if (row->run == run || row->flags & HAS_ENDED)
             continue;
         struct record gone = memory_of(live, row);
         byte_counts_take(live->listing->byte_counts, &gone);
         look_from(live, row->place);
-        tell_end(live, &gone);
+        if (wants_end(live, row, &gone))
+            tell_end(live, &gone);
         look_from_nowhere(live);
     }
     delta_forget(delta, keeps, &run);
