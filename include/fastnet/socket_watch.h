@@ -39,6 +39,9 @@ void socket_watch_destroy(struct socket_watch *watch);
 /* Can be read when sockets have ended; -1: none are told. */
 int socket_watch_descriptor(const struct socket_watch *watch);
 
+/* Whether the kernel tells single sockets of this protocol (IPPROTO_*). */
+bool socket_watch_asks(uint8_t protocol);
+
 /*
  * Passes the sockets that are still there, of any number, to fn, with the fields that are needed
  * (SOCKET_*). Returns 0, -errno, or what fn returned.

@@ -925,8 +925,12 @@ int live_show_one(struct live *live, uint64_t cookie, size_t place, uint64_t nee
     if (!row || !live->places[place].watch)
         return -ENOENT;
     const struct socket_id id = id_of(live, row), *only = &id;
+    const struct record known = memory_of(live, row);
     look_from(live, place);
-    error = ask_for(live, place, &only, 1, needs, fn, arg, report);
+    if (!socket_watch_asks(id.protocol))
+        error = fn(&known, arg);
+    else
+        error = ask_for(live, place, &only, 1, needs, fn, arg, report);
     look_from_nowhere(live);
     return error;
 }

@@ -88,6 +88,14 @@ int socket_watch_descriptor(const struct socket_watch *watch)
     return watch->events;
 }
 
+bool socket_watch_asks(uint8_t protocol)
+{
+    for (size_t i = 0; i < COUNT(of_protocols); i++)
+        if (of_protocols[i].protocol == protocol)
+            return true;
+    return false;
+}
+
 /* Asks for those of one protocol, so many at a time as fit. */
 static int ask(const struct query *query, const struct socket_id *const ids[], size_t count,
                record_fn fn, void *arg)
