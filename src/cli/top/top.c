@@ -240,11 +240,9 @@ static const char *conflict_of(const struct top *top)
         return "--output: it has no end at which a file could be replaced (try >FILE)";
     if (common_is_metrics(common))
         return "metrics are of listings that end (fastnet netstat -t --count-by=state)";
-    if (top->screen)
-        return NULL;
     if (common->count_by)
         return "--count-by: events are not counted (try fastnet s -c --count-by=process)";
-    return common->sort ? "--sort: events come as they happen" : NULL;
+    return common->sort && !top->screen ? "--sort: events come as they happen" : NULL;
 }
 
 /* One on which a table can stay in place, with keys. */

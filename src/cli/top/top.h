@@ -26,7 +26,6 @@ struct top {
     char counted[96]; /* which sockets have counters of ours; empty: none is to be seen */
     bool screen;      /* a table, not a stream */
     struct budget budget;
-    const char *group; /* of --count-by */
     struct listing_command *command;
     struct stream stream;
     struct engine *engine;
