@@ -92,9 +92,16 @@ int live_show(struct live *live, const struct live_view *view, const struct live
 int live_show_one(struct live *live, uint64_t cookie, size_t visit, uint64_t needs, record_fn fn,
                   void *arg, struct report *report);
 
-/* Called for each row, wanted or not, with its rates a second (listing.rates). */
-typedef void (*live_rates_fn)(void *arg, const struct endpoint *local, uint32_t interface,
-                              const double *rates);
+/* What a row moves a second (listing.rates). */
+struct live_rates {
+    struct endpoint local;
+    uint64_t netns; /* the id of its namespace; 0: the only one */
+    uint32_t interface;
+    double rates[LIVE_SUMS];
+};
+
+/* Called for each row that moved, wanted or not. */
+typedef void (*live_rates_fn)(void *arg, const struct live_rates *of);
 void live_each(const struct live *live, live_rates_fn fn, void *arg);
 
 /* --- For the engine --------------------------------------------------------------------------- */

@@ -940,14 +940,15 @@ void live_each(const struct live *live, live_rates_fn fn, void *arg)
     for (size_t i = 0; i < delta_count(live->engine->delta); i++) {
         struct remembered *row = delta_at(live->engine->delta, i);
         const struct live_row *of = row_of(live, row);
-        struct endpoint local = {{.family = of->family}, of->local_port};
-        double rates[LIVE_SUMS];
+        struct live_rates moves = {.local = {{.family = of->family}, of->local_port},
+                                   .netns = live->places[row->place].netns.id,
+                                   .interface = of->interface};
         if (row->flags & HAS_ENDED || !of->elapsed)
             continue;
-        memcpy(local.address.bytes, of->local, sizeof of->local);
+        memcpy(moves.local.address.bytes, of->local, sizeof of->local);
         for (size_t j = 0; j < live->listing->rate_count; j++)
-            rates[j] = rate_of(of, j);
-        fn(arg, &local, of->interface, rates);
+            moves.rates[j] = rate_of(of, j);
+        fn(arg, &moves);
     }
 }
 

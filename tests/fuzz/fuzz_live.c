@@ -165,10 +165,9 @@ static void take_row(void *arg, const struct record *record)
     shown->rows++;
 }
 
-static void count_rates(void *arg, const struct endpoint *local, uint32_t interface,
-                        const double *rates)
+static void count_rates(void *arg, const struct live_rates *of)
 {
-    require(local->port && !interface && rates[0] >= 0 && rates[1] >= 0);
+    require(of->local.port && !of->interface && of->rates[0] >= 0 && of->rates[1] >= 0);
     ++*(size_t *)arg;
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/top/header.h"
 
+#include <inttypes.h>
 #include <netinet/in.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,48 +9,80 @@
 
 #include "fastnet/array.h"
 #include "fastnet/clock.h"
+#include "fastnet/hash.h"
+#include "fastnet/hash_table.h"
+#include "fastnet/namespace.h"
 #include "fastnet/netlink.h"
 #include "fastnet/report.h"
 #include "fastnet/text.h"
 
-enum { ADDRESSES_MAX = 64, LEAST = 1000 /* bytes a second that are worth a line */ };
+enum { LEAST = 1000 /* bytes a second that are worth a line */, NETNS_TEXT = 120 };
+enum { NAME_TEXT = ESCAPE_FACTOR * INTERFACE_TEXT_MAX + NETNS_TEXT + 16 };
 enum kernel_count { SEGMENTS, SENT_AGAIN, OVERFLOWS, KERNEL_COUNTS };
 
 struct interface_count {
+    uint64_t netns; /* its id; 0: the only one */
     uint32_t index;
-    char name[ESCAPE_FACTOR * INTERFACE_TEXT_MAX + 1]; /* escaped */
     uint64_t bytes;
+    double rate, moved;   /* bytes a second of it, and of its sockets */
+    char name[NAME_TEXT]; /* escaped */
 };
 
 struct counts {
     uint64_t at; /* CLOCK_MONOTONIC; 0: not read */
     uint64_t kernel[KERNEL_COUNTS];
-    struct interface_count interfaces[HEADER_INTERFACES];
-    size_t count;
+    struct hash_table interfaces; /* struct interface_count */
 };
 
-struct interface_line {
-    const char *name;
+struct address_of {
+    struct address address;
+    uint64_t netns;
     uint32_t index;
-    double rate, moved; /* bytes a second of it, and of its sockets */
 };
 
 struct header {
     struct sink sink;
     struct writer nowhere;
     struct engine *engine;
+    bool all_netns;
+    uint64_t own; /* the id of this namespace */
     struct counts before, now;
-    struct {
-        struct address address;
-        uint32_t index;
-    } addresses[ADDRESSES_MAX];
-    size_t address_count;
-    struct interface_line lines[HEADER_INTERFACES];
+    struct hash_table addresses; /* struct address_of */
+    const struct interface_count *lines[HEADER_INTERFACES];
     size_t line_count;
 };
 
 /* --- What is read ----------------------------------------------------------------------------- */
 
+static bool is_interface(const void *element, const void *key)
+{
+    const struct interface_count *one = element, *other = key;
+
+    return one->netns == other->netns && one->index == other->index;
+}
+
+static struct interface_count *interface_in(const struct counts *counts, uint64_t netns,
+                                            uint32_t index)
+{
+    const struct interface_count key = {.netns = netns, .index = index};
+
+    return hash_table_find(&counts->interfaces, hash_word(netns, index), is_interface, &key);
+}
+
+static bool is_address(const void *element, const void *key)
+{
+    const struct address_of *one = element, *other = key;
+
+    return one->netns == other->netns && address_equal(&one->address, &other->address);
+}
+
+static uint64_t hash_of_address(const struct address_of *of)
+{
+    return hash_bytes(hash_word(of->netns, of->address.family), of->address.bytes,
+                      of->address.family == AF_INET ? 4 : 16);
+}
+
+/* Of all namespaces together. */
 static void take_counter(struct header *header, const struct counter_record *counter)
 {
     static const char *const names[KERNEL_COUNTS][2] = {
@@ -59,25 +92,60 @@ static void take_counter(struct header *header, const struct counter_record *cou
 
     for (size_t i = 0; i < COUNT(names); i++)
         if (text_is(counter->protocol, names[i][0]) && text_is(counter->name, names[i][1]))
-            header->now.kernel[i] = counter->magnitude;
+            header->now.kernel[i] += counter->magnitude;
+}
+
+/* "eth0", or "eth0 in web" if it is in another namespace. */
+static void name_interface(const struct header *header, struct interface_count *count,
+                           struct text name)
+{
+    const struct netns *netns = header->sink.context->here.netns;
+    const size_t length = name.length < INTERFACE_TEXT_MAX ? name.length : INTERFACE_TEXT_MAX;
+    char *end = escape_text(count->name, name.data, length, "");
+    char text[ESCAPE_FACTOR * NAME_MAX + 1];
+
+    *end = '\0';
+    if (!header->all_netns || !netns || netns->id == header->own)
+        return;
+    *escape_text(text, netns->name, strlen(netns->name), "") = '\0';
+    if (*text && strlen(text) < NETNS_TEXT)
+        sprintf(end, " in %s", text);
+    else
+        sprintf(end, " in netns %" PRIu64, netns->id);
+}
+
+static void add_addresses(struct header *header, const struct interface_record *interface,
+                          uint64_t netns)
+{
+    for (size_t i = 0; i < interface->address_count; i++) {
+        const struct address_of one = {interface->addresses[i].local.address, netns,
+                                       interface->index};
+        const uint64_t hash = hash_of_address(&one);
+        struct address_of *added = hash_table_find(&header->addresses, hash, is_address, &one)
+                                       ? NULL
+                                       : hash_table_add(&header->addresses, hash, sizeof *added);
+        if (added)
+            *added = one;
+    }
 }
 
 static void take_interface(struct header *header, const struct interface_record *interface)
 {
-    struct interface_count *count = &header->now.interfaces[header->now.count];
+    const struct netns *here = header->sink.context->here.netns;
+    const uint64_t netns = header->all_netns && here ? here->id : 0;
+    struct interface_count *count;
 
-    if (interface->labelled || header->now.count == HEADER_INTERFACES)
+    if (interface->labelled || interface_in(&header->now, netns, interface->index))
         return;
-    header->now.count++;
+    count =
+        hash_table_add(&header->now.interfaces, hash_word(netns, interface->index), sizeof *count);
+    if (!count)
+        return;
+    count->netns = netns;
     count->index = interface->index;
     count->bytes = interface->counters[RX_BYTES] + interface->counters[TX_BYTES];
-    const size_t length =
-        interface->name.length < INTERFACE_TEXT_MAX ? interface->name.length : INTERFACE_TEXT_MAX;
-    *escape_text(count->name, interface->name.data, length, "") = '\0';
-    for (size_t i = 0; i < interface->address_count && header->address_count < ADDRESSES_MAX; i++) {
-        header->addresses[header->address_count].address = interface->addresses[i].local.address;
-        header->addresses[header->address_count++].index = interface->index;
-    }
+    name_interface(header, count, interface->name);
+    add_addresses(header, interface, netns);
 }
 
 static void take_row(struct sink *sink, const struct record *record)
@@ -93,8 +161,11 @@ static void take_row(struct sink *sink, const struct record *record)
 static void read_table(struct header *header, const struct table *table, uint64_t fields)
 {
     const struct listing_table only = {.table = table};
-    const struct listing listing = {
-        .tables = &only, .table_count = 1, .proc_root = "/proc", .needs.fields = fields};
+    const struct listing listing = {.tables = &only,
+                                    .table_count = 1,
+                                    .proc_root = "/proc",
+                                    .needs.fields = fields,
+                                    .all_netns = header->all_netns};
     struct report report = {.partial = false}; /* what is missing is not shown */
 
     (void)engine_run(header->engine, &listing, &header->sink, &report);
@@ -103,42 +174,43 @@ static void read_table(struct header *header, const struct table *table, uint64_
 /* --- Sockets of interfaces -------------------------------------------------------------------- */
 
 /* That of the device that it is bound to, or else of its local address. */
-static uint32_t interface_of(const struct header *header, const struct endpoint *local,
-                             uint32_t bound)
+static uint32_t interface_of(const struct header *header, const struct live_rates *of)
 {
-    const struct address address = address_unmapped(&local->address);
-    uint32_t index = bound;
+    const struct address_of key = {address_unmapped(&of->local.address), of->netns, 0};
+    const struct address_of *found =
+        of->interface ? NULL
+                      : hash_table_find(&header->addresses, hash_of_address(&key), is_address,
+                                        &key);
 
-    for (size_t i = 0; i < header->address_count && !index; i++)
-        if (address_equal(&header->addresses[i].address, &address))
-            index = header->addresses[i].index;
-    return index;
+    return found ? found->index : of->interface;
 }
 
 /* The first two rates are the bytes that were sent, with those sent again, and received. */
-static void add_socket(void *arg, const struct endpoint *local, uint32_t bound, const double *rates)
+static void add_socket(void *arg, const struct live_rates *of)
 {
-    struct header *header = arg;
-    const uint32_t index = rates[0] + rates[1] > 0 ? interface_of(header, local, bound) : 0;
+    const struct header *header = arg;
+    const double moved = of->rates[0] + of->rates[1];
+    struct interface_count *interface =
+        moved > 0 ? interface_in(&header->now, of->netns, interface_of(header, of)) : NULL;
 
-    for (size_t i = 0; i < header->line_count && index; i++)
-        if (header->lines[i].index == index)
-            header->lines[i].moved += rates[0] + rates[1];
+    if (interface)
+        interface->moved += moved;
 }
 
-static const struct interface_count *before_of(const struct header *header, uint32_t index)
+/* The lines are those with the most traffic, in order. */
+static void add_line(struct header *header, const struct interface_count *interface)
 {
-    for (size_t i = 0; i < header->before.count; i++)
-        if (header->before.interfaces[i].index == index)
-            return &header->before.interfaces[i];
-    return NULL;
-}
+    size_t at = header->line_count;
 
-static int by_rate(const void *a, const void *b)
-{
-    const struct interface_line *one = a, *other = b;
-
-    return (one->rate < other->rate) - (one->rate > other->rate);
+    while (at > 0 && header->lines[at - 1]->rate < interface->rate)
+        at--;
+    if (at == HEADER_INTERFACES)
+        return;
+    if (header->line_count < HEADER_INTERFACES)
+        header->line_count++;
+    memmove(&header->lines[at + 1], &header->lines[at],
+            (header->line_count - at - 1) * sizeof *header->lines);
+    header->lines[at] = interface;
 }
 
 static void make_lines(struct header *header, const struct live *live)
@@ -146,15 +218,16 @@ static void make_lines(struct header *header, const struct live *live)
     const double seconds = (double)(header->now.at - header->before.at) / CLOCK_SECOND;
 
     header->line_count = 0;
-    for (size_t i = 0; i < header->now.count && header->before.at; i++) {
-        const struct interface_count *now = &header->now.interfaces[i];
-        const struct interface_count *before = before_of(header, now->index);
-        if (before && (double)(now->bytes - before->bytes) >= LEAST * seconds)
-            header->lines[header->line_count++] = (struct interface_line){
-                now->name, now->index, (double)(now->bytes - before->bytes) / seconds, 0};
+    for (size_t i = 0; i < header->now.interfaces.count && header->before.at; i++) {
+        struct interface_count *now = hash_table_at(&header->now.interfaces, i);
+        const struct interface_count *before =
+            interface_in(&header->before, now->netns, now->index);
+        if (before && now->bytes > before->bytes) /* or else another one has its number now */
+            now->rate = (double)(now->bytes - before->bytes) / seconds;
+        if (now->rate >= LEAST)
+            add_line(header, now);
     }
     live_each(live, add_socket, header);
-    qsort(header->lines, header->line_count, sizeof *header->lines, by_rate);
 }
 
 void header_read(struct header *header, const struct live *live, uint64_t least)
@@ -163,9 +236,10 @@ void header_read(struct header *header, const struct live *live, uint64_t least)
 
     if (header->now.at && now - header->now.at < least)
         return;
+    hash_table_finish(&header->before.interfaces);
+    hash_table_finish(&header->addresses);
     header->before = header->now;
     header->now = (struct counts){.at = now};
-    header->address_count = 0;
     read_table(header, &table_counters,
                COUNTER_PROTOCOL | COUNTER_NAME | COUNTER_VALUE | COUNTER_GROWS);
     read_table(header, &table_interfaces,
@@ -190,7 +264,9 @@ void header_put_kernel(const struct header *header, char text[HEADER_TEXT])
     double change[KERNEL_COUNTS];
 
     for (size_t i = 0; i < KERNEL_COUNTS; i++)
-        change[i] = (double)(now->kernel[i] - before->kernel[i]);
+        change[i] = now->kernel[i] > before->kernel[i] /* a namespace may have ended */
+                        ? (double)(now->kernel[i] - before->kernel[i])
+                        : 0;
     if (!before->at)
         snprintf(text, HEADER_TEXT, "sent again -, listen overflows -");
     else
@@ -201,10 +277,10 @@ void header_put_kernel(const struct header *header, char text[HEADER_TEXT])
 
 bool header_put_interface(const struct header *header, size_t i, char text[HEADER_TEXT])
 {
-    const struct interface_line *line = &header->lines[i];
+    const struct interface_count *line = i < header->line_count ? header->lines[i] : NULL;
     char rate[TOP_AMOUNT];
 
-    if (i >= header->line_count)
+    if (!line)
         return false;
     const double percent = 100 * line->moved / line->rate;
     snprintf(text, HEADER_TEXT, "these sockets explain about %.0f%% of %s's %sB/s",
@@ -212,7 +288,7 @@ bool header_put_interface(const struct header *header, size_t i, char text[HEADE
     return true;
 }
 
-struct header *header_create(void)
+struct header *header_create(bool all_netns)
 {
     static const struct sink_ops ops = {.row = take_row};
     struct header *header = calloc(1, sizeof *header);
@@ -220,6 +296,8 @@ struct header *header_create(void)
     if (!header)
         return NULL;
     header->nowhere.fd = -1;
+    header->all_netns = all_netns;
+    header->own = namespace_own_id();
     header->engine = engine_create(netlink_create(NULL));
     if (!header->engine) {
         header_destroy(header);
@@ -231,7 +309,11 @@ struct header *header_create(void)
 
 void header_destroy(struct header *header)
 {
-    if (header)
-        engine_destroy(header->engine);
+    if (!header)
+        return;
+    hash_table_finish(&header->before.interfaces);
+    hash_table_finish(&header->now.interfaces);
+    hash_table_finish(&header->addresses);
+    engine_destroy(header->engine);
     free(header);
 }

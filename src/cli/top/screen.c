@@ -712,7 +712,7 @@ int top_screen(struct top *top, struct writer *writer)
     if (state) {
         state->top = top;
         state->where = command->listing.where;
-        state->header = header_create();
+        state->header = header_create(command->listing.all_netns);
         state->sink = sink_screen_create(&options, field_named(&kind_socket, "event"));
         state->sorted = SIZE_MAX;
         for (size_t i = 0; i < command->shown_count; i++)
