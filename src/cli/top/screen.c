@@ -125,11 +125,14 @@ static void put_first_line(const struct screen_state *state)
 static void put_states(const struct screen_state *state)
 {
     const struct live_summary *summary = &state->summary;
+    const struct synonym *const unconnected = kind_socket.synonym;
     char text[512];
     size_t length = (size_t)snprintf(text, sizeof text, "%zu sockets", summary->rows);
 
     for (size_t i = 0; i < LIVE_STATES && length < sizeof text; i++) {
         const char *name = summary->states[i] ? socket_state_name(i) : NULL;
+        if (name && strcmp(name, unconnected->word) == 0)
+            name = unconnected->other;
         if (name)
             length += (size_t)snprintf(text + length, sizeof text - length, ", %zu %s",
                                        summary->states[i], name);
@@ -703,6 +706,7 @@ int top_screen(struct top *top, struct writer *writer)
         .drop = "send_q resent_percent bytes_received bytes_sent rtt | proto state owners",
         .shorten = "owners state",
         .whole = "local remote",
+        .synonym = kind_socket.synonym,
         .titles = "bytes_sent_per_second=TX/s bytes_received_per_second=RX/s bytes_sent=SENT "
                   "bytes_received=RECEIVED resent_percent=RESENT% send_q=SENDQ",
     };
