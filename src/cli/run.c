@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* A listing from the command line: once or again and again, its output, its exit status. */
 #include "cli/command.h"
+#include "cli/counts.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -219,13 +220,29 @@ static int list_to(struct replacement *file, struct listing_command *command, st
     return status ? status : replaced;
 }
 
+/* Of sockets whose bytes are compared. */
+static void begin_counts(struct listing_command *command)
+{
+    struct report report = {.partial = false};
+    char text[COUNTS_TEXT];
+
+    counts_begin(&command->listing, text, &report);
+    report_print(&report, stderr, command->common->program);
+}
+
 static int list(struct replacement *file, struct listing_command *command, struct engine *engine,
                 struct sink *sink)
 {
     const struct common *common = command->common;
+    const uint64_t needs =
+        command->listing.needs.fields | predicate_needs(command->listing.where).fields;
     struct pace pace = {.interval = common->interval_ms * (CLOCK_SECOND / 1000),
                         .strict = common->strict_interval};
 
+    if (!(needs & SOCKET_BYTES))
+        command->listing.byte_counts = NULL;
+    if (command->listing.byte_counts)
+        begin_counts(command);
     if (needs_child(command)) /* a parent may have left it ignored, which hides how a child ended */
         signal(SIGCHLD, SIG_DFL);
     for (uint64_t number = !common->delta;; number++) { /* the first of --delta shows nothing */

@@ -11,6 +11,7 @@
 #include "cli/netstat/netstat.h"
 #include "cli/personality.h"
 #include "fastnet/array.h"
+#include "fastnet/byte_counts.h"
 #include "fastnet/lookup.h"
 
 enum { TABLES_MAX = 9, COMMAND_MAX = 512 };
@@ -18,7 +19,7 @@ enum { TABLES_MAX = 9, COMMAND_MAX = 512 };
 struct sockets_options {
     struct common common; /* first */
     bool tcp, udp, raw, unix_sockets, all, listening, inet, inet6;
-    bool summary;
+    bool summary, no_bytes;
     bool names, extended, timers, info, memory; /* -r -e -o -i -m: columns that are added */
     bool nothing; /* cppcheck-suppress unusedStructMember ; letters that have no effect */
 };
@@ -52,6 +53,8 @@ static const struct option options_table[] = {
     STRICT_INTERVAL_OPTION(SHOW),
     DELTA_OPTION(SHOW, "with -c: bytes and segments per second"),
     NONZERO_OPTION(SHOW),
+    LONG(THIS_ROW, "no-bytes", SHOW, "with --delta: do not count bytes of UDP and unix",
+         SETS(no_bytes), .newer = true),
     OPTION('n', "numeric", SHOW, "no effect: addresses and ports are numbers", SETS(nothing)),
     OPTION('p', NULL, SHOW, "no effect: processes are always shown", SETS(nothing)),
     OPTION('O', NULL, SHOW, "no effect: each socket has one line", SETS(nothing)),
@@ -232,9 +235,15 @@ static int list(const struct sockets_options *options)
         command.columns[i] = columns[i];
     choose_tables(&sockets, options);
     command.listing.table_count = sockets.count;
-    if (local && !options->listening)
+    if (options->common.delta && !options->no_bytes && !options->common.proc_root &&
+        options->common.backend != BACKEND_PROC)
+        command.listing.byte_counts = byte_counts_create();
+    if (local && !options->listening && !command.listing.byte_counts)
         command.listing.needs.fields |= SOCKET_PENDING; /* netlink alone would leave some out */
-    return command_run(&command);
+    struct byte_counts *const counts = command.listing.byte_counts;
+    const int status = command_run(&command);
+    byte_counts_destroy(counts);
+    return status;
 }
 
 /* Letters of ss and netstat add columns to those that are shown anyway. */

@@ -1,13 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Looks at sockets: which of their counters are remembered, and how often all are looked at. */
-#include <netinet/in.h>
-#include <stdio.h>
-
 #include "cli/top/top.h"
 #include "fastnet/array.h"
-#include "fastnet/byte_counts.h"
 #include "fastnet/clock.h"
-#include "fastnet/report.h"
 
 static void add_rate(struct top *top, const struct field *field)
 {
@@ -79,50 +74,12 @@ int top_look(struct top *top, bool all, struct report *report)
     return live_look(top->live, report);
 }
 
-/* --- Sockets that the kernel does not count --------------------------------------------------- */
-
-/* Which of them may be seen, as words. */
-static void name_uncounted(const struct listing *listing, const char *verb, char *text, size_t room)
-{
-    const char *last = NULL;
-    size_t length = 0;
-
-    for (size_t i = 0; i < listing->table_count && length < room; i++) {
-        const struct table *table = listing->tables[i].table;
-        const struct record record = {
-            .kind = table->kind, .socket = {.family = table->family, .protocol = table->protocol}};
-        const char *name = field_named(&kind_socket, "protocol")->word(table->protocol);
-        if (table->protocol == IPPROTO_TCP || name == last ||
-            (listing->where && !predicate_may_hold(listing->where, &record, KNOWN_ALWAYS)))
-            continue;
-        length += (size_t)snprintf(text + length, room - length, "%s%s", last ? ", " : verb, name);
-        last = name;
-    }
-}
-
-/* From now on they are counted, or it is told why not. */
-static void begin_counts(struct top *top, struct report *report)
-{
-    struct listing *listing = &top->command->listing;
-    const char *refusal = NULL;
-
-    name_uncounted(listing, "counts bytes of ", top->counted, sizeof top->counted);
-    if (*top->counted && listing->byte_counts)
-        refusal = byte_counts_begin(listing->byte_counts);
-    if (refusal || !*top->counted)
-        listing->byte_counts = NULL;
-    if (!listing->byte_counts)
-        name_uncounted(listing, "no bytes of ", top->counted, sizeof top->counted);
-    if (refusal)
-        report_note(report, "%s: %s", top->counted, refusal);
-}
-
 int top_begin(struct top *top, struct sink *stream, struct report *report)
 {
     int error;
 
     if (!top->budget.looked)
-        begin_counts(top, report);
+        counts_begin(&top->command->listing, top->counted, report);
     top_choose_rates(top);
     top->live = live_create(top->engine, &top->command->listing, stream, top->kinds, &error);
     if (!top->live)

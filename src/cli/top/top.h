@@ -5,6 +5,7 @@
 #define CLI_TOP_TOP_H
 
 #include "cli/command.h"
+#include "cli/counts.h"
 #include "cli/pace.h"
 #include "cli/stream.h"
 #include "fastnet/live.h"
@@ -23,8 +24,8 @@ struct top {
     unsigned for_ms, interval_ms;
     bool tcp, udp, raw, unix_sockets, inet, inet6, idle;
     bool no_bytes;
-    char counted[96]; /* which sockets have counters of ours; empty: none is to be seen */
-    bool screen;      /* a table, not a stream */
+    char counted[COUNTS_TEXT];
+    bool screen; /* a table, not a stream */
     struct budget budget;
     struct listing_command *command;
     struct stream stream;

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/counts.h"
+
+#include <netinet/in.h>
+#include <stdio.h>
+
+#include "fastnet/byte_counts.h"
+#include "fastnet/report.h"
+
+/* Which of them may be seen, as words. Returns whether any may. */
+static bool put_names(const struct listing *listing, const char *verb, char text[COUNTS_TEXT])
+{
+    const char *last = NULL;
+    size_t length = 0;
+
+    *text = '\0';
+    for (size_t i = 0; i < listing->table_count && length < COUNTS_TEXT; i++) {
+        const struct table *table = listing->tables[i].table;
+        const struct record record = {
+            .kind = table->kind, .socket = {.family = table->family, .protocol = table->protocol}};
+        const char *name = field_named(&kind_socket, "protocol")->word(table->protocol);
+        if (table->protocol == IPPROTO_TCP || name == last ||
+            (listing->where && !predicate_may_hold(listing->where, &record, KNOWN_ALWAYS)))
+            continue;
+        length +=
+            (size_t)snprintf(text + length, COUNTS_TEXT - length, "%s%s", last ? ", " : verb, name);
+        last = name;
+    }
+    return last;
+}
+
+void counts_begin(struct listing *listing, char text[COUNTS_TEXT], struct report *report)
+{
+    const bool any = put_names(listing, "counts bytes of ", text);
+    const char *refusal =
+        any && listing->byte_counts ? byte_counts_begin(listing->byte_counts) : NULL;
+
+    if (refusal || !any)
+        listing->byte_counts = NULL;
+    if (!listing->byte_counts)
+        put_names(listing, "no bytes of ", text);
+    if (refusal)
+        report_note(report, "%s: %s", text, refusal);
+}
