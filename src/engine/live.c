@@ -49,7 +49,8 @@ struct live_place {
 };
 
 struct group {
-    char name[GROUP_NAME]; /* the beginning of it */
+    uint64_t hash;         /* of the whole name */
+    char name[GROUP_NAME]; /* the beginning of it: so many bytes */
     size_t length;
     size_t place; /* in their order */
     struct live_group sums;
@@ -224,12 +225,12 @@ int live_mark(struct live *live, struct record *change, uint64_t netns)
     return 0;
 }
 
+/* Names may begin alike: the hash, which is keyed, stands for the rest. */
 static bool is_group(const void *element, const void *key)
 {
     const struct group *group = element;
-    const struct text *name = key;
 
-    return group->length == name->length && memcmp(group->name, name->data, name->length) == 0;
+    return group->hash == *(const uint64_t *)key;
 }
 
 /* The number of the group that the row is in. */
@@ -242,13 +243,16 @@ static uint32_t group_of(struct live *live, const struct record *record)
 
     if (value.type != VALUE_UNKNOWN && value_bound(&value) <= sizeof text)
         name.length = (size_t)(value_write_human(text, &value, (int)live->view.group->unit) - text);
-    if (name.length > GROUP_NAME)
-        name.length = GROUP_NAME;
     hash_secret(secret);
     const uint64_t hash = hash_bytes(hash_word(*secret, name.length), text, name.length);
-    struct group *group = hash_table_find(&live->groups, hash, is_group, &name);
-    if (!group && (group = hash_table_add(&live->groups, hash, sizeof *group)))
-        memcpy(group->name, text, group->length = name.length);
+    struct group *group = hash_table_find(&live->groups, hash, is_group, &hash);
+    if (!group && (group = hash_table_add(&live->groups, hash, sizeof *group))) {
+        size_t length = name.length < GROUP_NAME ? name.length : GROUP_NAME;
+        while (length && length < name.length && (text[length] & 0xc0) == 0x80)
+            length--; /* not within a character */
+        group->hash = hash;
+        memcpy(group->name, text, group->length = length);
+    }
     if (!group)
         return 0;
     return (uint32_t)(group - (struct group *)live->groups.elements);
