@@ -34,7 +34,7 @@ struct live_row {
     uint32_t interface;
     uint8_t family, protocol;
     uint32_t inode;
-    uint32_t since;   /* when it was opened or ended; this and the next in ms since the beginning */
+    uint32_t since;   /* when it was seen first; this and the next in ms since the beginning */
     uint32_t active;  /* when it moved last */
     uint32_t elapsed; /* microseconds that it moved in */
     uint32_t group;   /* number of its group */
@@ -81,6 +81,7 @@ struct live {
     struct rows ended[2];     /* rows that have ended: of late, and before */
     uint64_t ended_since;     /* ... when the first of late did: CLOCK_REALTIME */
     struct hash_table groups; /* of struct group */
+    struct socket_origin origin; /* that a record borrows */
     struct writer no_writer;
     uint64_t told;         /* rows of the stream */
     struct ranked *ranked; /* room for the lines of a view */
@@ -149,6 +150,19 @@ static bool take_moves(const struct live *live, struct live_row *to, const struc
     return moved;
 }
 
+/* How old it is: older, if it stood before. What else is known of its origin stays. */
+static void take_age(struct live *live, const struct remembered *row, const struct live_row *of,
+                     uint32_t now, struct record *record)
+{
+    live->origin = (struct socket_origin){.age_ms = 0};
+    if (record->has & SOCKET_ORIGIN)
+        memcpy(&live->origin, record->socket.origin.data, sizeof live->origin);
+    live->origin.age_ms = now - of->since;
+    live->origin.age_at_least = !(row->flags & IS_NEW);
+    record->socket.origin = (struct text){(const char *)&live->origin, sizeof live->origin};
+    record->has |= SOCKET_ORIGIN | SOCKET_AGE;
+}
+
 static int find_place(struct live *live, uint64_t netns)
 {
     struct live_place *places;
@@ -212,6 +226,7 @@ int live_mark(struct live *live, struct record *change, uint64_t netns)
         to->active = now_of(live);
         event = LIVE_CHANGED;
     }
+    take_age(live, row, to, now_of(live), change);
     if (change->socket.inode)
         to->inode = (uint32_t)change->socket.inode;
     if (waits && !(row->flags & HAS_ENDED) && event == LIVE_CHANGED)
@@ -522,7 +537,8 @@ static int take_end(const struct record *record, void *arg)
             return -ENOMEM;
         row = delta_last(delta);
         row->flags |= HAS_ENDED;
-        row_of(live, row)->since = now_of(live);
+        if (!(change.has & SOCKET_AGE))
+            take_age(live, row, row_of(live, row), now_of(live), &change);
     }
     if (wants_end(live, row, &change))
         tell_end(live, &change);
@@ -610,6 +626,7 @@ static int drop_missing(struct live *live, struct report *report)
             continue;
         struct record gone = memory_of(live, row);
         byte_counts_take(live->listing->byte_counts, &gone);
+        take_age(live, row, row_of(live, row), now_of(live), &gone);
         look_from(live, row->place);
         if (wants_end(live, row, &gone))
             tell_end(live, &gone);
@@ -893,6 +910,7 @@ static void show_line(struct live *live, const struct line *line, const struct l
         memcpy(&record, rows_unpack(&live->asked, line->packed, &kept), record.kind->size);
     record.visit = row->place;
     complete(live, &record, row);
+    take_age(live, row, row_of(live, row), live->looked, &record);
     look_from(live, row->place);
     taker->row(taker->arg, &record);
 }

@@ -703,12 +703,12 @@ int top_screen(struct top *top, struct writer *writer)
         .columns = command->shown,
         .count = command->shown_count,
         .colour = command_colour(&top->common),
-        .drop = "send_q resent_percent bytes_received bytes_sent rtt | proto state owners",
+        .drop = "lived send_q resent_percent bytes_received bytes_sent rtt | proto state owners",
         .shorten = "owners state",
         .whole = "local remote",
         .synonym = kind_socket.synonym,
         .titles = "bytes_sent_per_second=TX/s bytes_received_per_second=RX/s bytes_sent=SENT "
-                  "bytes_received=RECEIVED resent_percent=RESENT% send_q=SENDQ",
+                  "bytes_received=RECEIVED resent_percent=RESENT% send_q=SENDQ lived=AGE",
     };
     struct screen_state *state = calloc(1, sizeof *state);
     int error = -ENOMEM;

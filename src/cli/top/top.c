@@ -264,12 +264,12 @@ static int run(struct top *top)
         .columns = {top->screen
                         ? "owners proto local remote state bytes_sent_per_second "
                           "bytes_received_per_second rtt resent_percent bytes_sent "
-                          "bytes_received send_q"
+                          "bytes_received send_q lived"
                         : "time event cookie protocol family state local_address local_port "
                           "remote_address remote_port bytes_sent_per_second "
                           "bytes_received_per_second bytes_sent bytes_received "
                           "bytes_retrans total_retrans rtt recv_q send_q uid inode pid "
-                          "process processes"},
+                          "process processes age age_at_least"},
         .without = NEED_NAMES,
         .listing = {.tables = tables, .byte_counts = counts},
         .go_on = go_on,
