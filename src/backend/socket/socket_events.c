@@ -12,13 +12,13 @@
 #include <linux/netlink.h>
 #include <linux/sock_diag.h>
 #include <netinet/in.h>
-#include <netinet/tcp.h>
 #include <string.h>
 #include <sys/socket.h>
 
 #include "backend/netlink/attributes.h"
 #include "backend/netlink/netlink.h"
 #include "backend/socket/decode.h"
+#include "backend/socket/origin.h"
 #include "backend/socket/sock_diag.h"
 #include "fastnet/clock.h"
 #include "fastnet/connects.h"
@@ -48,12 +48,6 @@ struct known {
     uint32_t uid;
 };
 
-/* A listener, by its local address and port. */
-struct listener {
-    struct endpoint local;
-    uint64_t inode, cgroup;
-};
-
 struct reading {
     const struct query *query;
     record_fn fn;
@@ -61,7 +55,7 @@ struct reading {
     /* The sockets of the last look and of the one before it: a socket that is in neither is gone,
      * and its event has been read. */
     struct hash_table now, before;
-    struct hash_table listeners; /* of the last look: struct listener, by the port */
+    struct hash_table listeners; /* of the last look (origin.h) */
     uint64_t looked;             /* when it began: CLOCK_MONOTONIC, nanoseconds */
     bool appeared;      /* the last look found a socket with an owner that the others had not */
     uint64_t next_look; /* CLOCK_MONOTONIC, nanoseconds */
@@ -82,40 +76,6 @@ static bool has_cookie(const void *element, const void *key)
 static const struct known *find(const struct hash_table *table, uint64_t cookie)
 {
     return hash_table_find(table, hash_word(0, cookie), has_cookie, &cookie);
-}
-
-static bool is_at(const void *element, const void *key)
-{
-    const struct listener *listener = element;
-    const struct endpoint *local = key;
-
-    return listener->local.port == local->port &&
-           address_equal(&listener->local.address, &local->address);
-}
-
-static struct listener *find_listener(const struct hash_table *listeners,
-                                      const struct endpoint *local)
-{
-    return hash_table_find(listeners, hash_word(0, local->port), is_at, local);
-}
-
-/* Of several on one port nobody knows which one accepts: they mostly are one process's. */
-static int remember_listener(struct reading *reading, const struct record *record)
-{
-    const struct socket_record *sock = &record->socket;
-    struct listener *listener;
-
-    if (sock->state != TCP_LISTEN || !sock->inode ||
-        find_listener(&reading->listeners, &sock->local))
-        return 0;
-    listener =
-        hash_table_add(&reading->listeners, hash_word(0, sock->local.port), sizeof *listener);
-    if (!listener)
-        return -ENOMEM;
-    *listener = (struct listener){sock->local, sock->inode, 0};
-    if (record->has & SOCKET_CGROUP)
-        listener->cgroup = sock->cgroup;
-    return 0;
 }
 
 /* A socket that was closed has no inode while its last bytes are sent: then it has the old one. */
@@ -141,7 +101,7 @@ static int remember(const struct record *record, void *arg)
                                 record->has & FIELDS_REMEMBERED,
                                 record->socket.uid};
     reading->appeared |= known->inode && (!old || !old->inode);
-    return remember_listener(reading, record);
+    return listeners_add(&reading->listeners, record);
 }
 
 /* Lists the sockets of two groups of events: of IPv4 and of IPv6. */
@@ -236,88 +196,6 @@ static const struct table *table_of(const struct nlmsghdr *message)
     return protocol == IPPROTO_TCP ? &of_tcp : protocol == IPPROTO_UDP ? &of_udp : NULL;
 }
 
-/* The listener that a connection came to: of its address, else of any. */
-static const struct listener *listener_of(const struct reading *reading,
-                                          const struct endpoint *local)
-{
-    struct endpoint any = {.port = local->port, .address.family = local->address.family};
-    const struct listener *listener = find_listener(&reading->listeners, local);
-
-    if (!listener)
-        listener = find_listener(&reading->listeners, &any);
-    any.address.family = AF_INET6; /* it may take IPv4, too */
-    return listener ? listener : find_listener(&reading->listeners, &any);
-}
-
-/* Where a listener accepts, its group is the connection's. */
-static void take_listener(struct reading *reading, struct record *record,
-                          struct socket_origin *origin)
-{
-    struct socket_record *sock = &record->socket;
-    const struct listener *listener = listener_of(reading, &sock->local);
-
-    if (!listener) {
-        reading->next_look = reading->soonest;
-        return;
-    }
-    origin->listener = listener->inode;
-    if (listener->cgroup && !(record->has & SOCKET_CGROUP)) {
-        record->has |= SOCKET_CGROUP;
-        sock->cgroup = listener->cgroup;
-    }
-}
-
-static void take_connect(const struct connect *made, struct record *record,
-                         struct socket_origin *origin)
-{
-    struct socket_record *sock = &record->socket;
-
-    origin->pid = (uint32_t)made->pid;
-    memcpy(origin->name, made->name, sizeof origin->name);
-    origin->error = (uint32_t)made->error;
-    /* the one error that the kernel leaves to connect(2) alone, or it was closed before an answer
-     */
-    if (made->failed && !made->error)
-        origin->error = sock->local.port ? ECANCELED : EADDRNOTAVAIL;
-    if (made->pid && !(record->has & SOCKET_UID)) {
-        record->has |= SOCKET_UID;
-        sock->uid = made->uid;
-    }
-    if (made->cgroup && !(record->has & SOCKET_CGROUP)) {
-        record->has |= SOCKET_CGROUP;
-        sock->cgroup = made->cgroup;
-    }
-    if (!sock->remote.port)
-        sock->remote = (struct endpoint){made->remote, made->port};
-}
-
-/* Its inode is known to be none where it is known who made it, or perhaps has it. */
-static void take_origin(struct reading *reading, const struct known *known, struct record *record,
-                        struct socket_origin *origin)
-{
-    struct connects *connects = reading->query->connects;
-    struct connect made = {.ended = 0};
-    const bool noted = connects && connects_take(connects, record->identity, &made);
-    const uint64_t born = noted   ? made.time
-                          : known ? known->seen
-                                  : 0,
-                   end = made.ended ? made.ended : clock_nanoseconds(CLOCK_MONOTONIC);
-
-    if (noted && !made.accepted)
-        take_connect(&made, record, origin);
-    else if (record->socket.protocol == IPPROTO_TCP && record->socket.remote.port)
-        take_listener(reading, record, origin);
-    if ((noted && !made.accepted) || origin->listener)
-        record->has |= SOCKET_INODE;
-    if (born && born <= end) {
-        record->has |= SOCKET_AGE;
-        origin->age_ms = (end - born) / (CLOCK_SECOND / 1000);
-        origin->age_at_least = !noted;
-    }
-    record->has |= SOCKET_ORIGIN;
-    record->socket.origin = (struct text){(const char *)origin, sizeof *origin};
-}
-
 static void complete(struct reading *reading, struct record *record, struct socket_origin *origin)
 {
     struct socket_record *sock = &record->socket;
@@ -332,8 +210,10 @@ static void complete(struct reading *reading, struct record *record, struct sock
         sock->inode = known->inode;
         sock->cgroup = known->cgroup;
     }
-    if (reading->query->needs & FIELDS_ORIGIN)
-        take_origin(reading, known, record, origin);
+    if (reading->query->needs & FIELDS_ORIGIN &&
+        !origin_take(reading->query->connects, &reading->listeners, known ? known->seen : 0, record,
+                     origin))
+        reading->next_look = reading->soonest;
 }
 
 int socket_event_decode(const struct nlmsghdr *message, struct record *record)

@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: MIT */
+#include "backend/socket/origin.h"
+
+#include <errno.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <string.h>
+#include <sys/socket.h>
+
+#include "fastnet/clock.h"
+#include "fastnet/connects.h"
+#include "fastnet/hash.h"
+#include "fastnet/hash_table.h"
+
+/* A listener, by its local address and port. */
+struct listener {
+    struct endpoint local;
+    uint64_t inode, cgroup;
+};
+
+static bool is_at(const void *element, const void *key)
+{
+    const struct listener *listener = element;
+    const struct endpoint *local = key;
+
+    return listener->local.port == local->port &&
+           address_equal(&listener->local.address, &local->address);
+}
+
+static struct listener *find_listener(const struct hash_table *listeners,
+                                      const struct endpoint *local)
+{
+    return hash_table_find(listeners, hash_word(0, local->port), is_at, local);
+}
+
+/* Of several on one port nobody knows which one accepts: they mostly are one process's. */
+int listeners_add(struct hash_table *listeners, const struct record *record)
+{
+    const struct socket_record *sock = &record->socket;
+    struct listener *listener;
+
+    if (sock->state != TCP_LISTEN || !sock->inode || find_listener(listeners, &sock->local))
+        return 0;
+    listener = hash_table_add(listeners, hash_word(0, sock->local.port), sizeof *listener);
+    if (!listener)
+        return -ENOMEM;
+    *listener = (struct listener){sock->local, sock->inode, 0};
+    if (record->has & SOCKET_CGROUP)
+        listener->cgroup = sock->cgroup;
+    return 0;
+}
+
+/* The listener that a connection came to: of its address, else of any. */
+static const struct listener *listener_of(const struct hash_table *listeners,
+                                          const struct endpoint *local)
+{
+    struct endpoint any = {.port = local->port, .address.family = local->address.family};
+    const struct listener *listener = find_listener(listeners, local);
+
+    if (!listener)
+        listener = find_listener(listeners, &any);
+    any.address.family = AF_INET6; /* it may take IPv4, too */
+    return listener ? listener : find_listener(listeners, &any);
+}
+
+/* Where a listener accepts, its group is the connection's. */
+static bool take_listener(const struct hash_table *listeners, struct record *record,
+                          struct socket_origin *origin)
+{
+    struct socket_record *sock = &record->socket;
+    const struct listener *listener = listener_of(listeners, &sock->local);
+
+    if (!listener)
+        return false;
+    origin->listener = listener->inode;
+    if (listener->cgroup && !(record->has & SOCKET_CGROUP)) {
+        record->has |= SOCKET_CGROUP;
+        sock->cgroup = listener->cgroup;
+    }
+    return true;
+}
+
+static void take_connect(const struct connect *made, struct record *record,
+                         struct socket_origin *origin)
+{
+    struct socket_record *sock = &record->socket;
+
+    origin->pid = (uint32_t)made->pid;
+    memcpy(origin->name, made->name, sizeof origin->name);
+    origin->error = (uint32_t)made->error;
+    /* the one error that the kernel leaves to connect(2) alone, or it was closed before an answer
+     */
+    if (made->failed && !made->error)
+        origin->error = sock->local.port ? ECANCELED : EADDRNOTAVAIL;
+    if (made->pid && !(record->has & SOCKET_UID)) {
+        record->has |= SOCKET_UID;
+        sock->uid = made->uid;
+    }
+    if (made->cgroup && !(record->has & SOCKET_CGROUP)) {
+        record->has |= SOCKET_CGROUP;
+        sock->cgroup = made->cgroup;
+    }
+    if (!sock->remote.port)
+        sock->remote = (struct endpoint){made->remote, made->port};
+}
+
+/* Its inode is known to be none where it is known who made it, or perhaps has it. */
+bool origin_take(struct connects *connects, const struct hash_table *listeners, uint64_t seen,
+                 struct record *record, struct socket_origin *origin)
+{
+    struct connect made = {.ended = 0};
+    const bool noted = connects && connects_take(connects, record->identity, &made);
+    const uint64_t born = noted ? made.time : seen,
+                   end = made.ended ? made.ended : clock_nanoseconds(CLOCK_MONOTONIC);
+    bool found = true;
+
+    if (noted && !made.accepted)
+        take_connect(&made, record, origin);
+    else if (record->socket.protocol == IPPROTO_TCP && record->socket.remote.port)
+        found = take_listener(listeners, record, origin);
+    if ((noted && !made.accepted) || origin->listener)
+        record->has |= SOCKET_INODE;
+    if (born && born <= end) {
+        record->has |= SOCKET_AGE;
+        origin->age_ms = (end - born) / (CLOCK_SECOND / 1000);
+        origin->age_at_least = !noted;
+    }
+    record->has |= SOCKET_ORIGIN;
+    record->socket.origin = (struct text){(const char *)origin, sizeof *origin};
+    return found;
+}
