@@ -11,6 +11,7 @@
 
 #include "fastnet/query.h"
 
+struct connects;
 struct netlink_peer;
 struct socket_watch;
 
@@ -50,10 +51,18 @@ int socket_watch_ask(struct socket_watch *watch, const struct socket_id *const i
                      uint64_t needs, record_fn fn, void *arg, struct report *report);
 
 /*
- * Passes the sockets that have ended since the last call to fn: with their last counters, without
- * inode, user and control group. Returns 0, -ENOBUFS if some are missing, another -errno, or what
- * fn returned.
+ * Remembers a row that is a listener, for those whose connections end, until socket_watch_forget().
+ * Returns 0 or -ENOMEM.
  */
-int socket_watch_ended(struct socket_watch *watch, record_fn fn, void *arg, struct report *report);
+int socket_watch_listener(struct socket_watch *watch, const struct record *listener);
+void socket_watch_forget(struct socket_watch *watch);
+
+/*
+ * Passes the sockets that have ended since the last call to fn: with their last counters and where
+ * they come from (record.origin; connects: who made them, or NULL), without their inode. Returns 0,
+ * -ENOBUFS if some are missing, another -errno, or what fn returned.
+ */
+int socket_watch_ended(struct socket_watch *watch, struct connects *connects, record_fn fn,
+                       void *arg, struct report *report);
 
 #endif

@@ -12,6 +12,7 @@
 #include "fastnet/array.h"
 #include "fastnet/byte_counts.h"
 #include "fastnet/clock.h"
+#include "fastnet/connects.h"
 #include "fastnet/hash.h"
 #include "fastnet/hash_table.h"
 #include "fastnet/netlink.h"
@@ -77,10 +78,10 @@ struct live {
     bool first;               /* the first look: what it finds stood before */
     struct live_place *places;
     size_t place_count, place_capacity;
-    size_t here;              /* the place that rows are read in */
-    struct rows ended[2];     /* rows that have ended: of late, and before */
-    uint64_t ended_since;     /* ... when the first of late did: CLOCK_REALTIME */
-    struct hash_table groups; /* of struct group */
+    size_t here;                 /* the place that rows are read in */
+    struct rows ended[2];        /* rows that have ended: of late, and before */
+    uint64_t ended_since;        /* ... when the first of late did: CLOCK_REALTIME */
+    struct hash_table groups;    /* of struct group */
     struct socket_origin origin; /* that a record borrows */
     struct writer no_writer;
     uint64_t told;         /* rows of the stream */
@@ -227,6 +228,9 @@ int live_mark(struct live *live, struct record *change, uint64_t netns)
         event = LIVE_CHANGED;
     }
     take_age(live, row, to, now_of(live), change);
+    if (change->socket.state == TCP_LISTEN &&
+        socket_watch_listener(live->places[live->here].watch, change) < 0)
+        return -ENOMEM;
     if (change->socket.inode)
         to->inode = (uint32_t)change->socket.inode;
     if (waits && !(row->flags & HAS_ENDED) && event == LIVE_CHANGED)
@@ -556,8 +560,23 @@ static void tell_loss(struct live *live)
         live->stream->ops->row(live->stream, &lost);
 }
 
+/*
+ * Who connects is noted once the first look is over, which it would delay. Where that is refused,
+ * the owners of connections that no look has seen are those of their listeners, or unknown.
+ */
+static struct connects *note_connects(struct live *live)
+{
+    struct engine *engine = live->engine;
+
+    if (live->first || live->listing->owners == OWNERS_PROC ||
+        (!engine->connects && !(engine->connects = connects_create())))
+        return NULL;
+    return connects_watch(engine->connects) ? engine->connects : NULL;
+}
+
 int live_read_ends(struct live *live, struct report *report)
 {
+    struct connects *connects = note_connects(live);
     bool lost = false;
     int error = 0;
 
@@ -565,7 +584,7 @@ int live_read_ends(struct live *live, struct report *report)
         if (!live->places[i].watch || socket_watch_descriptor(live->places[i].watch) < 0)
             continue;
         look_from(live, i);
-        error = socket_watch_ended(live->places[i].watch, take_end, live, report);
+        error = socket_watch_ended(live->places[i].watch, connects, take_end, live, report);
         look_from_nowhere(live);
         lost |= error == -ENOBUFS;
         error = error == -ENOBUFS ? 0 : error;
@@ -647,12 +666,17 @@ int live_look(struct live *live, struct report *report)
     int error, lost;
 
     hash_table_finish(&live->groups);
+    for (size_t i = 0; i < live->place_count; i++)
+        if (live->places[i].watch)
+            socket_watch_forget(live->places[i].watch);
     live->listing->time = clock_nanoseconds(CLOCK_REALTIME);
     error = engine_run(live->engine, live->listing, &live->sink, report);
     lost = error < 0 ? error : live_read_ends(live, report);
     error = lost < 0 ? lost : drop_missing(live, report);
     live->first = false;
     live->looked = now_of(live);
+    if (live->stream) /* a screen has its first frame before */
+        (void)note_connects(live);
     return error;
 }
 

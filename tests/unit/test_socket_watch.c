@@ -224,14 +224,14 @@ static void an_end_is_told_with_its_last_counters(void **state)
 
     (void)state;
     assert_int_equal(socket_watch_create(&watch, TCP_ENDS, NULL), 0);
-    assert_int_equal(socket_watch_ended(watch, take, &taken, &report), 0);
+    assert_int_equal(socket_watch_ended(watch, NULL, take, &taken, &report), 0);
     assert_int_equal(send(pair.client, "0123456789", 10, 0), 10);
     assert_int_equal(taken.count, 0);
     close_both(pair);
     while (!taken.count) {
         struct pollfd pollfd = {.fd = socket_watch_descriptor(watch), .events = POLLIN};
         assert_int_equal(poll(&pollfd, 1, 10000), 1);
-        assert_int_equal(socket_watch_ended(watch, take, &taken, &report), 0);
+        assert_int_equal(socket_watch_ended(watch, NULL, take, &taken, &report), 0);
     }
     assert_int_equal(taken.sent, 10);
     socket_watch_destroy(watch);

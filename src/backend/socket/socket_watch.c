@@ -14,8 +14,10 @@
 #include <unistd.h>
 
 #include "backend/netlink/netlink.h"
+#include "backend/socket/origin.h"
 #include "backend/socket/sock_diag.h"
 #include "fastnet/array.h"
+#include "fastnet/hash_table.h"
 #include "fastnet/report.h"
 
 /* Enough for a burst of some thousand ends between two looks. */
@@ -31,7 +33,9 @@ static const struct table of_protocols[] = {
 struct socket_watch {
     struct netlink *netlink;
     struct netlink_listening listening;
-    int events; /* a descriptor, or -1 */
+    int events;                  /* a descriptor, or -1 */
+    struct hash_table listeners; /* (origin.h) */
+    struct connects *connects;
     record_fn fn;
     void *arg;
 };
@@ -39,10 +43,13 @@ struct socket_watch {
 static int take_end(const struct nlmsghdr *message, void *arg)
 {
     const struct socket_watch *watch = arg;
+    struct socket_origin origin = {.age_ms = 0};
     struct record record;
 
     if (socket_event_decode(message, &record) < 0)
         return 0; /* what is lost here is missed by the next look */
+    record.socket.inode = 0;
+    (void)origin_take(watch->connects, &watch->listeners, 0, &record, &origin);
     return watch->fn(&record, watch->arg);
 }
 
@@ -80,6 +87,7 @@ void socket_watch_destroy(struct socket_watch *watch)
     if (watch->events >= 0)
         close(watch->events);
     netlink_destroy(watch->netlink);
+    hash_table_finish(&watch->listeners);
     free(watch);
 }
 
@@ -133,8 +141,20 @@ int socket_watch_ask(struct socket_watch *watch, const struct socket_id *const i
     return result;
 }
 
-int socket_watch_ended(struct socket_watch *watch, record_fn fn, void *arg, struct report *report)
+int socket_watch_listener(struct socket_watch *watch, const struct record *listener)
 {
+    return listeners_add(&watch->listeners, listener);
+}
+
+void socket_watch_forget(struct socket_watch *watch)
+{
+    hash_table_finish(&watch->listeners);
+}
+
+int socket_watch_ended(struct socket_watch *watch, struct connects *connects, record_fn fn,
+                       void *arg, struct report *report)
+{
+    watch->connects = connects;
     watch->fn = fn;
     watch->arg = arg;
     return netlink_read_events(watch->netlink, watch->events, &watch->listening, report);

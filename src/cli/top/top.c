@@ -269,7 +269,7 @@ static int run(struct top *top)
                           "remote_address remote_port bytes_sent_per_second "
                           "bytes_received_per_second bytes_sent bytes_received "
                           "bytes_retrans total_retrans rtt recv_q send_q uid inode pid "
-                          "process processes age age_at_least"},
+                          "process processes owner_by age age_at_least"},
         .without = NEED_NAMES,
         .listing = {.tables = tables, .byte_counts = counts},
         .go_on = go_on,
