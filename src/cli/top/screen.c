@@ -425,25 +425,45 @@ static int set_interval(struct screen_state *state, int key)
     return 0;
 }
 
+/* By what rows are sorted: at first by both rates. */
+static void put_order(FILE *stream, const struct live_view *view)
+{
+    const char *sign = view->order.descending ? "-" : "";
+    const char *group = view->group ? view->group->name : "";
+    const char *comma = view->group ? "," : "";
+
+    if (view->order.field)
+        fprintf(stream, " --sort=%s%s%s%s", group, comma, sign, view->order.field->name);
+    else
+        fprintf(stream, " --sort=%s%s%sbytes_sent_per_second,%sbytes_received_per_second", group,
+                comma, sign, sign);
+}
+
+/* A listing alone has no rates: those of -c show the same from the second one on. */
 static int show_command(struct screen_state *state, int key)
 {
+    const struct top *top = state->top;
     FILE *stream = fmemopen(state->message, sizeof state->message - 1, "w");
-    const struct field *order = state->top->view.order.field;
 
     (void)key;
     if (!stream)
         return 0;
     state->is_problem = false;
     fputs("fastnet s", stream);
-    common_put_letters(stream, state->top->common.grammar->tables[0], 0, &state->top->common);
-    common_put_filters(stream, &state->top->common);
+    common_put_letters(stream, top->common.grammar->tables[0], 0, &top->common);
+    common_put_filters(stream, &top->common);
     if (*state->filter)
         text_put_word(stream, " --where=", state->filter);
-    if (state->top->view.folded && state->top->view.group)
-        fprintf(stream, " --count-by=%s", state->top->view.group->name);
-    else if (order) /* a single listing has totals, no rates */
-        fprintf(stream, " --sort=%s%s", state->top->view.order.descending ? "-" : "",
-                order->rate ? order->of->name : order->name);
+    fprintf(stream, " -c %g --delta%s", top->interval_ms / 1000.0,
+            top->view.idle ? "" : " --nonzero");
+    if (top->view.folded && top->view.group) {
+        fprintf(stream, " --count-by=%s --sum=bytes_sent_per_second,bytes_received_per_second",
+                top->view.group->name);
+    } else {
+        put_order(stream, &top->view);
+        if (top->common.columns)
+            text_put_word(stream, " --columns=", top->common.columns);
+    }
     fclose(stream);
     return 0;
 }
@@ -569,7 +589,7 @@ static const struct binding {
     {KEY_ENTER, show_row, "Enter|all that is known of the row"},
     {'+', set_interval, "+ -|look more or less often"},
     {'-', set_interval, NULL},
-    {'y', show_command, "y|the command that lists the same once"},
+    {'y', show_command, "y|the command that lists the same"},
     {'?', show_help, "?|this help"},
     {'q', quit, "q|quit"},
 };
