@@ -27,6 +27,7 @@ struct live_view {
     const struct field *group; /* their rows stand below those of groups, or NULL */
     bool folded;               /* only groups */
     bool idle;                 /* also rows that did not move of late */
+    bool totals;               /* rates are what moved since the beginning: of one second then */
     size_t first, count;       /* so many rows from this one on */
     uint64_t interval;         /* nanoseconds between two looks: rates are those of half at least */
 };

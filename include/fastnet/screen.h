@@ -55,6 +55,9 @@ int screen_end(struct sink *sink, const struct field *sorted, size_t chosen,
 /* Another program has written to the terminal, or its size has changed: the next frame is whole. */
 void screen_forget(struct sink *sink);
 
+/* Other titles of columns from the next frame on, as in sink_options.titles; they are borrowed. */
+void screen_titles(struct sink *sink, const char *titles);
+
 /* Other columns from the next frame on. Returns false when memory is short: nothing changes. */
 bool screen_columns(struct sink *sink, const struct field *const *columns, size_t count);
 

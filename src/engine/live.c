@@ -39,7 +39,11 @@ struct live_row {
     uint32_t active;  /* when it moved last */
     uint32_t elapsed; /* microseconds that it moved in */
     uint32_t group;   /* number of its group */
-    float moved[];    /* changes of its counters */
+    /*
+     * Changes of its counters: of late, and behind these of those that stood before all changes. As
+     * float, because rows are many, and few digits are shown.
+     */
+    float moved[];
 };
 
 /* A network namespace. */
@@ -144,6 +148,7 @@ static bool take_moves(const struct live *live, struct live_row *to, const struc
                                                                field_number(field, change->before)
                                                          : 0;
         to->moved[i] = (float)more;
+        to->moved[listing->rate_count + i] += (float)more;
         moved |= more > 0;
     }
     to->elapsed =
@@ -162,6 +167,33 @@ static void take_age(struct live *live, const struct remembered *row, const stru
     live->origin.age_at_least = !(row->flags & IS_NEW);
     record->socket.origin = (struct text){(const char *)&live->origin, sizeof live->origin};
     record->has |= SOCKET_ORIGIN | SOCKET_AGE;
+}
+
+/* What a row has moved since the beginning, by a counter; NULL: no look has seen it. */
+static double total_of(const struct live *live, const struct remembered *row, size_t i)
+{
+    const struct live_row *of =
+        delta_extra(live->engine->delta, (struct remembered *)(uintptr_t)row);
+
+    if (!(row->flags & IS_NEW))
+        return of->moved[live->listing->rate_count + i];
+    return row->before[i] != UINT64_MAX ? (double)row->before[i] : 0;
+}
+
+/* Makes the row's rates its totals: all that moved did so within a second. */
+static void take_totals(struct live *live, const struct remembered *row, struct record *record)
+{
+    const struct listing *listing = live->listing;
+    uint64_t before[LIVE_SUMS];
+
+    for (size_t i = 0; i < listing->rate_count; i++) {
+        const bool grows = field_grows(listing->rates[i], record);
+        const uint64_t now = grows ? field_number(listing->rates[i], record) : 0;
+        const uint64_t moved = row ? (uint64_t)total_of(live, row, i) : now;
+        before[i] = !grows ? UINT64_MAX : moved < now ? now - moved : 0;
+    }
+    record->before = delta_recall(live->engine->delta, record, before);
+    record->elapsed = CLOCK_SECOND;
 }
 
 static int find_place(struct live *live, uint64_t netns)
@@ -335,7 +367,14 @@ static void take_row(struct sink *sink, const struct record *record)
         const struct value idle = field_value(live->idle, record, &live->engine->context);
         to->active = idle.type != VALUE_UNKNOWN && idle.number < LIVE_AGE ? now_of(live) : 1;
     }
-    to->rank = rank_of(live, record);
+    if (live->view.totals) {
+        struct record whole;
+        memcpy(&whole, record, record->kind->size);
+        take_totals(live, row, &whole);
+        to->rank = rank_of(live, &whole);
+    } else {
+        to->rank = rank_of(live, record);
+    }
     if (live->view.group)
         to->group = group_of(live, record);
 }
@@ -544,8 +583,11 @@ static int take_end(const struct record *record, void *arg)
         if (!(change.has & SOCKET_AGE))
             take_age(live, row, row_of(live, row), now_of(live), &change);
     }
-    if (wants_end(live, row, &change))
-        tell_end(live, &change);
+    if (!wants_end(live, row, &change))
+        return 0;
+    if (live->view.totals)
+        take_totals(live, row, &change);
+    tell_end(live, &change);
     return 0;
 }
 
@@ -713,7 +755,7 @@ static void add_to_group(struct live *live, const struct remembered *row, const 
     group = hash_table_at(&live->groups, of->group);
     group->sums.rows++;
     for (size_t i = 0; i < live->listing->rate_count; i++) {
-        group->sums.rates[i] += rate_of(of, i);
+        group->sums.rates[i] += live->view.totals ? total_of(live, row, i) : rate_of(of, i);
         group->sums.totals[i] += row->before[i] != UINT64_MAX ? (double)row->before[i] : 0;
     }
 }
@@ -934,6 +976,8 @@ static void show_line(struct live *live, const struct line *line, const struct l
         memcpy(&record, rows_unpack(&live->asked, line->packed, &kept), record.kind->size);
     record.visit = row->place;
     complete(live, &record, row);
+    if (live->view.totals)
+        take_totals(live, row, &record);
     take_age(live, row, row_of(live, row), live->looked, &record);
     look_from(live, row->place);
     taker->row(taker->arg, &record);
@@ -1020,8 +1064,9 @@ struct live *live_create(struct engine *engine, struct listing *listing, struct 
     listing->live = live;
     listing->delta = true;
     delta_destroy(engine->delta);
-    engine->delta = delta_create_for(listing->rates, listing->rate_count,
-                                     sizeof(struct live_row) + listing->rate_count * sizeof(float));
+    engine->delta =
+        delta_create_for(listing->rates, listing->rate_count,
+                         sizeof(struct live_row) + 2 * listing->rate_count * sizeof(float));
     /* from now on, so that no end is missed; of all namespaces, when a row of one comes */
     if (engine->delta && !listing->all_netns) {
         live->places = calloc(1, sizeof *live->places);
@@ -1058,6 +1103,8 @@ void live_destroy(struct live *live)
 
 void live_choose(struct live *live, const struct live_view *view)
 {
+    for (size_t i = 0; i < COUNT(live->ended) && live->view.totals != view->totals; i++)
+        rows_clear(&live->ended[i]); /* they have the others */
     live->view = *view;
     delta_wait(live->engine->delta, view->interval / 2);
 }

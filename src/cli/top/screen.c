@@ -20,6 +20,15 @@
 enum { FILTER_MAX = 240, PAGE_MAX = 400, PAGE_LINE = 256 };
 enum { INTERVAL_LEAST = 100, INTERVAL_MOST = 3600 * 1000 }; /* that keys choose */
 
+#define TITLES                                                                                     \
+    "bytes_sent=SENT bytes_received=RECEIVED resent_percent=RESENT% send_q=SENDQ lived=AGE "
+
+/* What columns are called, with rates or with totals. */
+static const char *const titles[] = {
+    TITLES "bytes_sent_per_second=TX/s bytes_received_per_second=RX/s",
+    TITLES "bytes_sent_per_second=TX bytes_received_per_second=RX",
+};
+
 /* What rows can stand below, by `t`. */
 static const char *const trees[] = {NULL, "process", "unit", "container", "netns"};
 
@@ -110,14 +119,13 @@ static void put_first_line(const struct screen_state *state)
     if (top->budget.apart > interval + interval / 2)
         length += snprintf(text + length, room - (size_t)length, " (all sockets: every %.1f s)",
                            (double)top->budget.apart / CLOCK_SECOND);
-    if (*top->counted)
-        length += snprintf(text + length, room - (size_t)length, "   %s", top->counted);
     if (*state->filter)
         length += snprintf(text + length, room - (size_t)length, "   filter: %.*s", FILTER_MAX,
                            TYPED(state->filter));
     if (top->view.group)
         length += snprintf(text + length, room - (size_t)length, "   by %s", top->view.group->name);
-    snprintf(text + length, room - (size_t)length, "%s%s",
+    snprintf(text + length, room - (size_t)length, "%s%s%s",
+             top->view.totals ? "   totals since it began" : "",
              top->view.idle ? "   with idle ones" : "", state->paused ? "   PAUSED" : "");
     screen_line(state->sink, SCREEN_BOLD, text);
 }
@@ -536,6 +544,16 @@ static int show_idle(struct screen_state *state, int key)
     return 0;
 }
 
+static int show_totals(struct screen_state *state, int key)
+{
+    struct live_view *view = &state->top->view;
+
+    (void)key;
+    view->totals = !view->totals;
+    screen_titles(state->sink, titles[view->totals]);
+    return choose(state);
+}
+
 static int pause_looks(struct screen_state *state, int key)
 {
     (void)key;
@@ -579,6 +597,7 @@ static const struct binding {
     {'t', plant_tree, "t|tree: below processes, units, containers, namespaces, none"},
     {'g', sum_up, "g|sums of groups, by the column that is sorted by"},
     {'a', show_idle, "a|also sockets that do not move"},
+    {'T', show_totals, "T|totals since it began, in place of rates"},
     {' ', pause_looks, "space|pause; rows can be scrolled"},
     {KEY_UP, move, "up, down|choose a row; page up, page down, home, end"},
     {KEY_DOWN, move, NULL},
@@ -727,8 +746,7 @@ int top_screen(struct top *top, struct writer *writer)
         .shorten = "owners state",
         .whole = "local remote",
         .synonym = kind_socket.synonym,
-        .titles = "bytes_sent_per_second=TX/s bytes_received_per_second=RX/s bytes_sent=SENT "
-                  "bytes_received=RECEIVED resent_percent=RESENT% send_q=SENDQ lived=AGE",
+        .titles = *titles,
     };
     struct screen_state *state = calloc(1, sizeof *state);
     int error = -ENOMEM;

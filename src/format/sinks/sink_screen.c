@@ -435,6 +435,11 @@ void screen_forget(struct sink *sink)
         screen->columns[i] = (struct fit_column){.contents = 0};
 }
 
+void screen_titles(struct sink *sink, const char *titles)
+{
+    ((struct screen *)sink)->options.titles = titles;
+}
+
 bool screen_columns(struct sink *sink, const struct field *const *columns, size_t count)
 {
     struct screen *screen = (struct screen *)sink;
