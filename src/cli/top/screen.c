@@ -124,9 +124,10 @@ static void put_first_line(const struct screen_state *state)
                            TYPED(state->filter));
     if (top->view.group)
         length += snprintf(text + length, room - (size_t)length, "   by %s", top->view.group->name);
-    snprintf(text + length, room - (size_t)length, "%s%s%s",
+    snprintf(text + length, room - (size_t)length, "%s%s%s%s%s",
              top->view.totals ? "   totals since it began" : "",
-             top->view.idle ? "   with idle ones" : "", state->paused ? "   PAUSED" : "");
+             top->view.idle ? "   with idle ones" : "", state->paused ? "   PAUSED" : "",
+             *top->counted ? "   " : "", top->counted);
     screen_line(state->sink, SCREEN_BOLD, text);
 }
 
