@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: MIT */
+#include "backend/packet/packet.h"
+
+#include <linux/if_ether.h>
+#include <netinet/in.h>
+#include <netinet/ip.h>
+#include <netinet/ip6.h>
+#include <netinet/udp.h>
+#include <string.h>
+
+#include "fastnet/flow_names.h"
+#include "fastnet/record/traffic.h"
+
+enum { TAG_SIZE = 4, VLAN_ID = 0xfff, PORTS_SIZE = 4, TCP_FLAGS = 13 };
+
+/* The captured bytes, and how many of them are behind. Options that were cut off are behind, too.
+ */
+struct rest {
+    const uint8_t *bytes;
+    size_t captured, behind;
+};
+
+static uint16_t read16(const uint8_t *bytes)
+{
+    return (uint16_t)(bytes[0] << 8 | bytes[1]);
+}
+
+static size_t left_of(const struct rest *rest)
+{
+    return rest->behind < rest->captured ? rest->captured - rest->behind : 0;
+}
+
+/* The next bytes, if there are so many; or NULL. */
+static const uint8_t *next(const struct rest *rest, size_t size)
+{
+    return left_of(rest) >= size ? rest->bytes + rest->behind : NULL;
+}
+
+static bool is_tag(uint16_t ethertype)
+{
+    return ethertype == ETH_P_8021Q || ethertype == ETH_P_8021AD || ethertype == ETH_P_QINQ1;
+}
+
+void packet_tag(struct packet *packet, uint16_t tci)
+{
+    packet->key.vlan = tci & VLAN_ID;
+    packet->key.has |= TRAFFIC_VLAN;
+}
+
+/* --- Transport -------------------------------------------------------------------------------- */
+
+static void take_transport(struct packet *packet, struct rest *rest)
+{
+    const uint8_t *header = next(rest, PORTS_SIZE);
+
+    if (!header || packet->fragment == FRAGMENT_LATER ||
+        !flow_has_ports((uint8_t)packet->key.protocol))
+        return;
+    packet->key.sport = read16(header);
+    packet->key.dport = read16(header + 2);
+    packet->key.has |= TRAFFIC_PORTS;
+    if (packet->key.protocol == IPPROTO_UDP)
+        rest->behind += sizeof(struct udphdr);
+    if (packet->key.protocol == IPPROTO_TCP && left_of(rest) > TCP_FLAGS) {
+        packet->tcp_flags = header[TCP_FLAGS];
+        packet->has_tcp = true;
+        rest->behind += header[TCP_FLAGS - 1] / 16 * 4U;
+    }
+}
+
+/* --- Network ---------------------------------------------------------------------------------- */
+
+static void take_addresses(struct packet *packet, uint8_t family, const uint8_t *from,
+                           const uint8_t *to, size_t size)
+{
+    packet->key.family = family;
+    packet->key.has |= TRAFFIC_ADDRESSES;
+    memcpy(packet->key.src, from, size);
+    memcpy(packet->key.dst, to, size);
+}
+
+/* more: other fragments follow. offset: of this one, in any unit. */
+static void take_fragment(struct packet *packet, unsigned offset, bool more, uint32_t id)
+{
+    packet->fragment = offset ? FRAGMENT_LATER : more ? FRAGMENT_FIRST : FRAGMENT_NONE;
+    packet->fragment_id = id;
+}
+
+static bool take_ipv4(struct packet *packet, struct rest *rest)
+{
+    const uint8_t *header = next(rest, sizeof(struct iphdr));
+    const size_t size = header ? (header[0] & 15U) * 4U : 0;
+
+    if (size < sizeof(struct iphdr) || header[0] >> 4 != 4)
+        return false;
+    const unsigned offset = read16(header + offsetof(struct iphdr, frag_off));
+    packet->key.protocol = header[offsetof(struct iphdr, protocol)];
+    take_addresses(packet, AF_INET, header + offsetof(struct iphdr, saddr),
+                   header + offsetof(struct iphdr, daddr), sizeof(struct in_addr));
+    take_fragment(packet, offset & IP_OFFMASK, offset & IP_MF,
+                  read16(header + offsetof(struct iphdr, id)));
+    rest->behind += size;
+    take_transport(packet, rest);
+    return true;
+}
+
+/* Goes behind an extension header of IPv6. Returns false where there is none, or it was cut off. */
+static bool take_extension(struct packet *packet, struct rest *rest)
+{
+    const uint8_t *header = next(rest, sizeof(struct ip6_frag)); /* all have so many bytes */
+    const uint16_t type = packet->key.protocol;
+
+    if (!header || !(type == IPPROTO_HOPOPTS || type == IPPROTO_ROUTING ||
+                     type == IPPROTO_DSTOPTS || type == IPPROTO_FRAGMENT))
+        return false;
+    packet->key.protocol = header[0];
+    if (type == IPPROTO_FRAGMENT)
+        take_fragment(packet, read16(header + 2) >> 3, header[3] & 1,
+                      (uint32_t)read16(header + 4) << 16 | read16(header + 6));
+    rest->behind += type == IPPROTO_FRAGMENT ? sizeof(struct ip6_frag) : (header[1] + 1U) * 8U;
+    return true;
+}
+
+static bool take_ipv6(struct packet *packet, struct rest *rest)
+{
+    const uint8_t *header = next(rest, sizeof(struct ip6_hdr));
+
+    if (!header || header[0] >> 4 != 6)
+        return false;
+    packet->key.protocol = header[offsetof(struct ip6_hdr, ip6_nxt)];
+    take_addresses(packet, AF_INET6, header + offsetof(struct ip6_hdr, ip6_src),
+                   header + offsetof(struct ip6_hdr, ip6_dst), sizeof(struct in6_addr));
+    rest->behind += sizeof(struct ip6_hdr);
+    /* what a later fragment begins with is no header, whatever its type is */
+    while (packet->fragment != FRAGMENT_LATER && take_extension(packet, rest))
+        continue;
+    take_transport(packet, rest);
+    return true;
+}
+
+void packet_parse(struct packet *packet, const uint8_t *network, size_t captured,
+                  uint16_t ethertype)
+{
+    struct rest rest = {network, captured, 0};
+    const uint8_t *tag;
+    bool known = false;
+
+    memset(packet, 0, sizeof *packet);
+    while (is_tag(ethertype) && (tag = next(&rest, TAG_SIZE))) {
+        if (!(packet->key.has & TRAFFIC_VLAN))
+            packet_tag(packet, read16(tag));
+        ethertype = read16(tag + 2);
+        if (ethertype < TRAFFIC_ETHERTYPES) /* a length */
+            ethertype = ETH_P_802_2;
+        rest.behind += TAG_SIZE;
+    }
+    if (ethertype == ETH_P_IP)
+        known = take_ipv4(packet, &rest);
+    else if (ethertype == ETH_P_IPV6)
+        known = take_ipv6(packet, &rest);
+    if (!known)
+        packet->key.protocol = ethertype >= TRAFFIC_ETHERTYPES
+                                   ? ethertype
+                                   : (uint16_t)(TRAFFIC_WITHOUT_ETHERTYPE | (ethertype & 0xff));
+    packet->payload = (uint32_t)rest.behind;
+}
