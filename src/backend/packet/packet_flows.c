@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: MIT */
+#include "backend/packet/packet_flows.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+
+#include "fastnet/hash.h"
+#include "fastnet/record/traffic.h"
+
+_Static_assert(sizeof(struct flow_key) == 60, "a key has padding");
+_Static_assert(sizeof(struct flow) + 2 * sizeof(uint32_t) <= FLOW_BYTES, "a flow is too large");
+
+enum { FRAGMENTS = 256, FRAGMENT_AGE = 30000 }; /* milliseconds: longer than any kernel waits */
+
+/* Of a first fragment, by its addresses and number: the last one of each place is known. */
+struct fragment_memory {
+    uint64_t tag;
+    uint16_t sport, dport, protocol;
+    uint32_t at;
+};
+
+struct packet_flows *packet_flows_create(size_t capacity)
+{
+    struct packet_flows *flows = calloc(1, sizeof *flows);
+    uint64_t secret[2];
+
+    if (!flows)
+        return NULL;
+    hash_secret(secret);
+    flows->secret = secret[0] ^ secret[1];
+    flows->capacity = capacity;
+    flows->flows = calloc(capacity, sizeof *flows->flows);
+    flows->slots = calloc(2 * capacity, sizeof *flows->slots);
+    flows->fragments = calloc(FRAGMENTS, sizeof *flows->fragments);
+    if (flows->flows && flows->slots && flows->fragments)
+        return flows;
+    packet_flows_destroy(flows);
+    return NULL;
+}
+
+void packet_flows_destroy(struct packet_flows *flows)
+{
+    if (!flows)
+        return;
+    free(flows->flows);
+    free(flows->slots);
+    free(flows->fragments);
+    free(flows);
+}
+
+static void empty_slots(struct packet_flows *flows)
+{
+    memset(flows->slots, 0, 2 * flows->capacity * sizeof *flows->slots);
+}
+
+void packet_flows_reset(struct packet_flows *flows)
+{
+    flows->count = 0;
+    flows->made_room = (struct flow_totals){.flows = 0};
+    empty_slots(flows);
+    memset(flows->fragments, 0, FRAGMENTS * sizeof *flows->fragments);
+}
+
+/* --- To find them ----------------------------------------------------------------------------- */
+
+static uint64_t hash_addresses(const struct packet_flows *flows, const struct flow_key *key)
+{
+    uint64_t hash = flows->secret + ((uint64_t)key->interface << 8) + key->family;
+
+    if (key->family == AF_INET) { /* the other bytes are 0 */
+        uint32_t ends[2];
+        memcpy(&ends[0], key->src, sizeof ends[0]);
+        memcpy(&ends[1], key->dst, sizeof ends[1]);
+        return hash_word(hash, (uint64_t)ends[0] << 32 | ends[1]);
+    }
+    hash = hash_bytes(hash, key->src, sizeof key->src);
+    return hash_bytes(hash, key->dst, sizeof key->dst);
+}
+
+static uint64_t hash_of(const struct packet_flows *flows, const struct flow_key *key)
+{
+    const uint64_t hash = hash_addresses(flows, key);
+    const uint64_t rest = (uint64_t)key->sport << 48 | (uint64_t)key->dport << 32 |
+                          (uint32_t)key->protocol << 16 | key->vlan;
+
+    if (key->has & TRAFFIC_LLADDRS)
+        return hash_bytes(hash_word(hash, rest), key->src_lladdr, 2 * sizeof key->src_lladdr);
+    return hash_word(hash, rest);
+}
+
+/* Where the flow with this key is or, free, where it belongs. Half of the slots are free. */
+static uint32_t *slot_of(const struct packet_flows *flows, const struct flow_key *key)
+{
+    const size_t count = 2 * flows->capacity;
+    size_t at = (size_t)((hash_of(flows, key) >> 32) * count >> 32);
+
+    while (flows->slots[at] &&
+           memcmp(&flows->flows[flows->slots[at] - 1].key, key, sizeof *key) != 0)
+        at = at + 1 < count ? at + 1 : 0;
+    return &flows->slots[at];
+}
+
+/* --- Room for new ones ------------------------------------------------------------------------ */
+
+enum { RANK_BITS = 3, RANKS = 64 << RANK_BITS };
+
+/* In the order of the numbers, to an eighth. */
+static unsigned rank_of(uint64_t packets)
+{
+    const unsigned top = 63U - (unsigned)__builtin_clzll(packets | 1);
+
+    return top < RANK_BITS
+               ? (unsigned)packets
+               : (top << RANK_BITS) + (unsigned)(packets >> (top - RANK_BITS)) % (1U << RANK_BITS);
+}
+
+static void count_made_room(struct packet_flows *flows, const struct flow *flow)
+{
+    flows->made_room.flows++;
+    flows->made_room.packets += flow->packets;
+    flows->made_room.frames += flow->frames;
+    flows->made_room.bytes += flow->bytes;
+}
+
+/* A quarter of all goes: those with the fewest packets, and of alike ones those that came first. */
+static void make_room(struct packet_flows *flows)
+{
+    size_t ranks[RANKS] = {0}, going = (flows->capacity + 3) / 4, kept = 0;
+    unsigned last = 0;
+
+    for (size_t i = 0; i < flows->count; i++)
+        ranks[rank_of(flows->flows[i].packets)]++;
+    for (; ranks[last] < going; last++)
+        going -= ranks[last];
+    empty_slots(flows);
+    for (size_t i = 0; i < flows->count; i++) {
+        const unsigned rank = rank_of(flows->flows[i].packets);
+        if (rank < last || (rank == last && going && going--)) {
+            count_made_room(flows, &flows->flows[i]);
+            continue;
+        }
+        flows->flows[kept] = flows->flows[i];
+        *slot_of(flows, &flows->flows[kept].key) = (uint32_t)kept + 1;
+        kept++;
+    }
+    flows->count = kept;
+}
+
+/* --- To count --------------------------------------------------------------------------------- */
+
+/* A later fragment of IPv6 need not tell the protocol of what was sent. */
+static void take_fragment(struct packet_flows *flows, struct packet *packet, uint32_t at)
+{
+    struct flow_key *key = &packet->key;
+    const uint64_t number =
+        packet->fragment_id | (key->family == AF_INET ? (uint64_t)key->protocol << 32 : 0);
+    const uint64_t tag = hash_word(hash_addresses(flows, key), number);
+    struct fragment_memory *memory = &flows->fragments[tag % FRAGMENTS];
+
+    if (packet->fragment == FRAGMENT_FIRST && key->has & TRAFFIC_PORTS) {
+        *memory = (struct fragment_memory){tag, key->sport, key->dport, key->protocol, at};
+    } else if (packet->fragment == FRAGMENT_LATER && memory->tag == tag &&
+               at - memory->at < FRAGMENT_AGE) {
+        key->sport = memory->sport;
+        key->dport = memory->dport;
+        key->protocol = memory->protocol;
+        key->has |= TRAFFIC_PORTS;
+    }
+}
+
+void packet_flows_add(struct packet_flows *flows, struct packet *packet, uint32_t bytes,
+                      uint32_t packets, uint32_t at)
+{
+    uint32_t *slot;
+    struct flow *flow;
+
+    if (packet->fragment != FRAGMENT_NONE)
+        take_fragment(flows, packet, at);
+    slot = slot_of(flows, &packet->key);
+    if (!*slot && flows->count == flows->capacity) {
+        make_room(flows);
+        slot = slot_of(flows, &packet->key);
+    }
+    if (!*slot) {
+        flows->flows[flows->count++] = (struct flow){.key = packet->key, .first = at, .last = at};
+        *slot = (uint32_t)flows->count;
+    }
+    flow = &flows->flows[*slot - 1];
+    flow->last = at;
+    flow->tcp_flags |= packet->tcp_flags;
+    flow->has_tcp |= packet->has_tcp;
+    flow->packets += packets;
+    flow->frames++;
+    flow->bytes += bytes;
+}
+
+/* --- Tables of several threads ---------------------------------------------------------------- */
+
+static void join(struct flow *flow, struct flow *other)
+{
+    flow->first = other->first < flow->first ? other->first : flow->first;
+    flow->last = other->last > flow->last ? other->last : flow->last;
+    flow->tcp_flags |= other->tcp_flags;
+    flow->has_tcp |= other->has_tcp;
+    flow->packets += other->packets;
+    flow->frames += other->frames;
+    flow->bytes += other->bytes;
+    other->frames = 0;
+}
+
+void packet_flows_join(struct packet_flows *const *tables, size_t count)
+{
+    for (size_t later = 1; later < count; later++)
+        for (size_t i = 0; i < tables[later]->count; i++) {
+            struct flow *flow = &tables[later]->flows[i];
+            for (size_t first = 0; first < later && flow->frames; first++) {
+                const uint32_t slot = *slot_of(tables[first], &flow->key);
+                if (slot && tables[first]->flows[slot - 1].frames)
+                    join(&tables[first]->flows[slot - 1], flow);
+            }
+        }
+}

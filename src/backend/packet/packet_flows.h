@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Flows that are counted while packets come. There are never more than so many: where a new one
+ * finds no room, those with the fewest packets go, a quarter of all at once. Nothing is allocated
+ * after it was created.
+ */
+#ifndef BACKEND_PACKET_PACKET_FLOWS_H
+#define BACKEND_PACKET_PACKET_FLOWS_H
+
+#include "backend/packet/packet.h"
+
+struct flow {
+    struct flow_key key;
+    uint32_t first, last; /* milliseconds since an origin that the caller knows */
+    uint8_t tcp_flags;    /* of all packets */
+    bool has_tcp;
+    uint64_t packets, frames, bytes; /* no frames: it was joined with another one */
+};
+
+/* With its slots, at most: so much memory is used for each flow that there is room for. */
+enum { FLOW_BYTES = 104 };
+
+struct flow_totals {
+    uint64_t flows, packets, frames, bytes;
+};
+
+struct packet_flows {
+    struct flow *flows; /* in the order they came in */
+    size_t count, capacity;
+    uint32_t *slots; /* two for each flow; 1 + its index, 0: free */
+    struct fragment_memory *fragments;
+    uint64_t secret;
+    struct flow_totals made_room; /* what is not among the flows any more */
+};
+
+/* capacity: at least 1, below 2^31. Returns NULL when memory is short. */
+struct packet_flows *packet_flows_create(size_t capacity);
+void packet_flows_destroy(struct packet_flows *flows);
+/* Forgets all of them. */
+void packet_flows_reset(struct packet_flows *flows);
+
+/*
+ * Counts a frame of so many bytes, which stands for so many packets. Gives a later fragment the
+ * ports of the first one, if that came before. at: milliseconds since the origin.
+ */
+void packet_flows_add(struct packet_flows *flows, struct packet *packet, uint32_t bytes,
+                      uint32_t packets, uint32_t at);
+
+/* A flow that is in several of these tables is counted in the first of them only, for all. */
+void packet_flows_join(struct packet_flows *const *tables, size_t count);
+
+#endif
