@@ -15,7 +15,8 @@
 #define FASTNET_COMMIT "unknown"
 #endif
 
-#define LISTING_RIGHTS (RIGHTS_ALL & ~(1u << RIGHT_MAPS)) /* of maps only ss has names */
+#define SOCKET_RIGHTS  (RIGHTS_ALL & ~(1u << RIGHT_PACKETS))
+#define LISTING_RIGHTS (SOCKET_RIGHTS & ~(1u << RIGHT_MAPS)) /* of maps only ss has names */
 
 static const struct personality {
     const char *name; /* matched exactly, as the name it was run by or as the first argument */
@@ -27,7 +28,7 @@ static const struct personality {
     {"arp", arp_run, &arp_grammar, 1u << RIGHT_READ | RIGHTS_OF_NAMESPACES},
     {"neigh", neigh_run, &neigh_grammar, 1u << RIGHT_READ | RIGHTS_OF_NAMESPACES},
     {"conntrack", conntrack_run, &conntrack_grammar, LISTING_RIGHTS},
-    {"ss", ss_run, &ss_grammar, RIGHTS_ALL},
+    {"ss", ss_run, &ss_grammar, SOCKET_RIGHTS},
     {"sockets", sockets_run, &sockets_grammar, LISTING_RIGHTS},
     {"s", sockets_run, &sockets_grammar, LISTING_RIGHTS},
     {"doctor", doctor_run, &doctor_grammar, LISTING_RIGHTS},

@@ -15,6 +15,14 @@
 #include <stdint.h>
 #include <sys/syscall.h>
 
+/* include/uapi/linux/if_packet.h: PACKET_FANOUT_FLAG_IGNORE_OUTGOING, 5.12; others ignore it */
+#define PACKET_FANOUT_IGNORES_OUTGOING 0x4000
+
+/* include/uapi/linux/virtio_net.h: 6.2 */
+#ifndef VIRTIO_NET_HDR_GSO_UDP_L4
+#define VIRTIO_NET_HDR_GSO_UDP_L4 5
+#endif
+
 /* include/uapi/linux/neighbour.h: enum, 5.16 */
 #define NDA_FLAGS_EXT 15
 

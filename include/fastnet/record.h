@@ -22,6 +22,7 @@
 #include "fastnet/record/route.h"
 #include "fastnet/record/socket.h"
 #include "fastnet/record/summary.h"
+#include "fastnet/record/traffic.h"
 
 /* A group of --count-by, made by the engine; its fields depend on the columns counted by. */
 struct count_record {
@@ -62,6 +63,7 @@ struct record {
         struct finding_record finding;
         struct drop_record drop;
         struct summary_record summary;
+        struct traffic_record traffic;
     };
 };
 

@@ -24,6 +24,7 @@ enum right {
     RIGHT_NAMESPACES,      /* entering one: CAP_SYS_ADMIN; neither is lent */
     RIGHT_MAPS,            /* opening a map by its id: CAP_SYS_ADMIN, not lent */
     RIGHT_SYMBOLS,         /* addresses of the kernel's functions: CAP_SYSLOG, not lent */
+    RIGHT_PACKETS,         /* seeing packets of others: CAP_NET_RAW, not lent */
     RIGHTS,
 };
 
@@ -56,6 +57,9 @@ void rights_lower(void);
 
 /* Empties the permitted and inheritable sets too, for every thread started from now on. */
 void rights_drop(void);
+
+/* All of that for the calling thread alone, which another one started; any thread may call it. */
+void rights_drop_thread(void);
 
 /* True if all of these rights are permitted, each by its first capability. */
 bool rights_have(unsigned rights);

@@ -35,6 +35,8 @@ static const struct {
     [RIGHT_NAMESPACES] = {{CAP_SYS_ADMIN}, 1, false},
     [RIGHT_MAPS] = {{CAP_SYS_ADMIN}, 1, false},
     [RIGHT_SYMBOLS] = {{CAP_SYSLOG}, 1, false},
+    /* Not lent: otherwise a user could see what other users send. */
+    [RIGHT_PACKETS] = {{CAP_NET_RAW}, 1, false},
 };
 
 /*
@@ -191,6 +193,15 @@ void rights_lower(void)
 void rights_drop(void)
 {
     rights_limit(0);
+}
+
+void rights_drop_thread(void)
+{
+    cap_t none = cap_init();
+
+    if (!none || cap_set_proc(none) < 0)
+        die();
+    cap_free(none);
 }
 
 bool rights_any(void)

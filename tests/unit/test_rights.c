@@ -55,8 +55,9 @@ static bool can_trace(void)
     return has(CAP_SYS_PTRACE, CAP_PERMITTED) && has(CAP_DAC_READ_SEARCH, CAP_PERMITTED);
 }
 
-static const cap_value_t usable[] = {CAP_SYS_PTRACE, CAP_DAC_READ_SEARCH, CAP_NET_ADMIN, CAP_BPF,
-                                     CAP_SYS_ADMIN,  CAP_PERFMON,         CAP_SYSLOG};
+static const cap_value_t usable[] = {CAP_SYS_PTRACE, CAP_DAC_READ_SEARCH, CAP_NET_ADMIN,
+                                     CAP_BPF,        CAP_SYS_ADMIN,       CAP_PERFMON,
+                                     CAP_SYSLOG,     CAP_NET_RAW};
 
 static int init_body(void)
 {
@@ -153,6 +154,32 @@ static void rights_that_cannot_be_limited_at_start_are_an_error(void **state)
 {
     (void)state;
     run_child(capset_fails_at_start_body);
+}
+
+static void *thread_without_rights(void *arg)
+{
+    rights_drop_thread();
+    *(bool *)arg = count(CAP_PERMITTED) == 0 && count(CAP_EFFECTIVE) == 0;
+    return NULL;
+}
+
+static int thread_body(void)
+{
+    bool none = false;
+    pthread_t thread;
+
+    REQUIRE(rights_init() == 0);
+    const unsigned permitted = count(CAP_PERMITTED);
+    REQUIRE(pthread_create(&thread, NULL, thread_without_rights, &none) == 0);
+    REQUIRE(pthread_join(thread, NULL) == 0 && none);
+    REQUIRE(count(CAP_PERMITTED) == permitted);
+    return 0;
+}
+
+static void a_thread_gives_up_its_rights_alone(void **state)
+{
+    (void)state;
+    run_child(thread_body);
 }
 
 static int raise_body(void)
@@ -360,6 +387,7 @@ int main(void)
         cmocka_unit_test(init_keeps_what_can_ever_be_needed_and_raises_nothing),
         cmocka_unit_test(a_limit_is_for_good),
         cmocka_unit_test(rights_that_cannot_be_given_up_end_the_process),
+        cmocka_unit_test(a_thread_gives_up_its_rights_alone),
         cmocka_unit_test(rights_that_cannot_be_limited_at_start_are_an_error),
         cmocka_unit_test(a_right_can_be_there_in_part),
         cmocka_unit_test(a_capability_of_two_rights_is_raised_for_the_one_that_was_kept),

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Counts the packets of an interface by flow: the kernel writes their headers into rings of memory
+ * (packet(7): TPACKET_V3, PACKET_FANOUT), and a thread reads each. These threads have no rights.
+ */
+#ifndef FASTNET_PACKET_WATCH_H
+#define FASTNET_PACKET_WATCH_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "fastnet/query.h"
+
+enum { PACKET_THREADS_MAX = 64, PACKET_FLOWS_MAX = 1000000 };
+
+struct packet_watch_options {
+    uint32_t interface; /* index; 0: all */
+    unsigned threads;   /* 1 to PACKET_THREADS_MAX */
+    size_t flows;       /* that there is room for: threads to PACKET_FLOWS_MAX */
+    bool repeats;       /* it goes on after packet_watch_take() */
+    uint64_t fields;    /* of TRAFFIC_VLAN and TRAFFIC_LLADDRS: these part flows, and are told */
+    /* Packets of flows that it refuses may be left out; or NULL. It lives as long as the watch. */
+    const struct predicate *where;
+};
+
+struct packet_watch;
+
+/*
+ * Opens the rings. Uses RIGHT_PACKETS, and gives it up for good. Returns 0, or -errno: -EPERM
+ * without the right, -ENODEV without the interface.
+ */
+int packet_watch_create(struct packet_watch **watch, const struct packet_watch_options *options);
+void packet_watch_destroy(struct packet_watch *watch);
+
+/* From now on packets are counted. Returns 0 or -errno. */
+int packet_watch_start(struct packet_watch *watch);
+
+/* All times are nanoseconds since 1970; bytes are of frames, with their link-layer headers. */
+struct packet_totals {
+    uint64_t from, until; /* when packets came that were counted */
+    uint64_t packets, frames, bytes;
+    uint64_t lost; /* frames that found no room in the rings, because this process was too slow */
+    /* Of flows that made room for others, and are not told. */
+    uint64_t forgotten, forgotten_packets, forgotten_bytes;
+    bool down; /* an interface went down, or away */
+};
+
+/*
+ * Takes what was counted since packet_watch_start(), or since the last call, up to now: waits some
+ * 50 ms, until the kernel has handed over all of it. Returns 0 or -errno.
+ */
+int packet_watch_take(struct packet_watch *watch);
+const struct packet_totals *packet_watch_totals(const struct packet_watch *watch);
+
+/* Hands each flow that was taken to fn, without inode and uid. Returns 0 or what fn returned. */
+int packet_watch_list(const struct packet_watch *watch, record_fn fn, void *arg);
+
+#endif

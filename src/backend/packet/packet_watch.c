@@ -1,0 +1,528 @@
+/* SPDX-License-Identifier: MIT */
+#include "fastnet/packet_watch.h"
+
+#include <errno.h>
+#include <linux/filter.h>
+#include <linux/if_arp.h>
+#include <linux/if_ether.h>
+#include <linux/if_packet.h>
+#include <linux/virtio_net.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "backend/packet/packet_flows.h"
+#include "fastnet/array.h"
+#include "fastnet/clock.h"
+#include "fastnet/kernel_abi.h"
+#include "fastnet/rights.h"
+#include "fastnet/thread.h"
+
+enum {
+    RING_BYTES = 32 << 20, /* in all */
+    BLOCK_BYTES = 1 << 20,
+    BLOCKS_MIN = 4, /* of a ring; these are smaller then */
+    RETIRE_MS = 20, /* so long a block waits for more packets, or twice */
+    SETTLE_MS = 50, /* ... so that all packets before now have been handed over */
+    SNAP = 128,     /* bytes of a frame that are copied: all headers, of nearly all packets */
+    LOOPBACK = 1,   /* index of lo in each network namespace */
+    TAG_BYTES = 4,  /* of a frame's length, which the kernel took out of the frame */
+    MILLISECOND = 1000000,
+    /* where the link-layer address of a frame stands: TPACKET_ALIGN() of its header's size */
+    BEHIND_HEADER = (sizeof(struct tpacket3_hdr) + TPACKET_ALIGNMENT - 1) / TPACKET_ALIGNMENT *
+                    TPACKET_ALIGNMENT,
+};
+
+/* One ring, and the thread that reads it. Only while that waits, others look at its flows. */
+struct reader {
+    struct packet_watch *watch;
+    int fd;
+    uint8_t *ring;
+    unsigned block; /* the next one, or that of the packets that are left */
+    unsigned left;
+    const uint8_t *at; /* the next of them */
+    struct packet_flows *flows;
+    struct packet_totals totals; /* packets, frames and bytes */
+    bool down;
+    pthread_t thread;
+    bool started;
+    int wake, done, go; /* eventfd(2): it is asked to wait; it does; it need not any more */
+};
+
+struct packet_watch {
+    struct packet_watch_options options;
+    size_t ring_bytes, block_bytes;
+    unsigned blocks;
+    uint64_t from;  /* packets before that are not counted: nanoseconds since 1970 */
+    uint64_t until; /* nor, for now, are those behind that; changes while threads run */
+    bool ending;    /* threads are to end instead of going on */
+    struct packet_totals totals;
+    struct packet_flows *taken[PACKET_THREADS_MAX];
+    struct reader readers[PACKET_THREADS_MAX];
+};
+
+/* --- Frames ----------------------------------------------------------------------------------- */
+
+/* The offload tells where the innermost transport header is, which may be inside of a tunnel. */
+static size_t payload_of(const struct packet *packet, const struct virtio_net_hdr *offload,
+                         const uint8_t *frame, size_t captured, size_t link)
+{
+    const size_t transport = offload->csum_start;
+    const bool is_udp = (offload->gso_type & ~VIRTIO_NET_HDR_GSO_ECN) == VIRTIO_NET_HDR_GSO_UDP_L4;
+
+    if (!(offload->flags & VIRTIO_NET_HDR_F_NEEDS_CSUM) || transport < link)
+        return packet->payload;
+    if (is_udp)
+        return transport - link + 8;
+    return transport + 12 < captured ? transport - link + frame[transport + 12] / 16 * 4U
+                                     : packet->payload;
+}
+
+static void take_frame(struct reader *reader, const struct tpacket3_hdr *header, uint32_t at)
+{
+    const struct sockaddr_ll *from = (const void *)((const uint8_t *)header + BEHIND_HEADER);
+    const uint8_t *frame = (const uint8_t *)header + header->tp_mac;
+    const size_t link = header->tp_net - header->tp_mac;
+    const size_t captured = header->tp_snaplen;
+    const bool tagged = header->tp_status & TP_STATUS_VLAN_VALID;
+    const uint32_t bytes = header->tp_len + (tagged ? TAG_BYTES : 0);
+    const uint64_t fields = reader->watch->options.fields;
+    struct virtio_net_hdr offload;
+    struct packet packet;
+    uint32_t packets = 1;
+
+    if (from->sll_hatype == ARPHRD_LOOPBACK && from->sll_pkttype == PACKET_OUTGOING)
+        return; /* it comes in, too */
+    packet_parse(&packet, frame + link, captured > link ? captured - link : 0,
+                 ntohs(from->sll_protocol));
+    packet.key.interface = (uint32_t)from->sll_ifindex;
+    if (tagged && fields & TRAFFIC_VLAN)
+        packet_tag(&packet, header->hv1.tp_vlan_tci & 0xffff);
+    if (!(fields & TRAFFIC_VLAN)) {
+        packet.key.vlan = 0;
+        packet.key.has &= (uint8_t)~TRAFFIC_VLAN;
+    }
+    if (fields & TRAFFIC_LLADDRS && from->sll_hatype == ARPHRD_ETHER && captured >= ETH_HLEN &&
+        link >= ETH_HLEN) {
+        memcpy(packet.key.dst_lladdr, frame, ETH_ALEN);
+        memcpy(packet.key.src_lladdr, frame + ETH_ALEN, ETH_ALEN);
+        packet.key.has |= TRAFFIC_LLADDRS;
+    }
+    memcpy(&offload, frame - sizeof offload, sizeof offload);
+    if (offload.gso_type != VIRTIO_NET_HDR_GSO_NONE)
+        packets =
+            packet_segments(header->tp_len - link,
+                            payload_of(&packet, &offload, frame, captured, link), offload.gso_size);
+    packet_flows_add(reader->flows, &packet, bytes, packets, at);
+    reader->totals.packets += packets;
+    reader->totals.frames++;
+    reader->totals.bytes += bytes;
+}
+
+/* --- Rings ------------------------------------------------------------------------------------ */
+
+/* Whether there is a packet at reader->at. A block that is read goes back to the kernel. */
+static bool has_packet(struct reader *reader)
+{
+    while (!reader->left) {
+        uint8_t *begin = reader->ring + reader->block * reader->watch->block_bytes;
+        struct tpacket_hdr_v1 *block = &((struct tpacket_block_desc *)(void *)begin)->hdr.bh1;
+        if (reader->at) {
+            __atomic_store_n(&block->block_status, TP_STATUS_KERNEL, __ATOMIC_RELEASE);
+            reader->block = reader->block + 1 < reader->watch->blocks ? reader->block + 1 : 0;
+            reader->at = NULL;
+            continue;
+        }
+        if (!(__atomic_load_n(&block->block_status, __ATOMIC_ACQUIRE) & TP_STATUS_USER))
+            return false;
+        reader->at = begin + block->offset_to_first_pkt;
+        reader->left = block->num_pkts;
+    }
+    return true;
+}
+
+/* Counts all packets that there are. Returns true at the first one of those that have to wait. */
+static bool take_packets(struct reader *reader)
+{
+    struct packet_watch *watch = reader->watch;
+
+    while (has_packet(reader)) {
+        const struct tpacket3_hdr *header = (const void *)reader->at;
+        const uint64_t time = header->tp_sec * CLOCK_SECOND + header->tp_nsec;
+        if (time > __atomic_load_n(&watch->until, __ATOMIC_RELAXED))
+            return true;
+        if (time >= watch->from)
+            take_frame(reader, header, (uint32_t)((time - watch->from) / MILLISECOND));
+        reader->at += header->tp_next_offset;
+        reader->left--;
+    }
+    return false;
+}
+
+static void tell(int event)
+{
+    const uint64_t one = 1;
+    const ssize_t written = write(event, &one, sizeof one);
+
+    (void)written; /* it never blocks: nobody adds more than a few */
+}
+
+static void wait_for(int event)
+{
+    uint64_t number;
+
+    while (read(event, &number, sizeof number) < 0 && errno == EINTR)
+        continue;
+}
+
+/*
+ * It has no rights, opens nothing and allocates nothing: all that it calls is poll(2), read(2) and
+ * write(2).
+ */
+static void *read_ring(void *arg)
+{
+    struct reader *reader = arg;
+    char nothing;
+
+    rights_drop_thread();
+    for (;;) {
+        struct pollfd ready[] = {{reader->fd, POLLIN, 0}, {reader->wake, POLLIN, 0}};
+        if (!take_packets(reader)) {
+            (void)poll(ready, COUNT(ready), -1);
+            if (ready[0].revents & POLLERR) /* the error is told once */
+                reader->down |= read(reader->fd, &nothing, sizeof nothing) < 0 && errno == ENETDOWN;
+            if (!(ready[1].revents & POLLIN))
+                continue;
+            (void)take_packets(reader);
+        }
+        wait_for(reader->wake);
+        tell(reader->done);
+        wait_for(reader->go);
+        if (reader->watch->ending)
+            return NULL;
+    }
+}
+
+/* --- To begin --------------------------------------------------------------------------------- */
+
+/* What the kernel leaves out, and how much of each frame it copies. */
+static int attach_filter(int fd, unsigned snap)
+{
+    struct sock_filter all = {BPF_RET | BPF_K, 0, 0, snap};
+    const struct sock_fprog program = {1, &all};
+
+    return setsockopt(fd, SOL_SOCKET, SO_ATTACH_FILTER, &program, sizeof program) < 0 ? -errno : 0;
+}
+
+static int set(int fd, int option, const void *value, size_t size)
+{
+    return setsockopt(fd, SOL_PACKET, option, value, (socklen_t)size) < 0 ? -errno : 0;
+}
+
+static int map_ring(struct reader *reader)
+{
+    const struct packet_watch *watch = reader->watch;
+    const int version = TPACKET_V3, yes = 1;
+    const struct tpacket_req3 request = {
+        .tp_block_size = (unsigned)watch->block_bytes,
+        .tp_block_nr = watch->blocks,
+        .tp_frame_size = 2048, /* of V3 only the product counts */
+        .tp_frame_nr = (unsigned)(watch->ring_bytes / 2048),
+        .tp_retire_blk_tov = RETIRE_MS,
+    };
+    int error = set(reader->fd, PACKET_VERSION, &version, sizeof version);
+
+    if (!error)
+        error = set(reader->fd, PACKET_VNET_HDR, &yes, sizeof yes);
+    if (!error && watch->options.interface == LOOPBACK)
+        (void)set(reader->fd, PACKET_IGNORE_OUTGOING, &yes, sizeof yes); /* Linux 4.20 */
+    if (!error)
+        error = set(reader->fd, PACKET_RX_RING, &request, sizeof request);
+    if (error)
+        return error;
+    void *ring = mmap(NULL, watch->ring_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, reader->fd, 0);
+    if (ring == MAP_FAILED)
+        return -errno;
+    reader->ring = ring;
+    return 0;
+}
+
+/* The packets of a flow all go to the same ring. *group: its number, 0: there is none yet. */
+static int join_group(const struct reader *reader, int *group)
+{
+    int flags = PACKET_FANOUT_HASH, value;
+    socklen_t size = sizeof value;
+
+    if (reader->watch->options.threads == 1)
+        return 0;
+    if (reader->watch->options.interface == LOOPBACK)
+        flags |= PACKET_FANOUT_IGNORES_OUTGOING;
+    value = *group | (flags | (*group ? 0 : PACKET_FANOUT_FLAG_UNIQUEID)) << 16;
+    if (set(reader->fd, PACKET_FANOUT, &value, sizeof value) < 0 ||
+        getsockopt(reader->fd, SOL_PACKET, PACKET_FANOUT, &value, &size) < 0)
+        return -errno;
+    *group = value & 0xffff;
+    return 0;
+}
+
+/* Nothing passes until all of them are there: it would be in several rings. */
+static int open_ring(struct reader *reader, int *group)
+{
+    const struct sockaddr_ll all = {
+        .sll_family = AF_PACKET,
+        .sll_protocol = htons(ETH_P_ALL),
+        .sll_ifindex = (int)reader->watch->options.interface,
+    };
+    int error;
+
+    rights_raise(RIGHT_PACKETS);
+    reader->fd = socket(AF_PACKET, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    error = reader->fd < 0 ? -errno : 0;
+    rights_lower();
+    if (!error)
+        error = map_ring(reader);
+    if (!error)
+        error = attach_filter(reader->fd, 0);
+    if (!error && bind(reader->fd, (const void *)&all, sizeof all) < 0)
+        error = -errno;
+    return error ? error : join_group(reader, group);
+}
+
+static int open_events(struct reader *reader)
+{
+    int *const events[] = {&reader->wake, &reader->done, &reader->go};
+
+    for (size_t i = 0; i < COUNT(events); i++)
+        if ((*events[i] = eventfd(0, EFD_CLOEXEC)) < 0)
+            return -errno;
+    return 0;
+}
+
+static struct packet_flows *flows_of(const struct packet_watch *watch)
+{
+    return packet_flows_create(watch->options.flows / watch->options.threads);
+}
+
+static int open_readers(struct packet_watch *watch)
+{
+    const unsigned threads = watch->options.threads;
+    int group = 0, error = 0;
+
+    for (unsigned i = 0; i < threads && !error; i++)
+        error = open_ring(&watch->readers[i], &group);
+    rights_limit(RIGHTS_ALL & ~(1U << RIGHT_PACKETS));
+    for (unsigned i = 0; i < threads && !error; i++) {
+        error = open_events(&watch->readers[i]);
+        if (!error && !(watch->readers[i].flows = flows_of(watch)))
+            error = -ENOMEM;
+    }
+    for (unsigned i = 0; i < threads && !error; i++)
+        error = attach_filter(watch->readers[i].fd, SNAP);
+    return error;
+}
+
+int packet_watch_create(struct packet_watch **result, const struct packet_watch_options *options)
+{
+    struct packet_watch *watch = calloc(1, sizeof *watch);
+    int error;
+
+    if (!watch)
+        return -ENOMEM;
+    watch->options = *options;
+    watch->block_bytes = BLOCK_BYTES;
+    while (watch->block_bytes * BLOCKS_MIN * options->threads > RING_BYTES)
+        watch->block_bytes /= 2;
+    watch->blocks = (unsigned)(RING_BYTES / watch->block_bytes / options->threads);
+    watch->ring_bytes = watch->blocks * watch->block_bytes;
+    for (size_t i = 0; i < COUNT(watch->readers); i++) {
+        struct reader *reader = &watch->readers[i];
+        reader->watch = watch;
+        reader->fd = reader->wake = reader->done = reader->go = -1;
+    }
+    error = open_readers(watch);
+    if (error) {
+        packet_watch_destroy(watch);
+        return error;
+    }
+    *result = watch;
+    return 0;
+}
+
+int packet_watch_start(struct packet_watch *watch)
+{
+    int error = 0;
+
+    watch->from = clock_nanoseconds(CLOCK_REALTIME);
+    watch->until = UINT64_MAX;
+    for (unsigned i = 0; i < watch->options.threads && !error; i++) {
+        struct reader *reader = &watch->readers[i];
+        error = thread_start(&reader->thread, read_ring, reader);
+        reader->started = !error;
+    }
+    return error;
+}
+
+/* --- What was counted ------------------------------------------------------------------------- */
+
+static void halt(struct packet_watch *watch)
+{
+    for (unsigned i = 0; i < watch->options.threads; i++)
+        if (watch->readers[i].started)
+            tell(watch->readers[i].wake);
+    for (unsigned i = 0; i < watch->options.threads; i++)
+        if (watch->readers[i].started)
+            wait_for(watch->readers[i].done);
+}
+
+static void go_on(struct packet_watch *watch, bool ending)
+{
+    watch->ending = ending;
+    for (unsigned i = 0; i < watch->options.threads; i++)
+        if (watch->readers[i].started)
+            tell(watch->readers[i].go);
+    for (unsigned i = 0; i < watch->options.threads && ending; i++)
+        if (watch->readers[i].started) {
+            pthread_join(watch->readers[i].thread, NULL);
+            watch->readers[i].started = false;
+        }
+}
+
+static void settle(void)
+{
+    struct timespec left = {0, SETTLE_MS * MILLISECOND};
+
+    while (nanosleep(&left, &left) < 0 && errno == EINTR)
+        continue;
+}
+
+static void sum_up(struct packet_watch *watch, struct reader *reader,
+                   const struct packet_flows *flows)
+{
+    struct tpacket_stats_v3 statistics = {.tp_drops = 0};
+    socklen_t size = sizeof statistics;
+
+    if (getsockopt(reader->fd, SOL_PACKET, PACKET_STATISTICS, &statistics, &size) == 0)
+        watch->totals.lost += statistics.tp_drops; /* reading resets it */
+    watch->totals.packets += reader->totals.packets;
+    watch->totals.frames += reader->totals.frames;
+    watch->totals.bytes += reader->totals.bytes;
+    watch->totals.forgotten += flows->made_room.flows;
+    watch->totals.forgotten_packets += flows->made_room.packets;
+    watch->totals.forgotten_bytes += flows->made_room.bytes;
+    watch->totals.down |= reader->down;
+    reader->totals = (struct packet_totals){.packets = 0};
+}
+
+/* Readers go on with tables that were taken before. */
+static int swap(struct packet_watch *watch)
+{
+    for (unsigned i = 0; i < watch->options.threads; i++) {
+        struct packet_flows *next = watch->taken[i];
+        if (!next && watch->options.repeats && !(next = flows_of(watch)))
+            return -ENOMEM;
+        if (next)
+            packet_flows_reset(next);
+        watch->taken[i] = watch->readers[i].flows;
+        watch->readers[i].flows = next;
+        sum_up(watch, &watch->readers[i], watch->taken[i]);
+    }
+    return 0;
+}
+
+int packet_watch_take(struct packet_watch *watch)
+{
+    const uint64_t until = clock_nanoseconds(CLOCK_REALTIME);
+    int error;
+
+    watch->totals = (struct packet_totals){.from = watch->from, .until = until};
+    __atomic_store_n(&watch->until, until, __ATOMIC_RELAXED);
+    settle();
+    halt(watch);
+    error = swap(watch);
+    watch->from = until + 1;
+    watch->until = UINT64_MAX;
+    go_on(watch, error || !watch->options.repeats);
+    if (!error)
+        packet_flows_join(watch->taken, watch->options.threads);
+    return error;
+}
+
+const struct packet_totals *packet_watch_totals(const struct packet_watch *watch)
+{
+    return &watch->totals;
+}
+
+static void fill(const struct packet_watch *watch, const struct flow *flow, struct record *record)
+{
+    const struct flow_key *key = &flow->key;
+    struct traffic_record *traffic = &record->traffic;
+    const bool is_ip = key->has & TRAFFIC_ADDRESSES;
+
+    record_begin(record, &kind_traffic, sizeof *traffic);
+    record->has = key->has | (flow->has_tcp ? TRAFFIC_TCP : 0);
+    record->rows = flow->packets;
+    if (is_ip) {
+        traffic->src = address_make(key->family, key->src);
+        traffic->dst = address_make(key->family, key->dst);
+    }
+    traffic->sport = key->sport;
+    traffic->dport = key->dport;
+    traffic->protocol = key->protocol;
+    traffic->ethertype = !is_ip ? key->protocol : key->family == AF_INET ? ETH_P_IP : ETH_P_IPV6;
+    if (traffic->ethertype < TRAFFIC_ETHERTYPES)
+        traffic->ethertype &= 0xff;
+    traffic->vlan = key->vlan;
+    traffic->tcp_flags = flow->tcp_flags;
+    memcpy(traffic->src_lladdr, key->src_lladdr, sizeof traffic->src_lladdr);
+    memcpy(traffic->dst_lladdr, key->dst_lladdr, sizeof traffic->dst_lladdr);
+    traffic->interface = key->interface;
+    traffic->packets = flow->packets;
+    traffic->frames = flow->frames;
+    traffic->bytes = flow->bytes;
+    traffic->first = watch->totals.from + flow->first * (uint64_t)MILLISECOND;
+    traffic->last = watch->totals.from + flow->last * (uint64_t)MILLISECOND;
+    traffic->elapsed = watch->totals.until - watch->totals.from;
+}
+
+int packet_watch_list(const struct packet_watch *watch, record_fn fn, void *arg)
+{
+    int result = 0;
+
+    for (unsigned i = 0; i < watch->options.threads; i++)
+        for (size_t j = 0; watch->taken[i] && j < watch->taken[i]->count && result >= 0; j++) {
+            struct record record;
+            if (!watch->taken[i]->flows[j].frames)
+                continue;
+            fill(watch, &watch->taken[i]->flows[j], &record);
+            result = fn(&record, arg);
+        }
+    return result;
+}
+
+/* --- To end ----------------------------------------------------------------------------------- */
+
+void packet_watch_destroy(struct packet_watch *watch)
+{
+    if (!watch)
+        return;
+    __atomic_store_n(&watch->until, 0, __ATOMIC_RELAXED);
+    halt(watch);
+    go_on(watch, true);
+    for (size_t i = 0; i < COUNT(watch->readers); i++) {
+        struct reader *reader = &watch->readers[i];
+        const int opened[] = {reader->fd, reader->wake, reader->done, reader->go};
+        if (reader->ring)
+            munmap(reader->ring, watch->ring_bytes);
+        for (size_t j = 0; j < COUNT(opened); j++)
+            if (opened[j] >= 0)
+                close(opened[j]);
+        packet_flows_destroy(reader->flows);
+        packet_flows_destroy(watch->taken[i]);
+    }
+    free(watch);
+}

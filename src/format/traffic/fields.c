@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: MIT */
+/* The fields of packets that were counted by flow. */
+#include "format/fields/fields.h"
+#include "fastnet/clock.h"
+#include "fastnet/flow_names.h"
+#include "fastnet/lookup.h"
+#include "format/socket/owner_fields.h"
+#include "format/socket/view_fields.h"
+#include "format/text/value.h"
+
+/* Protocols of IP that connection tracking has no name for, and what is not IP by its ethertype. */
+static const char *protocol_word(uint64_t protocol)
+{
+    static const struct {
+        uint16_t number;
+        char word[16];
+    } words[] = {
+        {2, "igmp"},       {4, "ipip"},        {41, "sit"},
+        {50, "esp"},       {51, "ah"},         {89, "ospf"},
+        {103, "pim"},      {112, "vrrp"},      {115, "l2tp"},
+        {0x501, "802.3"},  {0x504, "802.2"},   {0x800, "ip"},
+        {0x806, "arp"},    {0x86dd, "ipv6"},   {0x8100, "vlan"},
+        {0x8809, "lacp"},  {0x8847, "mpls"},   {0x8863, "pppoe-discovery"},
+        {0x8864, "pppoe"}, {0x888e, "eapol"},  {0x88a8, "qinq"},
+        {0x88cc, "lldp"},  {0x88e5, "macsec"}, {0x88f7, "ptp"},
+    };
+
+    for (size_t i = 0; i < COUNT(words); i++)
+        if (words[i].number == protocol)
+            return words[i].word;
+    return protocol <= UINT8_MAX ? flow_protocol_word(protocol) : NULL;
+}
+
+static const char *const flags_of_tcp[] = {"FIN", "SYN", "RST", "PSH", "ACK", "URG", "ECE", "CWR"};
+static const struct flag_names tcp_flag_names = {flags_of_tcp, COUNT(flags_of_tcp)};
+
+/* field->index: 0, or 1 where it is the destination. */
+static struct value lladdr(const struct cell *cell)
+{
+    const struct traffic_record *traffic = &cell->record->traffic;
+    const uint8_t *bytes = cell->field->index ? traffic->dst_lladdr : traffic->src_lladdr;
+
+    return (struct value){.type = VALUE_LLADDR,
+                          .text = {(const char *)bytes, sizeof traffic->src_lladdr}};
+}
+
+/* In thousandths, as decimal() takes them. */
+static struct value per_second(const struct cell *cell)
+{
+    const uint64_t elapsed = cell->record->traffic.elapsed;
+
+    return elapsed ? decimal(proportion(field_number(cell->field, cell->record),
+                                        CLOCK_SECOND * 1000, elapsed))
+                   : unknown;
+}
+
+static struct value user(const struct cell *cell)
+{
+    const uint32_t uid = cell->record->traffic.uid;
+
+    return name(cell->context->users ? users_name(cell->context->users, uid) : NULL, uid);
+}
+
+static char *put_end(char *dst, const struct record *record, const struct address *address,
+                     uint16_t port)
+{
+    return record->has & TRAFFIC_PORTS
+               ? text_address_port(dst, address, (struct text){NULL, 0}, port)
+               : text_address(dst, address);
+}
+
+static char *write_from(char *dst, const struct value *view, bool human)
+{
+    const struct traffic_record *traffic = &view->view.record->traffic;
+
+    (void)human;
+    return put_end(dst, view->view.record, &traffic->src, traffic->sport);
+}
+
+static char *write_to(char *dst, const struct value *view, bool human)
+{
+    const struct traffic_record *traffic = &view->view.record->traffic;
+
+    (void)human;
+    return put_end(dst, view->view.record, &traffic->dst, traffic->dport);
+}
+
+static struct value view_from(const struct cell *cell)
+{
+    return view(cell, write_from);
+}
+
+static struct value view_to(const struct cell *cell)
+{
+    return view(cell, write_to);
+}
+
+#define PER_SECOND(id, path, ...)                                                                  \
+    COMPUTED(id, VALUE_DECIMAL, per_second, 0, "... in a second", MEMBER(path), .gauge = true,     \
+             __VA_ARGS__)
+#define OWNED(id, type, function, ...)                                                             \
+    COMPUTED(id, type, function, TRAFFIC_SOCKET, __VA_ARGS__, .lookups = NEED_OWNERS, .owner = true)
+#define GROUP(id, member_of_group, needs, ...)                                                     \
+    COMPUTED(id, VALUE_TEXT, owner_group, TRAFFIC_SOCKET, __VA_ARGS__,                             \
+             .lookups = NEED_CGROUPS | NEED_OWNERS_CGROUPS | (needs),                              \
+             .index = offsetof(struct cgroup, member_of_group))
+
+/* In the order in which --columns=help lists them. Names and meanings stay once released. */
+static const struct field fields[] = {
+    NAMED(protocol, traffic.protocol, protocol_word, 0,
+          "tcp, udp, icmp, ...; of what is not IP the ethertype: arp, lldp, ...", .key = true),
+    ADDRESS(src, traffic.src, TRAFFIC_ADDRESSES, "address that sends", .key = true),
+    ADDRESS(dst, traffic.dst, TRAFFIC_ADDRESSES, "address that it sends to", .key = true),
+    NUMBER(sport, traffic.sport, TRAFFIC_PORTS, "port that sends", .port = true, .key = true),
+    NUMBER(dport, traffic.dport, TRAFFIC_PORTS, "port that it sends to", .port = true, .key = true),
+    GAUGE(packets, traffic.packets, 0,
+          "packets; those that segmentation offload makes, or has joined, are counted each",
+          .unit = UNIT_PACKETS),
+    GAUGE(frames, traffic.frames, 0, "frames that the kernel handed over, of one packet or many",
+          .unit = UNIT_PACKETS),
+    GAUGE(bytes, traffic.bytes, 0, "bytes of the frames, with their link-layer headers",
+          .unit = UNIT_BYTES),
+    PER_SECOND(packets_per_second, traffic.packets, .unit = UNIT_PACKETS_PER_SECOND),
+    PER_SECOND(bytes_per_second, traffic.bytes, .unit = UNIT_BYTES_PER_SECOND),
+    FLAGS(tcp_flags, traffic.tcp_flags, tcp_flag_names, TRAFFIC_TCP,
+          "flags of TCP that were seen, in any packet: SYN, ACK, FIN, RST ..."),
+    NANOSECONDS(first, traffic.first, 0, "when the first packet was seen, to a millisecond"),
+    NANOSECONDS(last, traffic.last, 0, "when the last one was seen"),
+    INTERFACE(interface, traffic.interface, 0, "interface that they passed", .key = true),
+    NUMBER(ethertype, traffic.ethertype, 0, "ethertype, behind tags of VLANs: 2048 is IPv4"),
+    NUMBER(vlan, traffic.vlan, TRAFFIC_VLAN, "VLAN, by the outermost tag", .key = true),
+    COMPUTED(src_lladdr, VALUE_LLADDR, lladdr, TRAFFIC_LLADDRS, "link-layer address that sends",
+             .key = true),
+    COMPUTED(dst_lladdr, VALUE_LLADDR, lladdr, TRAFFIC_LLADDRS,
+             "link-layer address that it sends to", .key = true, .index = 1),
+    HOST(src_host, traffic.src, TRAFFIC_ADDRESSES, "host name of the address that sends"),
+    HOST(dst_host, traffic.dst, TRAFFIC_ADDRESSES, "host name of the address that it sends to"),
+    NUMBER(inode, traffic.inode, TRAFFIC_SOCKET,
+           "inode of the socket of this host that sends or receives"),
+    OWNED(pid, VALUE_NUMBER, owner_pid,
+          "process that holds that socket; the lowest number if there are several"),
+    OWNED(process, VALUE_TEXT, owner_process, "name of that process"),
+    COMPUTED(processes, VALUE_OWNERS, owner_processes, TRAFFIC_SOCKET,
+             "all processes that hold it open: name/pid/fd; objects in JSON",
+             .lookups = NEED_OWNERS),
+    NUMBER(uid, traffic.uid, TRAFFIC_SOCKET, "number of the user who made that socket"),
+    COMPUTED(user, VALUE_NAME, user, TRAFFIC_SOCKET, "user who made it", MEMBER(traffic.uid),
+             .lookups = NEED_USERS),
+    GROUP(cgroup, path, 0, "path of the cgroup2 of that process; / is the root"),
+    GROUP(unit, unit, 0, "service or scope of systemd that this cgroup is of"),
+    GROUP(container, container, 0, "first 12 digits of the container's id, or its name"),
+    GROUP(pod, pod, 0, "uid of its pod in Kubernetes"),
+    GROUP(container_name, container, NEED_CONTAINERS, "name of that container"),
+    GROUP(pod_name, pod, NEED_CONTAINERS, "namespace and name of that pod in Kubernetes"),
+    VIEW(owners, view_owners, TRAFFIC_SOCKET, 0,
+         "processes that hold the socket: each name once, with their number",
+         .lookups = NEED_OWNERS),
+    VIEW(from, view_from, TRAFFIC_ADDRESSES, TRAFFIC_PORTS, "src with its port"),
+    VIEW(to, view_to, TRAFFIC_ADDRESSES, TRAFFIC_PORTS, "dst with its port"),
+};
+
+static const char *const views[][2] = {{"owners", "process"}, {"from", "src"}, {"to", "dst"}};
+
+static const struct named_address hosts[] = {
+    NAMED_ADDRESS(traffic.src, TRAFFIC_ADDRESSES),
+    NAMED_ADDRESS(traffic.dst, TRAFFIC_ADDRESSES),
+};
+
+const struct kind kind_traffic = {
+    .name = "packets",
+    .count_by = "protocol,dst",
+    .size = RECORD_SIZE(traffic),
+    FIELDS(fields),
+    VIEWS(views),
+    HOSTS(hosts),
+    .inode = offsetof(struct record, traffic.inode),
+};

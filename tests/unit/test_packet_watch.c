@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: MIT */
+/* Packets on lo of a network namespace of its own are counted, each once; in a process of its own.
+ */
+#include <errno.h>
+#include <net/if.h>
+#include <netinet/in.h>
+#include <sched.h>
+#include <stdbool.h>
+#include <string.h>
+#include <sys/capability.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "fastnet/packet_watch.h"
+#include "fastnet/rights.h"
+#include "kit.h"
+
+enum { SKIPPED = 255, LO = 1, HEADERS = 14 + 20 + 8 };
+
+/* cmocka's assertions would jump back into the parent's tests: a child says where it failed. */
+#define REQUIRE(condition)                                                                         \
+    if (!(condition))                                                                              \
+    return __LINE__ % 250 + 1
+
+static bool enter(void)
+{
+    const int user = geteuid() == 0 ? 0 : CLONE_NEWUSER;
+    struct ifreq request = {.ifr_name = "lo"};
+
+    if (unshare(user | CLONE_NEWNET) < 0 || rights_init() < 0 || !rights_have(1u << RIGHT_PACKETS))
+        return false;
+    rights_raise(RIGHT_NETFILTER); /* CAP_NET_ADMIN */
+    const int fd = socket(AF_INET, SOCK_DGRAM, 0);
+    request.ifr_flags = IFF_UP;
+    const bool up = ioctl(fd, SIOCSIFFLAGS, &request) == 0;
+    rights_lower();
+    close(fd);
+    return up;
+}
+
+static void run_child(int (*body)(void))
+{
+    const pid_t child = fork();
+    int status = 0;
+
+    assert_true(child >= 0);
+    if (child == 0)
+        _exit(enter() ? body() : SKIPPED);
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFEXITED(status));
+    if (WEXITSTATUS(status) == SKIPPED) {
+        print_message("SKIP: no network namespace, or no right to see packets in it\n");
+        skip();
+    }
+    assert_int_equal(WEXITSTATUS(status), 0);
+}
+
+/* So many datagrams of so many bytes, from port 3000 + i to port 2000; nobody answers them. */
+static bool send_datagrams(uint16_t i, unsigned count, size_t size)
+{
+    const int fd = socket(AF_INET, SOCK_DGRAM, 0);
+    struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    static char zeroes[1400];
+    bool sent;
+
+    address.sin_port = htons((uint16_t)(3000 + i));
+    sent = bind(fd, (struct sockaddr *)&address, sizeof address) == 0;
+    address.sin_port = htons(2000);
+    for (; sent && count; count--)
+        sent = sendto(fd, zeroes, size, 0, (struct sockaddr *)&address, sizeof address) ==
+                   (ssize_t)size ||
+               errno == ECONNREFUSED;
+    close(fd);
+    return sent;
+}
+
+/* Frames and bytes of the datagrams from this port. */
+struct sum {
+    uint16_t port;
+    uint64_t rows, frames, bytes;
+};
+
+static int add(const struct record *record, void *arg)
+{
+    struct sum *sum = arg;
+    const struct traffic_record *traffic = &record->traffic;
+
+    if (record->kind != &kind_traffic || traffic->interface != LO)
+        return -1;
+    if (traffic->sport != sum->port || traffic->protocol != IPPROTO_UDP)
+        return 0;
+    sum->rows++;
+    sum->frames += traffic->frames;
+    sum->bytes += traffic->bytes;
+    return 0;
+}
+
+static struct sum sum_of(const struct packet_watch *watch, uint16_t port)
+{
+    struct sum sum = {.port = port};
+
+    if (packet_watch_list(watch, add, &sum) < 0)
+        sum.rows = UINT64_MAX;
+    return sum;
+}
+
+/* A receiver, so that no error of ICMP ends a sender. */
+static bool receive(void)
+{
+    const int fd = socket(AF_INET, SOCK_DGRAM, 0);
+    const struct sockaddr_in address = {
+        .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK), .sin_port = htons(2000)};
+
+    return bind(fd, (const struct sockaddr *)&address, sizeof address) == 0;
+}
+
+static int once_body(void)
+{
+    const struct packet_watch_options options = {.interface = LO, .threads = 2, .flows = 1000};
+    struct packet_watch *watch = NULL;
+
+    REQUIRE(receive() && send_datagrams(9, 50, 100));
+    REQUIRE(packet_watch_create(&watch, &options) == 0);
+    REQUIRE(!rights_have(1u << RIGHT_PACKETS));
+    REQUIRE(send_datagrams(9, 50, 100)); /* too early */
+    usleep(1000);
+    REQUIRE(packet_watch_start(watch) == 0);
+    for (uint16_t i = 0; i < 8; i++)
+        REQUIRE(send_datagrams(i, 100u + i, 50u * i));
+    usleep(1000);
+    REQUIRE(packet_watch_take(watch) == 0);
+    for (uint16_t i = 0; i < 8; i++) {
+        const struct sum sum = sum_of(watch, (uint16_t)(3000 + i));
+        REQUIRE(sum.rows == 1 && sum.frames == 100u + i);
+        REQUIRE(sum.bytes == sum.frames * (HEADERS + 50u * i));
+    }
+    REQUIRE(sum_of(watch, 3009).rows == 0);
+    REQUIRE(packet_watch_totals(watch)->frames == 8 * 100 + 28);
+    REQUIRE(packet_watch_totals(watch)->lost == 0 && !packet_watch_totals(watch)->down);
+    packet_watch_destroy(watch);
+    return 0;
+}
+
+static void each_packet_of_lo_is_counted_once(void **state)
+{
+    (void)state;
+    run_child(once_body);
+}
+
+static int ticks_body(void)
+{
+    const struct packet_watch_options options = {
+        .interface = 0, .threads = 1, .flows = 1000, .repeats = true};
+    struct packet_watch *watch = NULL;
+
+    REQUIRE(receive() && packet_watch_create(&watch, &options) == 0);
+    REQUIRE(packet_watch_start(watch) == 0);
+    for (unsigned tick = 0; tick < 4; tick++) {
+        REQUIRE(send_datagrams(1, 10 + tick, 10));
+        usleep(1000);
+        REQUIRE(packet_watch_take(watch) == 0);
+        REQUIRE(sum_of(watch, 3001).frames == 10 + tick);
+        REQUIRE(packet_watch_totals(watch)->frames == 10 + tick);
+    }
+    packet_watch_destroy(watch);
+    return 0;
+}
+
+static void each_tick_has_its_own_packets(void **state)
+{
+    (void)state;
+    run_child(ticks_body);
+}
+
+static int bounds_body(void)
+{
+    const struct packet_watch_options options = {.interface = LO, .threads = 1, .flows = 4};
+    struct packet_watch *watch = NULL;
+    uint64_t frames = 0;
+
+    REQUIRE(receive() && packet_watch_create(&watch, &options) == 0);
+    REQUIRE(packet_watch_start(watch) == 0);
+    for (uint16_t i = 0; i < 100; i++)
+        REQUIRE(send_datagrams(i, 1, 10) && send_datagrams(200, 2, 10));
+    usleep(1000);
+    REQUIRE(packet_watch_take(watch) == 0);
+    for (uint16_t i = 0; i < 100; i++)
+        frames += sum_of(watch, (uint16_t)(3000 + i)).frames;
+    REQUIRE(frames <= 3 && sum_of(watch, 3200).frames == 200);
+    REQUIRE(frames + packet_watch_totals(watch)->forgotten == 100);
+    REQUIRE(packet_watch_totals(watch)->forgotten_bytes ==
+            packet_watch_totals(watch)->forgotten * (HEADERS + 10));
+    packet_watch_destroy(watch);
+    return 0;
+}
+
+static void flows_that_made_room_are_told(void **state)
+{
+    (void)state;
+    run_child(bounds_body);
+}
+
+static int refusals_body(void)
+{
+    struct packet_watch_options options = {.interface = 77, .threads = 1, .flows = 10};
+    struct packet_watch *watch = NULL;
+
+    REQUIRE(packet_watch_create(&watch, &options) == -ENODEV && !watch);
+    options.interface = LO; /* the right is gone */
+    REQUIRE(packet_watch_create(&watch, &options) == -EPERM && !watch);
+    packet_watch_destroy(NULL);
+    return 0;
+}
+
+static void what_cannot_be_opened_is_an_error(void **state)
+{
+    (void)state;
+    run_child(refusals_body);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(each_packet_of_lo_is_counted_once),
+        cmocka_unit_test(each_tick_has_its_own_packets),
+        cmocka_unit_test(flows_that_made_room_are_told),
+        cmocka_unit_test(what_cannot_be_opened_is_an_error),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
