@@ -1,25 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Sockets that packets were for, by the addresses of the packets: for kernels that do not tell them
- * (before Linux 6.11).
+ * Sockets that packets were for, by the addresses of the packets (packet_sockets.h): for kernels
+ * that do not tell them (before Linux 6.11).
  */
 #ifndef DOCTOR_DROP_SOCKETS_H
 #define DOCTOR_DROP_SOCKETS_H
 
-#include <stddef.h>
+#include "doctor/packet_sockets.h"
 
-#include "fastnet/record.h"
-
-struct engine;
 struct drop_watch;
-struct report;
-
-/* The socket that fits best; count: how many fit as well. */
-struct fitting {
-    uint64_t inode;
-    uint32_t uid;
-    unsigned rank, count;
-};
 
 /*
  * For each drop of the watch in the namespace that this thread is in, with this id, looks for the

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+/* Sockets of TCP and UDP that packets belong to, by the addresses of the packets. */
+#ifndef DOCTOR_PACKET_SOCKETS_H
+#define DOCTOR_PACKET_SOCKETS_H
+
+#include <stddef.h>
+
+#include "fastnet/record.h"
+
+struct engine;
+struct report;
+
+/* The socket that fits best; count: how many fit as well. */
+struct fitting {
+    uint64_t inode;
+    uint32_t uid;
+    unsigned rank, count;
+};
+
+/* Packets whose socket is looked for: local is the end that is of this namespace. */
+struct sought {
+    uint8_t protocol; /* IPPROTO_TCP or IPPROTO_UDP; nothing fits others */
+    struct endpoint local, remote;
+    struct fitting *fitting;
+};
+
+/*
+ * Looks for the sockets of all of them in the namespace that this thread is in; changes their
+ * order. Returns 0 or -errno.
+ */
+int packet_sockets_find(struct engine *engine, struct sought *sought, size_t count,
+                        struct report *report);
+
+#endif
