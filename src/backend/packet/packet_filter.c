@@ -1,0 +1,476 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The program reads the headers once, for each kind of link and each version of IP, into the
+ * sixteen words of memory that classic BPF has. Then it judges what it has read: there is one such
+ * part for IPv4, one for IPv6 and one for all else. It reads nothing without a look at the length:
+ * a load from behind the end would refuse the packet. Nor does it use SKF_NET_OFF, with which the
+ * kernel reads no header that lies in pages, as those of PACKET_TX_RING do.
+ */
+#include "backend/packet/packet_filter.h"
+
+#include <errno.h>
+#include <linux/if_arp.h>
+#include <linux/if_ether.h>
+#include <netinet/in.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "fastnet/array.h"
+#include "fastnet/flow_names.h"
+#include "fastnet/record.h"
+
+/* Where in that memory; IPv4 has the last of four words. */
+enum { AT_SRC = 0, AT_DST = 4, AT_SPORT = 8, AT_DPORT, AT_PROTOCOL };
+
+static const uint8_t places[PACKET_MEMBERS] = {
+    [PACKET_SRC] = AT_SRC,
+    [PACKET_DST] = AT_DST,
+    [PACKET_SPORT] = AT_SPORT,
+    [PACKET_DPORT] = AT_DPORT,
+    /* the ethertype of IP is known */
+    [PACKET_PROTOCOL] = AT_PROTOCOL,
+    [PACKET_ETHERTYPE] = AT_PROTOCOL,
+};
+
+/* In place of a number of 16 bits: there is none, so it is in no range; it can be any. */
+enum { NO_NUMBER = 1 << 16, ANY_NUMBER = 1 << 17 };
+
+/* All jumps lead forward. Until the program is complete, they have the number of a label. */
+enum { LABEL_REFUSE, LABEL_TAKE, LABEL_IPV4, LABEL_IPV6, LABEL_OTHER, LABELS, LABELS_MAX = 4096 };
+
+struct compiler {
+    const size_t *members;
+    struct sock_filter *code; /* BPF_MAXINSNS */
+    size_t count, label_count;
+    bool full;                   /* of instructions or labels */
+    uint8_t family;              /* of the packets that are judged; AF_UNSPEC: not of IP */
+    uint16_t labels[LABELS_MAX]; /* instructions from the start */
+};
+
+static unsigned new_label(struct compiler *compiler)
+{
+    if (compiler->label_count == LABELS_MAX) {
+        compiler->full = true;
+        return LABEL_TAKE;
+    }
+    return (unsigned)compiler->label_count++;
+}
+
+static void place_label(struct compiler *compiler, unsigned label)
+{
+    compiler->labels[label] = (uint16_t)compiler->count;
+}
+
+static void add(struct compiler *compiler, struct sock_filter instruction)
+{
+    if (compiler->count == BPF_MAXINSNS)
+        compiler->full = true;
+    else
+        compiler->code[compiler->count++] = instruction;
+}
+
+static void emit(struct compiler *compiler, unsigned code, uint32_t k)
+{
+    add(compiler, (struct sock_filter){.code = (uint16_t)code, .k = k});
+}
+
+static void jump(struct compiler *compiler, unsigned label)
+{
+    emit(compiler, BPF_JMP | BPF_JA, label);
+}
+
+/* Goes to the label if the comparison of A with k (or X) has this result. */
+static void branch(struct compiler *compiler, unsigned comparison, uint32_t k, bool result,
+                   unsigned label)
+{
+    add(compiler, (struct sock_filter){(uint16_t)(BPF_JMP | comparison), !result, result, k});
+    jump(compiler, label);
+}
+
+/* --- What is read ----------------------------------------------------------------------------- */
+
+static void read_to(struct compiler *compiler, unsigned size, uint32_t from, uint32_t place)
+{
+    emit(compiler, BPF_LD | BPF_ABS | size, from);
+    emit(compiler, BPF_ST, place);
+}
+
+static void set_ports(struct compiler *compiler, uint32_t number)
+{
+    emit(compiler, BPF_LD | BPF_IMM, number);
+    emit(compiler, BPF_ST, AT_SPORT);
+    emit(compiler, BPF_ST, AT_DPORT);
+}
+
+/* Takes the packet where fewer bytes are left from there on than this, or than X. */
+static void expect_bytes(struct compiler *compiler, uint32_t from, unsigned source, uint32_t bytes,
+                         unsigned otherwise)
+{
+    emit(compiler, BPF_LD | BPF_W | BPF_LEN, 0);
+    emit(compiler, BPF_ALU | BPF_SUB, from);
+    branch(compiler, BPF_JGE | source, bytes, false, otherwise);
+}
+
+static void expect_version(struct compiler *compiler, uint32_t from, uint32_t version)
+{
+    emit(compiler, BPF_LD | BPF_B | BPF_ABS, from);
+    emit(compiler, BPF_ALU | BPF_RSH, 4);
+    branch(compiler, BPF_JEQ, version, false, LABEL_TAKE);
+}
+
+/* A is the protocol, and X how many bytes the header has that begins there. */
+static void read_ports(struct compiler *compiler, uint32_t from, unsigned then)
+{
+    const unsigned ports = new_label(compiler);
+
+    for (unsigned protocol = 0; protocol <= UINT8_MAX; protocol++)
+        if (flow_has_ports((uint8_t)protocol))
+            branch(compiler, BPF_JEQ, protocol, true, ports);
+    set_ports(compiler, NO_NUMBER);
+    jump(compiler, then);
+    place_label(compiler, ports);
+    expect_bytes(compiler, from + 4, BPF_X, 0, then);
+    emit(compiler, BPF_LD | BPF_H | BPF_IND, from);
+    emit(compiler, BPF_ST, AT_SPORT);
+    emit(compiler, BPF_LD | BPF_H | BPF_IND, from + 2);
+    emit(compiler, BPF_ST, AT_DPORT);
+    jump(compiler, then);
+}
+
+/* Offsets are those of struct iphdr (linux/ip.h) and struct ipv6hdr (linux/ipv6.h). */
+static void read_ipv4(struct compiler *compiler, uint32_t from)
+{
+    expect_bytes(compiler, from, BPF_K, 20, LABEL_TAKE);
+    expect_version(compiler, from, 4);
+    emit(compiler, BPF_LDX | BPF_B | BPF_MSH, from);
+    emit(compiler, BPF_MISC | BPF_TXA, 0);
+    branch(compiler, BPF_JGE, 20, false, LABEL_TAKE);
+    expect_bytes(compiler, from, BPF_X, 0, LABEL_TAKE);
+    read_to(compiler, BPF_W, from + 12, AT_SRC + 3);
+    read_to(compiler, BPF_W, from + 16, AT_DST + 3);
+    read_to(compiler, BPF_B, from + 9, AT_PROTOCOL);
+    set_ports(compiler, ANY_NUMBER);
+    emit(compiler, BPF_LD | BPF_H | BPF_ABS, from + 6);
+    branch(compiler, BPF_JSET, 0x1fff, true, LABEL_IPV4); /* not the first fragment */
+    emit(compiler, BPF_LD | BPF_MEM, AT_PROTOCOL);
+    read_ports(compiler, from, LABEL_IPV4);
+}
+
+static void read_ipv6(struct compiler *compiler, uint32_t from)
+{
+    /* Behind one of these stands another one, in some kernels' or programs' view. */
+    static const uint8_t extensions[] = {
+        IPPROTO_HOPOPTS, IPPROTO_ROUTING, IPPROTO_FRAGMENT, IPPROTO_AH,
+        IPPROTO_DSTOPTS, IPPROTO_MH,      139 /* HIP */,    140 /* Shim6 */,
+    };
+    const unsigned extended = new_label(compiler);
+
+    expect_bytes(compiler, from, BPF_K, 40, LABEL_TAKE);
+    expect_version(compiler, from, 6);
+    for (uint32_t i = 0; i < 4; i++) {
+        read_to(compiler, BPF_W, from + 8 + 4 * i, AT_SRC + i);
+        read_to(compiler, BPF_W, from + 24 + 4 * i, AT_DST + i);
+    }
+    set_ports(compiler, ANY_NUMBER);
+    read_to(compiler, BPF_B, from + 6, AT_PROTOCOL);
+    for (size_t i = 0; i < COUNT(extensions); i++)
+        branch(compiler, BPF_JEQ, extensions[i], true, extended);
+    emit(compiler, BPF_LDX | BPF_IMM, 40);
+    read_ports(compiler, from, LABEL_IPV6);
+    place_label(compiler, extended);
+    emit(compiler, BPF_LD | BPF_IMM, ANY_NUMBER);
+    emit(compiler, BPF_ST, AT_PROTOCOL);
+    jump(compiler, LABEL_IPV6);
+}
+
+/* A is the ethertype of what begins there; below 0x600 it is the length of a frame of IEEE 802.3.
+ */
+static void read_packet(struct compiler *compiler, uint32_t from)
+{
+    static const uint16_t tags[] = {ETH_P_8021Q, ETH_P_8021AD, ETH_P_QINQ1, ETH_P_QINQ2,
+                                    ETH_P_QINQ3};
+    const unsigned ipv4 = new_label(compiler), ipv6 = new_label(compiler);
+
+    branch(compiler, BPF_JEQ, ETH_P_IP, true, ipv4);
+    branch(compiler, BPF_JEQ, ETH_P_IPV6, true, ipv6);
+    for (size_t i = 0; i < COUNT(tags); i++)
+        branch(compiler, BPF_JEQ, tags[i], true, LABEL_TAKE);
+    branch(compiler, BPF_JGE, ETH_P_802_3_MIN, false, LABEL_TAKE);
+    emit(compiler, BPF_ST, AT_PROTOCOL);
+    jump(compiler, LABEL_OTHER);
+    place_label(compiler, ipv4);
+    read_ipv4(compiler, from);
+    place_label(compiler, ipv6);
+    read_ipv6(compiler, from);
+}
+
+static void read_link(struct compiler *compiler)
+{
+    static const struct {
+        uint16_t type;
+        bool ethernet;
+    } links[] = {{ARPHRD_ETHER, true},
+                 {ARPHRD_LOOPBACK, true},
+                 {ARPHRD_NONE, false},
+                 {ARPHRD_PPP, false},
+                 {ARPHRD_RAWIP, false}};
+    const unsigned ethernet = new_label(compiler), bare = new_label(compiler);
+
+    emit(compiler, BPF_LD | BPF_W | BPF_ABS, (uint32_t)(SKF_AD_OFF + SKF_AD_HATYPE));
+    for (size_t i = 0; i < COUNT(links); i++)
+        branch(compiler, BPF_JEQ, links[i].type, true, links[i].ethernet ? ethernet : bare);
+    jump(compiler, LABEL_TAKE);
+    place_label(compiler, ethernet);
+    expect_bytes(compiler, 0, BPF_K, ETH_HLEN, LABEL_TAKE);
+    emit(compiler, BPF_LD | BPF_H | BPF_ABS, ETH_HLEN - 2);
+    read_packet(compiler, ETH_HLEN);
+    place_label(compiler, bare);
+    emit(compiler, BPF_LD | BPF_W | BPF_ABS, (uint32_t)(SKF_AD_OFF + SKF_AD_PROTOCOL));
+    read_packet(compiler, 0);
+}
+
+/* --- What is judged --------------------------------------------------------------------------- */
+
+/* The member whose values it compares; PACKET_MEMBERS if packets do not tell whether it holds. */
+static enum packet_member member_of(const struct compiler *compiler,
+                                    const struct predicate *comparison)
+{
+    const struct field *field = comparison->field;
+    const struct value *constant = &comparison->constant;
+    enum packet_member member = PACKET_SRC;
+
+    if (comparison->operation <= PREDICATE_KNOWN ||
+        comparison->operation >= PREDICATE_EQUAL_COLUMN || field->lookups || !field->plain)
+        return PACKET_MEMBERS;
+    while (member < PACKET_MEMBERS && compiler->members[member] != field->offset)
+        member++;
+    if (member <= PACKET_DST &&
+        (constant->type != VALUE_ADDRESS || !address_size(&constant->address) ||
+         (comparison->operation != PREDICATE_EQUAL && comparison->operation != PREDICATE_WITHIN)))
+        return PACKET_MEMBERS;
+    return member;
+}
+
+static void expect_word(struct compiler *compiler, uint32_t place, uint32_t mask, uint32_t word,
+                        unsigned otherwise)
+{
+    if (!mask && !word)
+        return;
+    emit(compiler, BPF_LD | BPF_MEM, place);
+    if (mask != UINT32_MAX)
+        emit(compiler, BPF_ALU | BPF_AND, mask);
+    branch(compiler, BPF_JEQ, word, false, otherwise);
+}
+
+/* One of the four words of an address. */
+static uint32_t word_of(const uint8_t *bytes, size_t i)
+{
+    uint32_t word;
+
+    memcpy(&word, bytes + i * sizeof word, sizeof word);
+    return ntohl(word);
+}
+
+/* An IPv4 address is also found in IPv6, where it may be mapped. */
+static void expect_address(struct compiler *compiler, const struct predicate *comparison,
+                           uint32_t place, unsigned otherwise)
+{
+    const struct address *address = &comparison->constant.address;
+    const bool exact = comparison->operation == PREDICATE_EQUAL, ipv4 = address->family == AF_INET;
+
+    if (compiler->family == AF_INET && !ipv4) {
+        jump(compiler, otherwise);
+        return;
+    }
+    if (compiler->family == AF_INET6 && ipv4)
+        for (uint32_t i = 0; i < 3; i++)
+            expect_word(compiler, place + i, UINT32_MAX, i == 2 ? 0xffff : 0, otherwise);
+    for (uint32_t i = 0; i < address_size(address) / 4; i++)
+        expect_word(compiler, place + i + (ipv4 ? 3 : 0),
+                    exact ? UINT32_MAX : word_of(comparison->mask.address, i),
+                    word_of(address->bytes, i), otherwise);
+}
+
+static void compile_address(struct compiler *compiler, const struct predicate *comparison,
+                            enum packet_member member, bool negated, unsigned label)
+{
+    const unsigned differs = negated ? new_label(compiler) : label;
+
+    if (compiler->family == AF_UNSPEC) { /* unknown, and so is the opposite */
+        jump(compiler, label);
+        return;
+    }
+    expect_address(compiler, comparison, places[member], differs);
+    if (negated) {
+        jump(compiler, label);
+        place_label(compiler, differs);
+    }
+}
+
+/* Whether the row passes the comparison, or its opposite, when it has this number. */
+static bool passes(const struct predicate *comparison, bool negated, struct record *row,
+                   uint32_t number)
+{
+    static const struct context nothing;
+
+    field_set_number(comparison->field, row, number);
+    return predicate_is_met(comparison, row, &nothing) != negated;
+}
+
+/* The next number that may pass where this one does not, or the other way round. */
+static uint64_t next_number(const struct predicate *comparison, uint64_t number)
+{
+    const struct value *constant = &comparison->constant;
+
+    if (comparison->operation > PREDICATE_ABOVE || constant->type != VALUE_NUMBER ||
+        number == constant->number)
+        return number + 1;
+    return number < constant->number ? constant->number : UINT64_MAX;
+}
+
+/* A is in one of the ranges of numbers that pass; they are in order. */
+static void compile_ranges(struct compiler *compiler, const struct predicate *comparison,
+                           bool negated, uint32_t last, unsigned label)
+{
+    struct record row = {.has = UINT64_MAX};
+    const unsigned yes = new_label(compiler);
+    uint64_t first = 0, behind;
+
+    for (; first <= last && !compiler->full; first = behind) {
+        behind = next_number(comparison, first);
+        if (!passes(comparison, negated, &row, (uint32_t)first))
+            continue;
+        while (behind <= last && passes(comparison, negated, &row, (uint32_t)behind))
+            behind = next_number(comparison, behind);
+        if (behind == first + 1) {
+            branch(compiler, BPF_JEQ, (uint32_t)first, true, yes);
+            continue;
+        }
+        branch(compiler, BPF_JGE, (uint32_t)first, false, label);
+        branch(compiler, BPF_JGE, behind <= last ? (uint32_t)behind : UINT16_MAX + 1U, false, yes);
+    }
+    jump(compiler, label);
+    place_label(compiler, yes);
+}
+
+static void compile_number(struct compiler *compiler, const struct predicate *comparison,
+                           enum packet_member member, bool negated, unsigned label)
+{
+    const bool ip = compiler->family != AF_UNSPEC;
+    const unsigned any = new_label(compiler);
+    struct record row = {.has = UINT64_MAX};
+
+    if (ip && member == PACKET_ETHERTYPE) {
+        if (!passes(comparison, negated, &row, compiler->family == AF_INET ? ETH_P_IP : ETH_P_IPV6))
+            jump(compiler, label);
+    } else if (!ip && (member == PACKET_SPORT || member == PACKET_DPORT)) {
+        jump(compiler, label);
+    } else {
+        emit(compiler, BPF_LD | BPF_MEM, places[member]);
+        branch(compiler, BPF_JEQ, ANY_NUMBER, true, any);
+        compile_ranges(compiler, comparison, negated,
+                       ip && member == PACKET_PROTOCOL ? UINT8_MAX : UINT16_MAX, label);
+    }
+    place_label(compiler, any);
+}
+
+/* Whether it, or its opposite, can be found not to hold. */
+static bool is_judged(const struct compiler *compiler, const struct predicate *predicate,
+                      bool negated)
+{
+    bool any = false, all = true;
+
+    if (predicate->field)
+        return member_of(compiler, predicate) < PACKET_MEMBERS;
+    negated ^= predicate->operation == PREDICATE_NOT;
+    for (const struct predicate *part = predicate->parts; part; part = part->next) {
+        const bool judged = is_judged(compiler, part, negated);
+        any |= judged;
+        all &= judged;
+    }
+    return (predicate->operation == PREDICATE_OR) != negated ? all : any;
+}
+
+/*
+ * Goes on where the predicate, or its opposite, could hold; to the label where it cannot. A `not`
+ * is the opposite of its parts.
+ */
+static void compile(struct compiler *compiler, const struct predicate *predicate, bool negated,
+                    unsigned label)
+{
+    const enum packet_member member =
+        predicate->field ? member_of(compiler, predicate) : PACKET_MEMBERS;
+    unsigned done;
+
+    if (!is_judged(compiler, predicate, negated))
+        return;
+    if (predicate->field) {
+        (member <= PACKET_DST ? compile_address : compile_number)(compiler, predicate, member,
+                                                                  negated, label);
+        return;
+    }
+    negated ^= predicate->operation == PREDICATE_NOT;
+    if ((predicate->operation == PREDICATE_OR) == negated) {
+        for (const struct predicate *part = predicate->parts; part; part = part->next)
+            compile(compiler, part, negated, label);
+        return;
+    }
+    done = new_label(compiler);
+    for (const struct predicate *part = predicate->parts; part; part = part->next) {
+        const unsigned next = new_label(compiler);
+        compile(compiler, part, negated, next);
+        jump(compiler, done);
+        place_label(compiler, next);
+    }
+    jump(compiler, label);
+    place_label(compiler, done);
+}
+
+/* One part of the program for each family, and its end, without labels. */
+static void compile_all(struct compiler *compiler, const struct predicate *where, unsigned snap)
+{
+    static const struct {
+        unsigned label;
+        uint8_t family;
+    } parts[] = {{LABEL_IPV4, AF_INET}, {LABEL_IPV6, AF_INET6}, {LABEL_OTHER, AF_UNSPEC}};
+
+    compiler->label_count = LABELS;
+    read_link(compiler);
+    for (size_t i = 0; i < COUNT(parts); i++) {
+        place_label(compiler, parts[i].label);
+        compiler->family = parts[i].family;
+        compile(compiler, where, false, LABEL_REFUSE);
+        jump(compiler, LABEL_TAKE);
+    }
+    place_label(compiler, LABEL_TAKE);
+    emit(compiler, BPF_RET, snap);
+    place_label(compiler, LABEL_REFUSE);
+    emit(compiler, BPF_RET, 0);
+    for (uint32_t i = 0; i < compiler->count; i++)
+        if (compiler->code[i].code == (BPF_JMP | BPF_JA))
+            compiler->code[i].k = compiler->labels[compiler->code[i].k] - (i + 1);
+}
+
+int packet_filter_make(const struct predicate *where, const size_t members[PACKET_MEMBERS],
+                       unsigned snap, struct sock_fprog *program)
+{
+    struct compiler compiler; /* not cleared whole: its labels are set when they are used */
+
+    compiler.members = members;
+    compiler.count = 0;
+    compiler.full = false;
+    compiler.code = calloc(BPF_MAXINSNS, sizeof *compiler.code);
+    if (!compiler.code)
+        return -ENOMEM;
+    if (where && is_judged(&compiler, where, false))
+        compile_all(&compiler, where, snap);
+    if (compiler.full || !compiler.count) {
+        compiler.full = false;
+        compiler.count = 0;
+        emit(&compiler, BPF_RET, snap);
+    }
+    program->filter = compiler.code;
+    program->len = (unsigned short)compiler.count;
+    return 0;
+}
