@@ -57,7 +57,7 @@ optimised = $(filter-out -O0,$(filter -O%,$(CFLAGS)))
 FORTIFY   = $(if $(SANITIZE)$(findstring _FORTIFY_SOURCE,$(CPPFLAGS) $(CFLAGS)),,$(if \
 	$(optimised),-U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2))
 SANITIZER = $(if $(SANITIZE),-fsanitize=$(SANITIZE) -fno-sanitize-recover=all \
-	-fno-omit-frame-pointer)
+	-fno-omit-frame-pointer -DFASTNET_SANITIZED)
 LINKED    = -pie
 
 # Run when first needed and then remembered: `make deps check` may have installed it by then.

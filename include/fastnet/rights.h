@@ -89,4 +89,13 @@ bool rights_elevated(void);
  */
 void sandbox_enter(void);
 
+/*
+ * The same for a thread that only computes: from now on and for good, the calling thread can make
+ * these system calls (SYS_*), and those that end a thread. All others fail with ENOSYS. Memory is
+ * shared with the other threads, so this stops only what the thread itself would do. Returns 0 or
+ * -errno: -ENOSYS in builds with sanitizers, on machines whose calls are not known here, and, like
+ * -EINVAL, where the kernel has no seccomp(2); then nothing has changed.
+ */
+int seccomp_only(const int *calls, size_t count);
+
 #endif
