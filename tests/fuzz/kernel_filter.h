@@ -121,7 +121,10 @@ static inline uint32_t kernel_filter_run(const struct sock_fprog *program,
                 at += kernel_filter_compare(at->code, a, b) ? at->jt : at->jf;
             break;
         case BPF_MISC:
-            a = x; /* BPF_TXA */
+            if (BPF_MISCOP(at->code) == BPF_TAX)
+                x = a;
+            else
+                a = x; /* BPF_TXA */
             break;
         default:
             return at->k; /* BPF_RET */

@@ -253,6 +253,20 @@ static void tags_in_the_frame_and_frames_of_802_3_pass(void **state)
     }
 }
 
+/* As the header of a switch's port does, between Ethernet's addresses and its type. */
+static void what_the_kernel_takes_for_something_else_passes(void **state)
+{
+    const struct frame frame = make("", "10.0.0.1", 1, "10.0.0.2", 2, IPPROTO_TCP);
+    struct kernel_packet packet = {frame.bytes, frame.length, ARPHRD_ETHER, ETH_P_XDSA};
+    const struct sock_fprog program = compile("src = 10.0.0.9 or ethertype = 248");
+
+    (void)state;
+    assert_int_equal(kernel_filter_run(&program, &packet), SNAP);
+    packet.protocol = ETH_P_IP;
+    assert_int_equal(kernel_filter_run(&program, &packet), 0);
+    free(program.filter);
+}
+
 /* A load from behind the end would refuse them, and with them what another part wants. */
 static void what_is_cut_passes_unless_what_is_left_tells_enough(void **state)
 {
@@ -423,6 +437,7 @@ int main(void)
         cmocka_unit_test(fragments_pass_where_their_addresses_do),
         cmocka_unit_test(what_stands_behind_headers_of_ipv6_is_not_judged),
         cmocka_unit_test(tags_in_the_frame_and_frames_of_802_3_pass),
+        cmocka_unit_test(what_the_kernel_takes_for_something_else_passes),
         cmocka_unit_test(what_is_cut_passes_unless_what_is_left_tells_enough),
         cmocka_unit_test(a_header_that_is_no_header_of_ip_passes),
         cmocka_unit_test(what_packets_do_not_tell_is_left_to_the_engine),

@@ -216,6 +216,7 @@ static void read_link(struct compiler *compiler)
                  {ARPHRD_PPP, false},
                  {ARPHRD_RAWIP, false}};
     const unsigned ethernet = new_label(compiler), bare = new_label(compiler);
+    const uint32_t protocol = (uint32_t)(SKF_AD_OFF + SKF_AD_PROTOCOL);
 
     emit(compiler, BPF_LD | BPF_W | BPF_ABS, (uint32_t)(SKF_AD_OFF + SKF_AD_HATYPE));
     for (size_t i = 0; i < COUNT(links); i++)
@@ -223,10 +224,14 @@ static void read_link(struct compiler *compiler)
     jump(compiler, LABEL_TAKE);
     place_label(compiler, ethernet);
     expect_bytes(compiler, 0, BPF_K, ETH_HLEN, LABEL_TAKE);
+    /* The kernel may know better: frames of a switch's ports have a header more in the middle. */
+    emit(compiler, BPF_LD | BPF_W | BPF_ABS, protocol);
+    emit(compiler, BPF_MISC | BPF_TAX, 0);
     emit(compiler, BPF_LD | BPF_H | BPF_ABS, ETH_HLEN - 2);
+    branch(compiler, BPF_JEQ | BPF_X, 0, false, LABEL_TAKE);
     read_packet(compiler, ETH_HLEN);
     place_label(compiler, bare);
-    emit(compiler, BPF_LD | BPF_W | BPF_ABS, (uint32_t)(SKF_AD_OFF + SKF_AD_PROTOCOL));
+    emit(compiler, BPF_LD | BPF_W | BPF_ABS, protocol);
     read_packet(compiler, 0);
 }
 
