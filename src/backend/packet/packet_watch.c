@@ -8,6 +8,7 @@
 #include <linux/if_packet.h>
 #include <linux/virtio_net.h>
 #include <netinet/in.h>
+#include <netinet/udp.h>
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
@@ -68,56 +69,95 @@ struct packet_watch {
 
 /* --- Frames ----------------------------------------------------------------------------------- */
 
+/* What was captured of a frame. */
+struct frame {
+    const uint8_t *bytes;
+    size_t captured, length; /* from the link-layer header on */
+    size_t link;             /* bytes of that */
+    uint16_t ethertype;
+    bool is_ethernet;
+};
+
+/*
+ * The network header may stand behind tags of VLANs that the ethertype tells, so that of Ethernet
+ * is found by the frame itself.
+ */
+static void find_frame(struct frame *frame, const struct tpacket3_hdr *header,
+                       const struct sockaddr_ll *from)
+{
+    const bool has_header = from->sll_hatype == ARPHRD_ETHER || from->sll_hatype == ARPHRD_LOOPBACK;
+
+    frame->bytes = (const uint8_t *)header + header->tp_mac;
+    frame->captured = header->tp_snaplen;
+    frame->length = header->tp_len;
+    frame->is_ethernet = has_header && frame->captured >= ETH_HLEN;
+    frame->link = frame->is_ethernet ? ETH_HLEN : header->tp_net - header->tp_mac;
+    frame->ethertype = ntohs(from->sll_protocol);
+    if (frame->is_ethernet)
+        frame->ethertype = (uint16_t)(frame->bytes[2 * ETH_ALEN] << 8 | frame->bytes[ETH_HLEN - 1]);
+    if (frame->is_ethernet && frame->ethertype < TRAFFIC_ETHERTYPES) /* a length */
+        frame->ethertype = ETH_P_802_2;
+}
+
 /* The offload tells where the innermost transport header is, which may be inside of a tunnel. */
 static size_t payload_of(const struct packet *packet, const struct virtio_net_hdr *offload,
-                         const uint8_t *frame, size_t captured, size_t link)
+                         const struct frame *frame)
 {
     const size_t transport = offload->csum_start;
     const bool is_udp = (offload->gso_type & ~VIRTIO_NET_HDR_GSO_ECN) == VIRTIO_NET_HDR_GSO_UDP_L4;
 
-    if (!(offload->flags & VIRTIO_NET_HDR_F_NEEDS_CSUM) || transport < link)
+    if (!(offload->flags & VIRTIO_NET_HDR_F_NEEDS_CSUM) || transport < frame->link)
         return packet->payload;
     if (is_udp)
-        return transport - link + 8;
-    return transport + 12 < captured ? transport - link + frame[transport + 12] / 16 * 4U
-                                     : packet->payload;
+        return transport - frame->link + sizeof(struct udphdr);
+    return transport + 12 < frame->captured
+               ? transport - frame->link + frame->bytes[transport + 12] / 16 * 4U
+               : packet->payload;
+}
+
+static uint32_t packets_of(const struct packet *packet, const struct frame *frame)
+{
+    struct virtio_net_hdr offload;
+
+    memcpy(&offload, frame->bytes - sizeof offload, sizeof offload);
+    if (offload.gso_type == VIRTIO_NET_HDR_GSO_NONE)
+        return 1;
+    return packet_segments(frame->length - frame->link, payload_of(packet, &offload, frame),
+                           offload.gso_size);
+}
+
+/* A key has what parts flows, and no more. */
+static void take_link(struct packet *packet, const struct frame *frame, uint64_t fields)
+{
+    if (!(fields & TRAFFIC_VLAN)) {
+        packet->key.vlan = 0;
+        packet->key.has &= (uint8_t)~TRAFFIC_VLAN;
+    }
+    if (fields & TRAFFIC_LLADDRS && frame->is_ethernet) {
+        memcpy(packet->key.dst_lladdr, frame->bytes, ETH_ALEN);
+        memcpy(packet->key.src_lladdr, frame->bytes + ETH_ALEN, ETH_ALEN);
+        packet->key.has |= TRAFFIC_LLADDRS;
+    }
 }
 
 static void take_frame(struct reader *reader, const struct tpacket3_hdr *header, uint32_t at)
 {
     const struct sockaddr_ll *from = (const void *)((const uint8_t *)header + BEHIND_HEADER);
-    const uint8_t *frame = (const uint8_t *)header + header->tp_mac;
-    const size_t link = header->tp_net - header->tp_mac;
-    const size_t captured = header->tp_snaplen;
     const bool tagged = header->tp_status & TP_STATUS_VLAN_VALID;
     const uint32_t bytes = header->tp_len + (tagged ? TAG_BYTES : 0);
-    const uint64_t fields = reader->watch->options.fields;
-    struct virtio_net_hdr offload;
+    struct frame frame;
     struct packet packet;
-    uint32_t packets = 1;
 
     if (from->sll_hatype == ARPHRD_LOOPBACK && from->sll_pkttype == PACKET_OUTGOING)
         return; /* it comes in, too */
-    packet_parse(&packet, frame + link, captured > link ? captured - link : 0,
-                 ntohs(from->sll_protocol));
+    find_frame(&frame, header, from);
+    packet_parse(&packet, frame.bytes + frame.link,
+                 frame.captured > frame.link ? frame.captured - frame.link : 0, frame.ethertype);
     packet.key.interface = (uint32_t)from->sll_ifindex;
-    if (tagged && fields & TRAFFIC_VLAN)
+    if (tagged)
         packet_tag(&packet, header->hv1.tp_vlan_tci & 0xffff);
-    if (!(fields & TRAFFIC_VLAN)) {
-        packet.key.vlan = 0;
-        packet.key.has &= (uint8_t)~TRAFFIC_VLAN;
-    }
-    if (fields & TRAFFIC_LLADDRS && from->sll_hatype == ARPHRD_ETHER && captured >= ETH_HLEN &&
-        link >= ETH_HLEN) {
-        memcpy(packet.key.dst_lladdr, frame, ETH_ALEN);
-        memcpy(packet.key.src_lladdr, frame + ETH_ALEN, ETH_ALEN);
-        packet.key.has |= TRAFFIC_LLADDRS;
-    }
-    memcpy(&offload, frame - sizeof offload, sizeof offload);
-    if (offload.gso_type != VIRTIO_NET_HDR_GSO_NONE)
-        packets =
-            packet_segments(header->tp_len - link,
-                            payload_of(&packet, &offload, frame, captured, link), offload.gso_size);
+    take_link(&packet, &frame, reader->watch->options.fields);
+    const uint32_t packets = packets_of(&packet, &frame);
     packet_flows_add(reader->flows, &packet, bytes, packets, at);
     reader->totals.packets += packets;
     reader->totals.frames++;
