@@ -13,6 +13,7 @@
 #include "fastnet/query.h"
 
 enum { PACKET_THREADS_MAX = 64, PACKET_FLOWS_MAX = 1000000 };
+enum { PACKET_LOOPBACK = 1 }; /* index of lo, in each network namespace */
 
 struct packet_watch_options {
     uint32_t interface; /* index; 0: all */
@@ -20,7 +21,8 @@ struct packet_watch_options {
     size_t flows;       /* that there is room for: threads to PACKET_FLOWS_MAX */
     bool repeats;       /* it goes on after packet_watch_take() */
     uint64_t fields;    /* of TRAFFIC_VLAN and TRAFFIC_LLADDRS: these part flows, and are told */
-    /* Packets of flows that it refuses may be left out; or NULL. It lives as long as the watch. */
+    /* Packets of flows that it refuses may be left out; or NULL. Only packet_watch_create() reads
+     * it. */
     const struct predicate *where;
 };
 

@@ -2,7 +2,6 @@
 #include "fastnet/packet_watch.h"
 
 #include <errno.h>
-#include <linux/filter.h>
 #include <linux/if_arp.h>
 #include <linux/if_ether.h>
 #include <linux/if_packet.h>
@@ -15,8 +14,10 @@
 #include <sys/eventfd.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
+#include "backend/packet/packet_filter.h"
 #include "backend/packet/packet_flows.h"
 #include "fastnet/array.h"
 #include "fastnet/clock.h"
@@ -31,7 +32,6 @@ enum {
     RETIRE_MS = 20, /* so long a block waits for more packets, or twice */
     SETTLE_MS = 50, /* ... so that all packets before now have been handed over */
     SNAP = 128,     /* bytes of a frame that are copied: all headers, of nearly all packets */
-    LOOPBACK = 1,   /* index of lo in each network namespace */
     TAG_BYTES = 4,  /* of a frame's length, which the kernel took out of the frame */
     MILLISECOND = 1000000,
     /* where the link-layer address of a frame stands: TPACKET_ALIGN() of its header's size */
@@ -220,16 +220,24 @@ static void wait_for(int event)
         continue;
 }
 
-/*
- * It has no rights, opens nothing and allocates nothing: all that it calls is poll(2), read(2) and
- * write(2).
- */
+/* It opens nothing and allocates nothing, and cannot: what hostile packets could make it do ends
+ * here. Kernels that cannot keep it from that are the same to it. */
 static void *read_ring(void *arg)
 {
+    static const int calls[] = {
+        SYS_read,         SYS_write, SYS_ppoll,
+#ifdef SYS_poll
+        SYS_poll,
+#endif
+#ifdef SYS_ppoll_time64
+        SYS_ppoll_time64,
+#endif
+    };
     struct reader *reader = arg;
     char nothing;
 
     rights_drop_thread();
+    (void)seccomp_only(calls, COUNT(calls));
     for (;;) {
         struct pollfd ready[] = {{reader->fd, POLLIN, 0}, {reader->wake, POLLIN, 0}};
         if (!take_packets(reader)) {
@@ -250,13 +258,26 @@ static void *read_ring(void *arg)
 
 /* --- To begin --------------------------------------------------------------------------------- */
 
-/* What the kernel leaves out, and how much of each frame it copies. */
-static int attach_filter(int fd, unsigned snap)
+/* snap: bytes that are copied of each frame; 0: all frames are left out. */
+static int attach_filter(int fd, const struct predicate *where, unsigned snap)
 {
-    struct sock_filter all = {BPF_RET | BPF_K, 0, 0, snap};
-    const struct sock_fprog program = {1, &all};
+    static const size_t members[PACKET_MEMBERS] = {
+        [PACKET_SRC] = offsetof(struct record, traffic.src),
+        [PACKET_DST] = offsetof(struct record, traffic.dst),
+        [PACKET_SPORT] = offsetof(struct record, traffic.sport),
+        [PACKET_DPORT] = offsetof(struct record, traffic.dport),
+        [PACKET_PROTOCOL] = offsetof(struct record, traffic.protocol),
+        [PACKET_ETHERTYPE] = offsetof(struct record, traffic.ethertype),
+    };
+    struct sock_fprog program;
+    int error = packet_filter_make(where, members, snap, &program);
 
-    return setsockopt(fd, SOL_SOCKET, SO_ATTACH_FILTER, &program, sizeof program) < 0 ? -errno : 0;
+    if (error)
+        return error;
+    if (setsockopt(fd, SOL_SOCKET, SO_ATTACH_FILTER, &program, sizeof program) < 0)
+        error = -errno;
+    free(program.filter);
+    return error;
 }
 
 static int set(int fd, int option, const void *value, size_t size)
@@ -279,7 +300,7 @@ static int map_ring(struct reader *reader)
 
     if (!error)
         error = set(reader->fd, PACKET_VNET_HDR, &yes, sizeof yes);
-    if (!error && watch->options.interface == LOOPBACK)
+    if (!error && watch->options.interface == PACKET_LOOPBACK)
         (void)set(reader->fd, PACKET_IGNORE_OUTGOING, &yes, sizeof yes); /* Linux 4.20 */
     if (!error)
         error = set(reader->fd, PACKET_RX_RING, &request, sizeof request);
@@ -300,7 +321,7 @@ static int join_group(const struct reader *reader, int *group)
 
     if (reader->watch->options.threads == 1)
         return 0;
-    if (reader->watch->options.interface == LOOPBACK)
+    if (reader->watch->options.interface == PACKET_LOOPBACK)
         flags |= PACKET_FANOUT_IGNORES_OUTGOING;
     value = *group | (flags | (*group ? 0 : PACKET_FANOUT_FLAG_UNIQUEID)) << 16;
     if (set(reader->fd, PACKET_FANOUT, &value, sizeof value) < 0 ||
@@ -327,7 +348,7 @@ static int open_ring(struct reader *reader, int *group)
     if (!error)
         error = map_ring(reader);
     if (!error)
-        error = attach_filter(reader->fd, 0);
+        error = attach_filter(reader->fd, NULL, 0);
     if (!error && bind(reader->fd, (const void *)&all, sizeof all) < 0)
         error = -errno;
     return error ? error : join_group(reader, group);
@@ -362,7 +383,7 @@ static int open_readers(struct packet_watch *watch)
             error = -ENOMEM;
     }
     for (unsigned i = 0; i < threads && !error; i++)
-        error = attach_filter(watch->readers[i].fd, SNAP);
+        error = attach_filter(watch->readers[i].fd, watch->options.where, SNAP);
     return error;
 }
 
