@@ -32,13 +32,6 @@ static struct value meaning(const struct cell *cell)
     return text.length ? (struct value){.type = VALUE_TEXT, .text = text} : unknown;
 }
 
-static struct value user(const struct cell *cell)
-{
-    const uint32_t uid = cell->record->drop.uid;
-
-    return name(cell->context->users ? users_name(cell->context->users, uid) : NULL, uid);
-}
-
 static char *put_end(char *dst, const struct record *record, const struct endpoint *end)
 {
     return record->has & DROP_PORTS
@@ -80,13 +73,6 @@ static struct value view_there(const struct cell *cell)
     return view(cell, write_remote);
 }
 
-#define OWNED(id, type, function, ...)                                                             \
-    COMPUTED(id, type, function, DROP_SOCKET, __VA_ARGS__, .lookups = NEED_OWNERS, .owner = true)
-#define GROUP(id, member_of_group, needs, ...)                                                     \
-    COMPUTED(id, VALUE_TEXT, owner_group, DROP_SOCKET, __VA_ARGS__,                                \
-             .lookups = NEED_CGROUPS | NEED_OWNERS_CGROUPS | (needs),                              \
-             .index = offsetof(struct cgroup, member_of_group))
-
 /* In the order in which --columns=help lists them. Names and meanings stay once released. */
 static const struct field fields[] = {
     GAUGE(drops, drop.drops, 0, "packets that were dropped", .unit = UNIT_PACKETS),
@@ -113,24 +99,7 @@ static const struct field fields[] = {
     INTERFACE(interface, drop.interface, DROP_INTERFACE,
               "interface that they came in by; of others, the one that they leave by"),
     NUMBER(inode, drop.inode, DROP_SOCKET, "inode of the socket that they were for, or came from"),
-    OWNED(pid, VALUE_NUMBER, owner_pid,
-          "process that holds that socket; the lowest number if there are several"),
-    OWNED(process, VALUE_TEXT, owner_process, "name of that process"),
-    COMPUTED(processes, VALUE_OWNERS, owner_processes, DROP_SOCKET,
-             "all processes that hold it open: name/pid/fd; objects in JSON",
-             .lookups = NEED_OWNERS),
-    NUMBER(uid, drop.uid, DROP_SOCKET, "number of the user who made that socket"),
-    COMPUTED(user, VALUE_NAME, user, DROP_SOCKET, "user who made it", MEMBER(drop.uid),
-             .lookups = NEED_USERS),
-    GROUP(cgroup, path, 0, "path of the cgroup2 of that process; / is the root"),
-    GROUP(unit, unit, 0, "service or scope of systemd that this cgroup is of"),
-    GROUP(container, container, 0, "first 12 digits of the container's id, or its name"),
-    GROUP(pod, pod, 0, "uid of its pod in Kubernetes"),
-    GROUP(container_name, container, NEED_CONTAINERS, "name of that container"),
-    GROUP(pod_name, pod, NEED_CONTAINERS, "namespace and name of that pod in Kubernetes"),
-    VIEW(owners, view_owners, DROP_SOCKET, 0,
-         "processes that hold the socket: each name once, with their number",
-         .lookups = NEED_OWNERS),
+    FIELDS_OF_SOCKET(DROP_SOCKET, drop.uid),
     VIEW(why, view_meaning, 0, 0, "meaning, for people"),
     VIEW(local, view_here, DROP_ADDRESSES, DROP_PORTS, "local_address with its port"),
     VIEW(remote, view_there, DROP_ADDRESSES, DROP_PORTS, "remote_address with its port"),

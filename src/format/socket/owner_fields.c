@@ -217,6 +217,13 @@ static const struct cgroup *group_of(const struct cell *cell)
                                                     : NULL;
 }
 
+struct value owner_user(const struct cell *cell)
+{
+    const uint64_t uid = field_number(cell->field, cell->record);
+
+    return name(cell->context->users ? users_name(cell->context->users, (uint32_t)uid) : NULL, uid);
+}
+
 struct value owner_group(const struct cell *cell)
 {
     const struct cgroup *group = group_of(cell);

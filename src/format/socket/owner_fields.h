@@ -33,5 +33,42 @@ struct value owner_peer_processes(const struct cell *cell);
 struct value owner_peer_path(const struct cell *cell);
 /* field->index: which text of struct cgroup (lookup.h). */
 struct value owner_group(const struct cell *cell);
+/* The name of the user whose number is the field's member. */
+struct value owner_user(const struct cell *cell);
+
+/*
+ * The fields of the socket that a row of another kind belongs to. filled: the field without which
+ * nobody knows the socket; uid_path: the member that has its user.
+ */
+/* clang-format off */
+#define FIELDS_OF_SOCKET(filled, uid_path)                                                         \
+    FIELD_OF_OWNER(pid, VALUE_NUMBER, owner_pid, filled,                                           \
+                   "process that holds that socket; the lowest number if there are several"),      \
+    FIELD_OF_OWNER(process, VALUE_TEXT, owner_process, filled, "name of that process"),            \
+    COMPUTED(processes, VALUE_OWNERS, owner_processes, filled,                                     \
+             "all processes that hold it open: name/pid/fd; objects in JSON",                      \
+             .lookups = NEED_OWNERS),                                                              \
+    NUMBER(uid, uid_path, filled, "number of the user who made that socket"),                      \
+    COMPUTED(user, VALUE_NAME, owner_user, filled, "user who made it", MEMBER(uid_path),           \
+             .lookups = NEED_USERS),                                                               \
+    FIELD_OF_GROUP(cgroup, path, 0, filled, "path of the cgroup2 of that process; / is the root"), \
+    FIELD_OF_GROUP(unit, unit, 0, filled, "service or scope of systemd that this cgroup is of"),   \
+    FIELD_OF_GROUP(container, container, 0, filled,                                                \
+                   "first 12 digits of the container's id, or its name"),                          \
+    FIELD_OF_GROUP(pod, pod, 0, filled, "uid of its pod in Kubernetes"),                           \
+    FIELD_OF_GROUP(container_name, container, NEED_CONTAINERS, filled,                             \
+                   "name of that container"),                                                      \
+    FIELD_OF_GROUP(pod_name, pod, NEED_CONTAINERS, filled,                                         \
+                   "namespace and name of that pod in Kubernetes"),                                \
+    VIEW(owners, view_owners, filled, 0,                                                           \
+         "processes that hold the socket: each name once, with their number",                      \
+         .lookups = NEED_OWNERS)
+#define FIELD_OF_OWNER(id, type, function, filled, help)                                           \
+    COMPUTED(id, type, function, filled, help, .lookups = NEED_OWNERS, .owner = true)
+#define FIELD_OF_GROUP(id, member_of_group, needs, filled, help)                                   \
+    COMPUTED(id, VALUE_TEXT, owner_group, filled, help,                                            \
+             .lookups = NEED_CGROUPS | NEED_OWNERS_CGROUPS | (needs),                              \
+             .index = offsetof(struct cgroup, member_of_group))
+/* clang-format on */
 
 #endif

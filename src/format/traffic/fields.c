@@ -54,13 +54,6 @@ static struct value per_second(const struct cell *cell)
                    : unknown;
 }
 
-static struct value user(const struct cell *cell)
-{
-    const uint32_t uid = cell->record->traffic.uid;
-
-    return name(cell->context->users ? users_name(cell->context->users, uid) : NULL, uid);
-}
-
 static char *put_end(char *dst, const struct record *record, const struct address *address,
                      uint16_t port)
 {
@@ -98,17 +91,10 @@ static struct value view_to(const struct cell *cell)
 #define PER_SECOND(id, path, ...)                                                                  \
     COMPUTED(id, VALUE_DECIMAL, per_second, 0, "... in a second", MEMBER(path), .gauge = true,     \
              __VA_ARGS__)
-#define OWNED(id, type, function, ...)                                                             \
-    COMPUTED(id, type, function, TRAFFIC_SOCKET, __VA_ARGS__, .lookups = NEED_OWNERS, .owner = true)
-#define GROUP(id, member_of_group, needs, ...)                                                     \
-    COMPUTED(id, VALUE_TEXT, owner_group, TRAFFIC_SOCKET, __VA_ARGS__,                             \
-             .lookups = NEED_CGROUPS | NEED_OWNERS_CGROUPS | (needs),                              \
-             .index = offsetof(struct cgroup, member_of_group))
-
 /* In the order in which --columns=help lists them. Names and meanings stay once released. */
 static const struct field fields[] = {
     NAMED(protocol, traffic.protocol, protocol_word, 0,
-          "tcp, udp, icmp, ...; of what is not IP the ethertype: arp, lldp, ...", .key = true),
+          "tcp, udp, icmp ...; where that is not IP, the ethertype: arp, lldp ...", .key = true),
     ADDRESS(src, traffic.src, TRAFFIC_ADDRESSES, "address that sends", .key = true),
     ADDRESS(dst, traffic.dst, TRAFFIC_ADDRESSES, "address that it sends to", .key = true),
     NUMBER(sport, traffic.sport, TRAFFIC_PORTS, "port that sends", .port = true, .key = true),
@@ -137,24 +123,7 @@ static const struct field fields[] = {
     HOST(dst_host, traffic.dst, TRAFFIC_ADDRESSES, "host name of the address that it sends to"),
     NUMBER(inode, traffic.inode, TRAFFIC_SOCKET,
            "inode of the socket of this host that sends or receives"),
-    OWNED(pid, VALUE_NUMBER, owner_pid,
-          "process that holds that socket; the lowest number if there are several"),
-    OWNED(process, VALUE_TEXT, owner_process, "name of that process"),
-    COMPUTED(processes, VALUE_OWNERS, owner_processes, TRAFFIC_SOCKET,
-             "all processes that hold it open: name/pid/fd; objects in JSON",
-             .lookups = NEED_OWNERS),
-    NUMBER(uid, traffic.uid, TRAFFIC_SOCKET, "number of the user who made that socket"),
-    COMPUTED(user, VALUE_NAME, user, TRAFFIC_SOCKET, "user who made it", MEMBER(traffic.uid),
-             .lookups = NEED_USERS),
-    GROUP(cgroup, path, 0, "path of the cgroup2 of that process; / is the root"),
-    GROUP(unit, unit, 0, "service or scope of systemd that this cgroup is of"),
-    GROUP(container, container, 0, "first 12 digits of the container's id, or its name"),
-    GROUP(pod, pod, 0, "uid of its pod in Kubernetes"),
-    GROUP(container_name, container, NEED_CONTAINERS, "name of that container"),
-    GROUP(pod_name, pod, NEED_CONTAINERS, "namespace and name of that pod in Kubernetes"),
-    VIEW(owners, view_owners, TRAFFIC_SOCKET, 0,
-         "processes that hold the socket: each name once, with their number",
-         .lookups = NEED_OWNERS),
+    FIELDS_OF_SOCKET(TRAFFIC_SOCKET, traffic.uid),
     VIEW(from, view_from, TRAFFIC_ADDRESSES, TRAFFIC_PORTS, "src with its port"),
     VIEW(to, view_to, TRAFFIC_ADDRESSES, TRAFFIC_PORTS, "dst with its port"),
 };
