@@ -71,10 +71,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (size < HEADER)
         return 0;
     const uint16_t ethertype = (uint16_t)(data[0] << 8 | data[1]);
-    size = size - HEADER < MOST ? size - HEADER : MOST;
-    parse(&whole, data + HEADER, size, ethertype);
-    for (size_t length = 0; length < size; length++) {
-        parse(&cut, data + HEADER, length, ethertype);
+    const size_t length = size - HEADER < MOST ? size - HEADER : MOST;
+    parse(&whole, data + HEADER, length, ethertype);
+    for (size_t left = length; left-- > 0;) {
+        parse(&cut, data + HEADER, left, ethertype);
         check_cut(&whole, &cut);
     }
     packet_tag(&whole, ethertype);
