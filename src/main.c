@@ -35,20 +35,14 @@ static const struct personality {
     {"drops", drops_run, &drops_grammar, LISTING_RIGHTS},
     {"closed", closed_run, &closed_grammar, LISTING_RIGHTS},
     {"top", top_run, &top_grammar, LISTING_RIGHTS},
+    {"traffic", traffic_run, &traffic_grammar, LISTING_RIGHTS | 1u << RIGHT_PACKETS},
 };
 
 /* The first words that may follow fastnet. */
-static const struct grammar *const words[] = {&sockets_grammar,
-                                              &netstat_grammar,
-                                              &ss_grammar,
-                                              &arp_grammar,
-                                              &neigh_grammar,
-                                              &conntrack_grammar,
-                                              &doctor_grammar,
-                                              &drops_grammar,
-                                              &closed_grammar,
-                                              &top_grammar,
-                                              NULL};
+static const struct grammar *const words[] = {
+    &sockets_grammar, &netstat_grammar,   &ss_grammar,      &arp_grammar,
+    &neigh_grammar,   &conntrack_grammar, &doctor_grammar,  &drops_grammar,
+    &closed_grammar,  &top_grammar,       &traffic_grammar, NULL};
 
 static const struct personality *find_personality(const char *name)
 {

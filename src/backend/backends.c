@@ -27,6 +27,7 @@ const struct backend *const backends[] = {
     &backend_socket_states,
     &backend_made,
     &backend_drops,
+    &backend_traffic,
     &backend_summary,
     &backend_proc_summary,
 };

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Rows that are not read but made: the caller of the engine concludes them from other tables. */
+#include <errno.h>
+
 #include "fastnet/query.h"
 #include "fastnet/rights.h"
 
@@ -16,6 +18,13 @@ const struct table table_drops = {
     .name = "drops",
     .kind = &kind_drop,
     .rights = 1u << RIGHT_BPF | 1u << RIGHT_OWNERS | 1u << RIGHT_SYMBOLS,
+};
+
+/* What passes interfaces, and whose sockets it is of. */
+const struct table table_traffic = {
+    .name = "packets",
+    .kind = &kind_traffic,
+    .rights = 1u << RIGHT_PACKETS | 1u << RIGHT_OWNERS,
 };
 
 static int dump(const struct query *query, record_fn fn, void *arg)
@@ -37,4 +46,19 @@ const struct backend backend_drops = {
     .tells = TELLS({&table_drops, DROP_FUNCTION | DROP_PROTOCOL | DROP_ADDRESSES | DROP_PORTS |
                                       DROP_INTERFACE | DROP_SOCKET}),
     .dump = dump,
+};
+
+static const char *packets_remedy(const struct table *table, int error)
+{
+    (void)table;
+    return error == -EPERM ? "it needs CAP_NET_RAW (try sudo)" : NULL;
+}
+
+const struct backend backend_traffic = {
+    .name = "AF_PACKET",
+    .source = BACKEND_MADE,
+    .tells = TELLS({&table_traffic, TRAFFIC_ADDRESSES | TRAFFIC_PORTS | TRAFFIC_VLAN |
+                                        TRAFFIC_LLADDRS | TRAFFIC_TCP | TRAFFIC_SOCKET}),
+    .dump = dump,
+    .remedy = packets_remedy,
 };

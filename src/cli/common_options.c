@@ -120,8 +120,8 @@ static void put_short_help(const struct common *common, FILE *stream)
     fprintf(stream, "\nAll options: %s --help. More: man %s.\n", common_command(common, command),
             common->grammar->page);
     for (size_t i = 0; common->words && common->words[i]; i++)
-        fprintf(stream, "%s %s", i ? "" : "Also:", common->words[i]->name);
-    fputs(common->words ? " (-h).\n" : "", stream);
+        fprintf(stream, "%s %s", i ? "" : "Also", common->words[i]->name);
+    fputs(common->words ? " (-h)\n" : "", stream);
 }
 
 static void put_help(const struct common *common, FILE *stream)

@@ -14,9 +14,10 @@
 
 static const char *const groups[] = {"Filter (a value that begins with ! stands for all others)"};
 
-#define PORTS "local_port remote_port orig_sport orig_dport reply_sport reply_dport"
+#define PORTS "local_port remote_port orig_sport orig_dport reply_sport reply_dport sport dport"
 #define ADDRESSES                                                                                  \
-    "local_address remote_address orig_src orig_dst reply_src reply_dst address destination"
+    "local_address remote_address orig_src orig_dst reply_src reply_dst address destination src "  \
+    "dst"
 
 #define WHERE(example)                                                                             \
     OPTION_ROW(OPTION_FILTER, 'X', "where", 0, "rows for which this is true: " example,            \
@@ -65,6 +66,8 @@ static const struct option of_findings[] = {
 
 static const struct option of_drops[] = {WHERE("'process != null'"), PORT, HOST, OF_OWNERS};
 
+static const struct option of_traffic[] = {WHERE("'packets > 9'"), PORT, HOST, OF_OWNERS};
+
 #define TABLE(options)                                                                             \
     {                                                                                              \
         groups, COUNT(groups), options, COUNT(options)                                             \
@@ -75,6 +78,7 @@ const struct option_table filters_of_flows = TABLE(of_flows);
 const struct option_table filters_of_neighbours = TABLE(of_neighbours);
 const struct option_table filters_of_findings = TABLE(of_findings);
 const struct option_table filters_of_drops = TABLE(of_drops);
+const struct option_table filters_of_traffic = TABLE(of_traffic);
 
 const char *filters_typed(const struct filters *filters, const char *name)
 {

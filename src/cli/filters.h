@@ -13,7 +13,7 @@ enum { OPTION_FILTER = 2000 }; /* the id of all of them */
 
 /* The short forms are those that rows have columns for. */
 extern const struct option_table filters_of_sockets, filters_of_flows, filters_of_neighbours,
-    filters_of_findings, filters_of_drops;
+    filters_of_findings, filters_of_drops, filters_of_traffic;
 
 /* What was typed. All filters must hold. Zeroed: none. */
 enum { FILTERS_MAX = 32 };

@@ -58,7 +58,8 @@ struct grammar {
 enum { EXAMPLES_SHORT = 4 };
 
 extern const struct grammar netstat_grammar, arp_grammar, neigh_grammar, conntrack_grammar,
-    ss_grammar, sockets_grammar, doctor_grammar, drops_grammar, closed_grammar, top_grammar;
+    ss_grammar, sockets_grammar, doctor_grammar, drops_grammar, closed_grammar, top_grammar,
+    traffic_grammar;
 
 /* argv[0] is the name for messages. They return the exit status. */
 int netstat_run(int argc, char *const argv[]);
@@ -69,6 +70,7 @@ int ss_run(int argc, char *const argv[]);
 int sockets_run(int argc, char *const argv[]);
 int doctor_run(int argc, char *const argv[]);
 int drops_run(int argc, char *const argv[]);
+int traffic_run(int argc, char *const argv[]);
 int closed_run(int argc, char *const argv[]);
 int top_run(int argc, char *const argv[]);
 

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The packets of an interface as rows, a row for each flow: watches for a while, tells what it saw,
+ * whose it was, and how much of what the interface counted that explains.
+ */
+#ifndef FASTNET_TRAFFIC_H
+#define FASTNET_TRAFFIC_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "fastnet/engine.h"
+#include "fastnet/packet_watch.h"
+
+struct traffic_options {
+    unsigned milliseconds;           /* to watch until the first listing */
+    struct packet_watch_options how; /* without fields and filter, which follow from the listing */
+    const struct listing *listing;   /* read when it begins */
+};
+
+struct traffic;
+
+/* Borrows the options. Returns NULL when memory is short. */
+struct traffic *traffic_create(const struct traffic_options *options);
+void traffic_destroy(struct traffic *traffic);
+
+/*
+ * Both are for struct maker; the maker is a struct traffic. traffic_begin() takes what was seen
+ * since the last call; the first one watches until the time is over or somebody presses ctrl-C.
+ * traffic_list() tells it, and ends the repetition after ctrl-C.
+ */
+void traffic_begin(void *traffic);
+int traffic_list(void *traffic, const struct query *query, record_fn fn, void *arg);
+
+/* How much of what the interface counted the last listing explains. */
+struct traffic_share {
+    bool known;    /* of one interface, whose counters could be read */
+    bool filtered; /* there is a filter */
+    /* Of the flows. Frames are known where the interface counts them: no real device does, because
+     * it counts the packets that segmentation offload has made of them. */
+    uint64_t bytes, frames;
+    uint64_t counted_bytes, counted_frames; /* by the interface; no frames: not known */
+};
+const struct traffic_share *traffic_share(const struct traffic *traffic);
+
+#endif

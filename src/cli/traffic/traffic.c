@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: MIT */
+/* fastnet traffic: which packets pass an interface, by flow, and whose they are. */
+#include "fastnet/traffic.h"
+
+#include <inttypes.h>
+#include <net/if.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/command.h"
+#include "cli/form.h"
+#include "cli/personality.h"
+#include "fastnet/array.h"
+#include "fastnet/thread.h"
+
+enum { FOR_MS = 5000, FLOWS = 65536, THREADS = 8 };
+
+struct traffic_command {
+    struct common common;  /* first */
+    const char *interface; /* NULL: any */
+    unsigned milliseconds;
+    uint64_t flows, threads; /* 0: as many as are usual */
+};
+
+enum { OPTION_FOR = 256, OPTION_FLOWS, OPTION_THREADS };
+
+enum { WHAT, SHOW, OTHER };
+static const char *const groups[] = {"What to watch", "How it is shown", "About fastnet"};
+
+static const struct option options_table[] = {
+    LONG(OPTION_FOR, "for", WHAT, "how long to watch (default 5 seconds)", TAKES("SECONDS")),
+    LONG(OPTION_FLOWS, "flows", WHAT, "so many flows have room (default 65536)", TAKES("COUNT")),
+    LONG(OPTION_THREADS, "threads", WHAT, "so many read packets (default: one a processor)",
+         TAKES("COUNT")),
+    INTERVAL_OPTION(SHOW),
+    HELP_OPTIONS(OTHER),
+    OPTION('V', "version", OTHER, "version and build options"),
+};
+
+static const struct option_table traffic_table = {groups, COUNT(groups), options_table,
+                                                  COUNT(options_table)};
+
+static const struct operands operands[] = {{NULL, "any", CHOICES_INTERFACES}};
+
+static const struct example examples[] = {
+    {"", "flows of 5 s, largest first"},
+    {"lo --for 60 --limit 20", "of an interface, for a minute"},
+    {"--count-by dst/24", "packets to each network"},
+    {"--where 'dport = 443'", "to a port"},
+    {"--columns=owners,to,bytes", "whose they are"},
+    {"-c 1 --ndjson", "again and again, for programs"},
+    {NULL, NULL},
+};
+
+const struct grammar traffic_grammar = {
+    .name = "traffic",
+    .help = "packets that pass an interface, by flow",
+    .tables = {&traffic_table, &filters_of_traffic, &common_options, &common_options_of_owners},
+    .kind = &kind_traffic,
+    .operands = operands,
+    .usage = "[OPTION]... [INTERFACE|any]",
+    .about = "Counts the packets that pass an interface, by flow. Payload is not looked at.",
+    .important = "for c host port where columns sort count-by limit json",
+    .late_groups = 1,
+    .examples = examples,
+    .page = "fastnet-traffic",
+    .version = "backends: AF_PACKET (TPACKET_V3)",
+};
+
+static int take_count(struct traffic_command *command, const struct option *option,
+                      const char *argument, uint64_t most, uint64_t *count)
+{
+    char name[16], range[32];
+
+    if (form_is_digits(argument) && form_is_number(argument, most, count) && *count)
+        return 0;
+    snprintf(name, sizeof name, "--%s", option->name);
+    snprintf(range, sizeof range, "a number from 1 to %" PRIu64 ", not", most);
+    return common_misuse_typed(&command->common, name, range, as_text(argument));
+}
+
+static int take_option(const struct option *option, const char *argument, void *arg)
+{
+    struct traffic_command *command = arg;
+    int status;
+
+    switch (option->id) {
+    case OPTION_FOR:
+        status = common_seconds(&command->common, "--for", argument, &command->milliseconds);
+        if (status || command->milliseconds)
+            return status;
+        return common_misuse(&command->common, "--for=0 sees nothing: packets are only seen while "
+                                               "fastnet watches");
+    case OPTION_FLOWS:
+        return take_count(command, option, argument, PACKET_FLOWS_MAX, &command->flows);
+    case OPTION_THREADS:
+        return take_count(command, option, argument, PACKET_THREADS_MAX, &command->threads);
+    default:
+        if (command->interface)
+            return common_misuse_typed(&command->common, command->interface,
+                                       "one interface is watched, not also", as_text(argument));
+        command->interface = argument;
+        return 0;
+    }
+}
+
+/* --- How much that is ------------------------------------------------------------------------- */
+
+struct totals {
+    const struct traffic_command *command;
+    const struct traffic *traffic;
+};
+
+/* More than all is a difference of clocks, or a tag that the device does not count. */
+static double percent(uint64_t part, uint64_t whole)
+{
+    return part >= whole ? 100 : 100.0 * (double)part / (double)whole;
+}
+
+/* A line for people. */
+static void note_share(const void *arg, struct report *report)
+{
+    const struct totals *totals = arg;
+    const struct traffic_share *share = traffic_share(totals->traffic);
+    char frames[48] = "";
+
+    if (totals->command->common.format != FORMAT_PLAIN || !share->known || !share->counted_bytes)
+        return;
+    if (share->counted_frames)
+        snprintf(frames, sizeof frames, " and %.3g %% of the frames",
+                 percent(share->frames, share->counted_frames));
+    report_note(report, "these flows are %.3g %% of the bytes%s that %s counted%s",
+                percent(share->bytes, share->counted_bytes), frames, totals->command->interface,
+                share->filtered ? "; a filter chose them" : "");
+}
+
+/* --- The listing ------------------------------------------------------------------------------ */
+
+static int most_first(const struct record *a, const struct record *b)
+{
+    return (a->traffic.bytes < b->traffic.bytes) - (a->traffic.bytes > b->traffic.bytes);
+}
+
+static int list(const struct traffic_command *command, struct traffic *traffic,
+                struct listing_command *listing)
+{
+    const struct maker maker = {traffic_begin, traffic_list, traffic};
+    const struct listing_table table = {.table = &table_traffic, .if_missing = MISSING_ENDS};
+    const struct totals totals = {command, traffic};
+    const struct common *common = &command->common;
+
+    *listing = (struct listing_command){
+        .common = common,
+        .kind = &kind_traffic,
+        .columns = {common->format != FORMAT_PLAIN
+                        ? "protocol src dst sport dport packets frames bytes packets_per_second "
+                          "bytes_per_second tcp_flags first last interface"
+                        : "protocol from to packets frames bytes packets_per_second "
+                          "bytes_per_second tcp_flags",
+                    command->interface ? NULL : "interface"},
+        .drop = "frames tcp_flags packets_per_second bytes_per_second packets",
+        .whole = "from to",
+        .listing = {.tables = &table, .table_count = 1, .maker = &maker, .compare = most_first},
+        .after_each_pass = note_share,
+        .arg = &totals,
+    };
+    return command_run(listing);
+}
+
+/* An index; 0: any. Returns 0 or a status. */
+static int find_interface(struct traffic_command *command, uint32_t *index)
+{
+    const char *name = command->interface;
+
+    *index = 0;
+    if (name && strcmp(name, "any") == 0)
+        command->interface = name = NULL;
+    if (!name || (*index = if_nametoindex(name)) != 0)
+        return 0;
+    return common_misuse_typed(&command->common, command->common.grammar->name,
+                               "there is no interface", as_text(name));
+}
+
+static int watch(const struct traffic_command *command, uint32_t interface)
+{
+    const struct common *common = &command->common;
+    const unsigned usual = thread_processors() < THREADS ? thread_processors() : THREADS;
+    struct listing_command listing = {.common = common};
+    struct traffic_options options = {
+        .milliseconds = command->milliseconds ? command->milliseconds
+                        : common->interval_ms ? common->interval_ms
+                                              : FOR_MS,
+        .how = {.interface = interface,
+                .threads = command->threads ? (unsigned)command->threads : usual,
+                .flows = command->flows ? command->flows : FLOWS,
+                .repeats = common->interval_ms != 0},
+        .listing = &listing.listing,
+    };
+    struct traffic *traffic;
+    int status;
+
+    if (options.how.threads > options.how.flows)
+        options.how.threads = (unsigned)options.how.flows;
+    traffic = traffic_create(&options);
+    if (!traffic) {
+        fprintf(stderr, "%s: out of memory\n", common->program);
+        return STATUS_FAILURE;
+    }
+    if (isatty(STDERR_FILENO) && !common->explain)
+        fprintf(stderr, "%s: watching for %g s; ctrl-C shows what there is\n", common->program,
+                options.milliseconds / 1000.0);
+    status = list(command, traffic, &listing);
+    traffic_destroy(traffic);
+    return status;
+}
+
+int traffic_run(int argc, char *const argv[])
+{
+    struct traffic_command command = {.interface = NULL};
+    uint32_t interface;
+    bool done = false;
+    int status =
+        common_parse(&command.common, &traffic_grammar, argc, argv, take_option, &command, &done);
+    const struct common *common = &command.common;
+
+    if (status || done)
+        return status;
+    if (common->proc_root || common->backend != BACKEND_AUTO)
+        return common_misuse(common, "packets are seen while they pass: %s does not tell them",
+                             common->proc_root ? "a captured tree" : "--backend");
+    if (common->all_netns)
+        return common_misuse(common, "packets are seen in one network namespace: --netns names it");
+    if (common->exact)
+        return common_misuse(common, "--exact is for tables that are read: packets pass once");
+    status = find_interface(&command, &interface);
+    return status ? status : watch(&command, interface);
+}

@@ -1,0 +1,312 @@
+/* SPDX-License-Identifier: MIT */
+#include "fastnet/traffic.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <linux/if_ether.h>
+#include <netinet/in.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "doctor/gather.h"
+#include "doctor/packet_sockets.h"
+#include "fastnet/array.h"
+#include "fastnet/clock.h"
+#include "fastnet/netlink.h"
+#include "fastnet/predicate.h"
+
+/* What an interface has counted, as far as a packet is seen: of lo only what came in. */
+struct counted {
+    bool known, is_device;
+    uint64_t bytes, frames;
+};
+
+enum { SENDER, RECEIVER, ENDS };
+
+struct traffic {
+    const struct traffic_options *options;
+    struct packet_watch *watch;
+    struct engine *engine;
+    int error; /* of the watch, or 0 */
+    struct counted before, now;
+    struct traffic_share share;
+    struct address *own; /* addresses of this namespace, in order */
+    size_t own_count, own_capacity;
+    struct sought *sought;
+    size_t sought_count, sought_capacity;
+    struct fitting (*fitting)[ENDS]; /* of each flow; NULL: sockets are not asked for */
+    size_t fitting_capacity;
+    const struct query *query; /* this and the next three: of the listing under way */
+    record_fn fn;
+    void *arg;
+    size_t row;
+};
+
+struct traffic *traffic_create(const struct traffic_options *options)
+{
+    struct traffic *traffic = calloc(1, sizeof *traffic);
+
+    if (!traffic)
+        return NULL;
+    traffic->options = options;
+    traffic->engine = engine_create(netlink_create(NULL));
+    if (traffic->engine)
+        return traffic;
+    traffic_destroy(traffic);
+    return NULL;
+}
+
+void traffic_destroy(struct traffic *traffic)
+{
+    if (!traffic)
+        return;
+    packet_watch_destroy(traffic->watch);
+    engine_destroy(traffic->engine);
+    free(traffic->own);
+    free(traffic->sought);
+    free(traffic->fitting);
+    free(traffic);
+}
+
+const struct traffic_share *traffic_share(const struct traffic *traffic)
+{
+    return &traffic->share;
+}
+
+/* --- Interfaces ------------------------------------------------------------------------------- */
+
+/* Hands on the interfaces with these fields. What cannot be read is not known. */
+static int read_interfaces(struct traffic *traffic, uint64_t fields, record_fn fn)
+{
+    static const struct listing_table table = {.table = &table_interfaces, .unnamed = true};
+    const struct listing listing = {
+        .needs.fields = fields, .proc_root = "/proc", .tables = &table, .table_count = 1};
+    struct report losses = {.partial = false};
+
+    return gather(traffic->engine, &listing, fn, traffic, &losses);
+}
+
+/* lo counts packets without a header, and each of them twice. */
+static int take_counters(const struct record *record, void *arg)
+{
+    struct traffic *traffic = arg;
+    const struct interface_record *interface = &record->interface;
+    const uint64_t *counters = interface->counters;
+    const bool is_lo = interface->index == PACKET_LOOPBACK;
+
+    if (interface->index != traffic->options->how.interface || interface->labelled ||
+        !(record->has & INTERFACE_COUNTERS))
+        return 0;
+    traffic->now = (struct counted){
+        .known = true,
+        .is_device = !(record->has & INTERFACE_KIND) && !is_lo,
+        .frames = counters[RX_PACKETS] + (is_lo ? 0 : counters[TX_PACKETS]),
+        .bytes =
+            counters[RX_BYTES] + (is_lo ? counters[RX_PACKETS] * ETH_HLEN : counters[TX_BYTES]),
+    };
+    return 0;
+}
+
+static void count_interface(struct traffic *traffic)
+{
+    traffic->before = traffic->now;
+    traffic->now = (struct counted){.known = false};
+    if (traffic->options->how.interface)
+        (void)read_interfaces(traffic, INTERFACE_INDEX | INTERFACE_COUNTERS | INTERFACE_KIND,
+                              take_counters);
+}
+
+static int take_own(const struct record *record, void *arg)
+{
+    struct traffic *traffic = arg;
+    const struct interface_record *interface = &record->interface;
+
+    for (size_t i = 0; record->has & INTERFACE_ADDRESSES && i < interface->address_count; i++) {
+        struct address *own = array_with_room(traffic->own, &traffic->own_capacity,
+                                              traffic->own_count + 1, sizeof *own);
+        if (!own)
+            return -ENOMEM;
+        traffic->own = own;
+        own[traffic->own_count++] = interface->addresses[i].local.address;
+    }
+    return 0;
+}
+
+static int by_address(const void *a, const void *b)
+{
+    return memcmp(a, b, sizeof(struct address));
+}
+
+static bool is_own(const struct traffic *traffic, const struct address *address)
+{
+    const bool is_loopback = address->family == AF_INET && address->bytes[0] == IN_LOOPBACKNET;
+
+    return is_loopback || (traffic->own_count && bsearch(address, traffic->own, traffic->own_count,
+                                                         sizeof *address, by_address));
+}
+
+/* --- Whose packets they are ------------------------------------------------------------------- */
+
+static int seek_end(struct traffic *traffic, const struct traffic_record *seen, int end)
+{
+    const struct endpoint ends[ENDS] = {{seen->src, seen->sport}, {seen->dst, seen->dport}};
+    struct sought *sought;
+
+    if (!is_own(traffic, &ends[end].address))
+        return 0;
+    sought = array_with_room(traffic->sought, &traffic->sought_capacity, traffic->sought_count + 1,
+                             sizeof *sought);
+    if (!sought)
+        return -ENOMEM;
+    traffic->sought = sought;
+    sought[traffic->sought_count++] = (struct sought){
+        (uint8_t)seen->protocol, ends[end], ends[!end], &traffic->fitting[traffic->row][end]};
+    return 0;
+}
+
+static int seek(const struct record *record, void *arg)
+{
+    struct traffic *traffic = arg;
+    const struct traffic_record *seen = &record->traffic;
+    int error = 0;
+
+    if (record->has & TRAFFIC_PORTS &&
+        (seen->protocol == IPPROTO_TCP || seen->protocol == IPPROTO_UDP)) {
+        error = seek_end(traffic, seen, SENDER);
+        if (!error)
+            error = seek_end(traffic, seen, RECEIVER);
+    }
+    traffic->row++;
+    return error;
+}
+
+static int count_row(const struct record *record, void *arg)
+{
+    (void)record;
+    ++*(size_t *)arg;
+    return 0;
+}
+
+static int find_sockets(struct traffic *traffic, struct report *report)
+{
+    size_t rows = 0;
+    int error;
+
+    (void)packet_watch_list(traffic->watch, count_row, &rows);
+    void *fitting = array_with_room(traffic->fitting, &traffic->fitting_capacity, rows + 1,
+                                    sizeof *traffic->fitting);
+    if (!fitting)
+        return -ENOMEM;
+    traffic->fitting = fitting;
+    memset(fitting, 0, (rows + 1) * sizeof *traffic->fitting);
+    traffic->row = traffic->own_count = traffic->sought_count = 0;
+    error = read_interfaces(traffic, INTERFACE_INDEX | INTERFACE_ADDRESSES, take_own);
+    if (traffic->own_count)
+        qsort(traffic->own, traffic->own_count, sizeof *traffic->own, by_address);
+    if (!error)
+        error = packet_watch_list(traffic->watch, seek, traffic);
+    return error ? error
+                 : packet_sockets_find(traffic->engine, traffic->sought, traffic->sought_count,
+                                       report);
+}
+
+/* The sender's socket; the receiver's, if the sender is elsewhere or not known. */
+static void take_socket(const struct fitting fitting[ENDS], struct record *record)
+{
+    for (int end = 0; end < ENDS && !(record->has & TRAFFIC_SOCKET); end++)
+        if (fitting[end].count == 1 && fitting[end].inode) {
+            record->traffic.inode = fitting[end].inode;
+            record->traffic.uid = fitting[end].uid;
+            record->has |= TRAFFIC_SOCKET;
+        }
+}
+
+/* --- To watch --------------------------------------------------------------------------------- */
+
+static int start(struct traffic *traffic)
+{
+    struct packet_watch_options how = traffic->options->how;
+    int error;
+
+    how.fields = traffic->options->listing->needs.fields & (TRAFFIC_VLAN | TRAFFIC_LLADDRS);
+    how.where = traffic->options->listing->where;
+    error = packet_watch_create(&traffic->watch, &how);
+    if (error)
+        return error;
+    clock_catch_interrupt();
+    count_interface(traffic);
+    error = packet_watch_start(traffic->watch);
+    clock_wait(clock_nanoseconds(CLOCK_MONOTONIC) +
+               traffic->options->milliseconds * (CLOCK_SECOND / 1000));
+    return error;
+}
+
+void traffic_begin(void *maker)
+{
+    struct traffic *traffic = maker;
+
+    if (!traffic->watch && !traffic->error)
+        traffic->error = start(traffic);
+    if (traffic->error)
+        return;
+    count_interface(traffic);
+    traffic->error = packet_watch_take(traffic->watch);
+}
+
+/* --- Rows ------------------------------------------------------------------------------------- */
+
+static int take_row(const struct record *record, void *arg)
+{
+    struct traffic *traffic = arg;
+    struct record row = *record;
+
+    if (traffic->query->needs & TRAFFIC_SOCKET)
+        take_socket(traffic->fitting[traffic->row], &row);
+    traffic->row++;
+    if (predicate_may_hold(traffic->query->where, &row, KNOWN_ALWAYS | row.has)) {
+        traffic->share.bytes += row.traffic.bytes;
+        traffic->share.frames += row.traffic.frames;
+    }
+    return traffic->fn(&row, traffic->arg);
+}
+
+static void report_totals(const struct packet_totals *totals, struct report *report)
+{
+    if (totals->lost)
+        report_loss(report,
+                    "%" PRIu64 " frame%s lost: fastnet was too slow for them (--threads, a filter)",
+                    totals->lost, totals->lost == 1 ? " was" : "s were");
+    if (totals->forgotten)
+        report_note(report,
+                    "%" PRIu64 " flow%s made room for others: %" PRIu64 " packet%s, %" PRIu64
+                    " bytes (--flows)",
+                    totals->forgotten, totals->forgotten == 1 ? "" : "s", totals->forgotten_packets,
+                    totals->forgotten_packets == 1 ? "" : "s", totals->forgotten_bytes);
+    if (totals->down)
+        report_note(report, "an interface went down meanwhile, or away");
+}
+
+int traffic_list(void *maker, const struct query *query, record_fn fn, void *arg)
+{
+    struct traffic *traffic = maker;
+    int error = traffic->error;
+
+    if (clock_interrupted() || error)
+        query->report->ended = true;
+    if (error)
+        return error;
+    report_totals(packet_watch_totals(traffic->watch), query->report);
+    traffic->share = (struct traffic_share){
+        .known = traffic->before.known && traffic->now.known,
+        .filtered = query->where != NULL,
+        .counted_bytes = traffic->now.bytes - traffic->before.bytes,
+        .counted_frames = traffic->now.is_device ? 0 : traffic->now.frames - traffic->before.frames,
+    };
+    if (query->needs & TRAFFIC_SOCKET)
+        error = find_sockets(traffic, query->report);
+    traffic->query = query;
+    traffic->fn = fn;
+    traffic->arg = arg;
+    traffic->row = 0;
+    return error ? error : packet_watch_list(traffic->watch, take_row, traffic);
+}

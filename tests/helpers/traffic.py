@@ -1,0 +1,197 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: MIT
+"""Sends frames, and says which flows they are.
+
+    traffic.py kinds INTERFACE           a few of each kind; prints the flows of an exact listing as CSV
+    traffic.py tags INTERFACE            in VLANs; prints vlan, source port and frames
+    traffic.py send INTERFACE COUNT      of one flow
+    traffic.py flood INTERFACE COUNT     COUNT of TCP, each from another source, and ten flows of UDP;
+                                         prints the ten
+    traffic.py talk ADDRESS              datagrams and a connection in this process, until stdin ends
+"""
+import ipaddress
+import random
+import socket
+import struct
+import sys
+
+HERE, THERE = "10.9.0.1", "10.9.0.2"
+HERE6, THERE6 = "2001:db8::1", "2001:db8::2"
+ETHERNET = bytes.fromhex("020000000001" "020000000002")
+SOL_PACKET, PACKET_VNET_HDR = 263, 15
+
+
+def opened(interface):
+    made = socket.socket(socket.AF_PACKET, socket.SOCK_RAW)
+    made.bind((interface, 0))
+    return made
+
+
+def ethernet(ethertype, data):
+    return ETHERNET + struct.pack("!H", ethertype) + data
+
+
+def ipv4(protocol, data, fragment=0, number=1, options=b"", source=HERE, first=None):
+    length = 20 + len(options)
+    header = struct.pack("!BBHHHBBH4s4s", first or 0x40 | length // 4, 0, length + len(data), number,
+                         fragment, 64, protocol, 0, socket.inet_aton(source),
+                         socket.inet_aton(THERE))
+    return ethernet(0x800, header + options + data)
+
+
+def ipv6(following, data):
+    return ethernet(0x86dd, struct.pack("!IHBB16s16s", 6 << 28, len(data), following, 64,
+                                        ipaddress.ip_address(HERE6).packed,
+                                        ipaddress.ip_address(THERE6).packed) + data)
+
+
+def ports(source, size=8):
+    return struct.pack("!HH", source, 80) + bytes(size - 4)
+
+
+def udp(source, size=8):
+    return struct.pack("!HHHH", source, 80, 8 + size, 0) + bytes(size)
+
+
+def tcp(source, flags, size=0, options=b""):
+    return struct.pack("!HHIIBBHHH", source, 80, 1, 1, (20 + len(options)) << 2, flags, 100, 0,
+                       0) + options + bytes(size)
+
+
+def offload(size, payload, version=4):
+    """Frames of a device that parts them: the header of virtio says into which packets."""
+    network = 20 if version == 4 else 40
+    head = struct.pack("=BBHHHH", 1, 1 if version == 4 else 4, 14 + network + 20, size,
+                       14 + network, 16)
+    return head + (ipv4(6, tcp(60, 16, payload)) if version == 4 else ipv6(6, tcp(60, 16, payload)))
+
+
+EXTENSION = bytes.fromhex("00000104" "00000000")  # to be followed by ...
+
+
+def extension(following):
+    return bytes([following]) + EXTENSION[1:]
+
+
+def fragment6(following, offset, more):
+    return struct.pack("!BBHI", following, 0, offset << 3 | more, 77)
+
+
+# Each: the columns protocol, src, dst, sport, dport; and the frames.
+V4, V6, NONE = (HERE, THERE), (HERE6, THERE6), ("", "")
+KINDS = [
+    ("tcp", V4, 1, [ipv4(6, tcp(1, 2)), ipv4(6, tcp(1, 24, 900, bytes(12)))]),
+    ("udp", V4, 2, [ipv4(17, udp(2))]),
+    ("udp", V4, 3, [ipv4(17, udp(3, 1400))]),
+    ("udplite", V4, 4, [ipv4(136, ports(4))]),
+    ("sctp", V4, 5, [ipv4(132, ports(5, 12))]),
+    ("dccp", V4, 6, [ipv4(33, ports(6, 16))]),
+    ("icmp", V4, None, [ipv4(1, b"\x08" + bytes(60))]),
+    ("igmp", V4, None, [ipv4(2, bytes(8), options=bytes.fromhex("94040000"))]),
+    ("udp", V4, 7, [ipv4(17, udp(7), options=bytes.fromhex("94040000"))]),
+    ("gre", V4, None, [ipv4(47, bytes.fromhex("00000800") + ipv4(17, udp(8))[14:])]),
+    ("ipip", V4, None, [ipv4(4, ipv4(17, udp(8))[14:])]),
+    ("esp", V4, None, [ipv4(50, bytes(40))]),
+    ("253", V4, None, [ipv4(253, bytes(40))]),
+    # fragments: those of a datagram in order, and those whose first one comes last
+    ("udp", V4, 9, [ipv4(17, udp(9, 800), 0x2000, 5), ipv4(17, bytes(808), 0x2000 | 102, 5),
+                    ipv4(17, bytes(16), 204, 5)]),
+    ("udp", V4, None, [ipv4(17, bytes(16), 102, 6)]),
+    ("udp", V4, 10, [ipv4(17, udp(10, 800), 0x2000, 6)]),
+    ("tcp", V6, 11, [ipv6(6, tcp(11, 18))]),
+    ("udp", V6, 12, [ipv6(17, udp(12))]),
+    ("icmpv6", V6, None, [ipv6(58, bytes(32))]),
+    ("udp", V6, 13, [ipv6(0, extension(60) + extension(17) + udp(13))]),
+    ("udp", V6, 14, [ipv6(44, fragment6(17, 0, 1) + udp(14, 800)),
+                     ipv6(44, fragment6(17, 101, 0) + bytes(100))]),
+    ("tcp", V6, 15, [ipv6(43, extension(6) + tcp(15, 4))]),
+    ("59", V6, None, [ipv6(59, bytes(10))]),
+    ("arp", NONE, None, [ethernet(0x806, bytes(28))]),
+    ("lldp", NONE, None, [ethernet(0x88cc, bytes(50))]),
+    ("802.2", NONE, None, [ethernet(38, bytes.fromhex("424203") + bytes(40))]),
+    ("mpls", NONE, None, [ethernet(0x8847, bytes.fromhex("00010140") + bytes(40))]),
+    ("35041", NONE, None, [ethernet(0x88e1, bytes(46))]),
+    # IPv4 whose header is too short; IPv4 that says it is IPv6
+    ("ip", NONE, None, [ipv4(17, udp(16), first=0x44), ipv4(17, udp(16), first=0x65)]),
+    ("udp", V4, 17, [ethernet(0x8100, b"\0\7\x08\0" + ipv4(17, udp(17))[14:])]),
+    ("udp", V6, 18, [ethernet(0x88a8, b"\0\7\x81\0\0\x08\x86\xdd" + ipv6(17, udp(18))[14:])]),
+]
+# payload bytes of packets, and of the frame: the packets that it stands for
+OFFLOADED = [("tcp", V4, 1000, 5000, 5), ("tcp", V6, 1000, 5001, 6), ("tcp", V4, 1400, 2000, 2)]
+
+
+def kinds(interface):
+    out, rows = opened(interface), {}
+
+    def count(key, packets, frame):
+        row = rows.setdefault(key, [0, 0, 0])
+        row[0] += packets
+        row[1] += 1
+        row[2] += len(frame)
+
+    for number, (protocol, ends, port, frames) in enumerate(KINDS):
+        for _ in range(1 + number % 3):
+            for frame in frames:
+                out.send(frame)
+                count((protocol, *ends, port or "", "80" if port else ""), 1, frame)
+    with_header = opened(interface)
+    with_header.setsockopt(SOL_PACKET, PACKET_VNET_HDR, 1)
+    for protocol, ends, size, payload, packets in OFFLOADED:
+        frame = offload(size, payload, 4 if ends is V4 else 6)
+        with_header.send(frame)
+        count((protocol, *ends, 60, "80"), packets, frame[10:])
+    for key, row in rows.items():
+        print(*key, *row, sep=",")
+
+
+def tags(interface):
+    out = opened(interface)
+    for vlan, port, frames in ((7, 1, 2), (8, 1, 3), (4095, 2, 1), (0, 3, 1)):
+        for _ in range(frames):
+            out.send(ethernet(0x8100, struct.pack("!HH", vlan | 0x6000, 0x800) +
+                              ipv4(17, udp(port))[14:]))
+        print(vlan, port, frames, sep=",")
+    for _ in range(4):
+        out.send(ethernet(0x88a8, struct.pack("!HHHH", 9, 0x8100, 7, 0x86dd) +
+                          ipv6(17, udp(4))[14:]))
+    print(9, 4, 4, sep=",")
+    out.send(ipv4(17, udp(5)))
+    print("", 5, 1, sep=",")
+
+
+def send(interface, count):
+    out, frame = opened(interface), ipv4(17, udp(20, 22))
+    for _ in range(int(count)):
+        out.send(frame)
+
+
+def flood(interface, count):
+    out = opened(interface)
+    for i in range(int(count)):
+        out.send(ipv4(6, tcp(i & 0xffff, 2), source=socket.inet_ntoa(
+            struct.pack("!I", random.getrandbits(32)))))
+        if i % 500 == 0:
+            for port in range(1, 11):
+                out.send(ipv4(17, udp(port)))
+    for port in range(1, 11):
+        print("udp", HERE, port, (int(count) + 499) // 500, sep=",")
+
+
+def talk(address):
+    family = socket.AF_INET6 if ":" in address else socket.AF_INET
+    listener = socket.create_server((address, 7101), family=family)
+    client = socket.create_connection((address, 7101))
+    server = listener.accept()[0]
+    taker = socket.socket(family, socket.SOCK_DGRAM)
+    taker.bind(("", 7102))
+    sender = socket.socket(family, socket.SOCK_DGRAM)
+    print("ready", flush=True)
+    for _ in iter(sys.stdin.readline, ""):
+        client.sendall(b"question")
+        server.sendall(b"answer")
+        sender.sendto(b"datagram", (address, 7102))
+        print("said", flush=True)
+
+
+if __name__ == "__main__":
+    globals()[sys.argv[1]](*sys.argv[2:])
