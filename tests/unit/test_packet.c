@@ -3,6 +3,7 @@
 #include <linux/if_ether.h>
 #include <netinet/in.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "backend/packet/packet.h"
@@ -55,10 +56,11 @@ static const char *flow_of(uint16_t ethertype, const char *digits, struct packet
     uint8_t bytes[160];
     size_t size = 0;
     char src[INET6_ADDRSTRLEN] = "", dst[INET6_ADDRSTRLEN] = "", ports[16] = "", tag[16] = "";
-    unsigned byte;
 
-    for (; sscanf(digits + 2 * size, "%2x", &byte) == 1; size++)
-        bytes[size] = (uint8_t)byte;
+    for (; digits[2 * size]; size++) {
+        const char pair[] = {digits[2 * size], digits[2 * size + 1], '\0'};
+        bytes[size] = (uint8_t)strtoul(pair, NULL, 16);
+    }
     packet_parse(packet, bytes, size, ethertype);
     const struct flow_key *key = &packet->key;
     if (key->has & TRAFFIC_ADDRESSES) {

@@ -137,12 +137,12 @@ static void a_flood_costs_none_of_the_ten_largest(void **state)
         const uint32_t source = i * UINT32_C(2654435761);
         memcpy(packet.key.src, &source, sizeof source);
         add(flows, packet, i);
-        for (uint16_t large = 0; large < LARGE && i % EVERY == 0; large++)
-            add(flows, of(IPPROTO_UDP, large), i);
+        for (unsigned large = 0; large < LARGE && i % EVERY == 0; large++)
+            add(flows, of(IPPROTO_UDP, (uint16_t)large), i);
         assert_true(flows->count <= CAPACITY);
     }
-    for (uint16_t large = 0; large < LARGE; large++) {
-        const struct flow *flow = flow_of(flows, IPPROTO_UDP, large);
+    for (unsigned large = 0; large < LARGE; large++) {
+        const struct flow *flow = flow_of(flows, IPPROTO_UDP, (uint16_t)large);
         assert_non_null(flow);
         assert_int_equal(flow->frames, FLOOD / EVERY);
     }

@@ -129,7 +129,7 @@ static int once_body(void)
     usleep(1000);
     REQUIRE(packet_watch_start(watch) == 0);
     for (uint16_t i = 0; i < 8; i++)
-        REQUIRE(send_datagrams(i, 100u + i, 50u * i));
+        REQUIRE(send_datagrams(i, 100u + i, (size_t)50 * i));
     usleep(1000);
     REQUIRE(packet_watch_take(watch) == 0);
     for (uint16_t i = 0; i < 8; i++) {

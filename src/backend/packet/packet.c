@@ -64,7 +64,7 @@ static void take_transport(struct packet *packet, struct rest *rest)
     if (packet->key.protocol == IPPROTO_TCP && left_of(rest) > TCP_FLAGS) {
         packet->tcp_flags = header[TCP_FLAGS];
         packet->has_tcp = true;
-        rest->behind += header[TCP_FLAGS - 1] / 16 * 4U;
+        rest->behind += (size_t)4 * (header[TCP_FLAGS - 1] >> 4);
     }
 }
 
@@ -89,7 +89,7 @@ static void take_fragment(struct packet *packet, unsigned offset, bool more, uin
 static bool take_ipv4(struct packet *packet, struct rest *rest)
 {
     const uint8_t *header = next(rest, sizeof(struct iphdr));
-    const size_t size = header ? (header[0] & 15U) * 4U : 0;
+    const size_t size = header ? (size_t)4 * (header[0] & 15U) : 0;
 
     if (size < sizeof(struct iphdr) || header[0] >> 4 != 4)
         return false;
@@ -117,7 +117,8 @@ static bool take_extension(struct packet *packet, struct rest *rest)
     if (type == IPPROTO_FRAGMENT)
         take_fragment(packet, read16(header + 2) >> 3, header[3] & 1,
                       (uint32_t)read16(header + 4) << 16 | read16(header + 6));
-    rest->behind += type == IPPROTO_FRAGMENT ? sizeof(struct ip6_frag) : (header[1] + 1U) * 8U;
+    rest->behind +=
+        type == IPPROTO_FRAGMENT ? sizeof(struct ip6_frag) : (size_t)8 * (header[1] + 1U);
     return true;
 }
 

@@ -44,8 +44,9 @@ struct reader {
     struct packet_watch *watch;
     int fd;
     uint8_t *ring;
-    unsigned block; /* the next one, or that of the packets that are left */
-    unsigned left;
+    unsigned block;    /* the next one, or that of the packets that are left */
+    bool has_block;    /* it is this one, and not the next */
+    unsigned left;     /* packets of it */
     const uint8_t *at; /* the next of them */
     struct packet_flows *flows;
     struct packet_totals totals; /* packets, frames and bytes */
@@ -94,7 +95,7 @@ static void find_frame(struct frame *frame, const struct tpacket3_hdr *header,
     frame->link = frame->is_ethernet ? ETH_HLEN : header->tp_net - header->tp_mac;
     frame->ethertype = ntohs(from->sll_protocol);
     if (frame->is_ethernet)
-        frame->ethertype = (uint16_t)(frame->bytes[2 * ETH_ALEN] << 8 | frame->bytes[ETH_HLEN - 1]);
+        frame->ethertype = (uint16_t)(frame->bytes[ETH_HLEN - 2] << 8 | frame->bytes[ETH_HLEN - 1]);
     if (frame->is_ethernet && frame->ethertype < TRAFFIC_ETHERTYPES) /* a length */
         frame->ethertype = ETH_P_802_2;
 }
@@ -111,7 +112,7 @@ static size_t payload_of(const struct packet *packet, const struct virtio_net_hd
     if (is_udp)
         return transport - frame->link + sizeof(struct udphdr);
     return transport + 12 < frame->captured
-               ? transport - frame->link + frame->bytes[transport + 12] / 16 * 4U
+               ? transport - frame->link + (size_t)4 * (frame->bytes[transport + 12] >> 4)
                : packet->payload;
 }
 
@@ -171,15 +172,17 @@ static bool has_packet(struct reader *reader)
 {
     while (!reader->left) {
         uint8_t *begin = reader->ring + reader->block * reader->watch->block_bytes;
-        struct tpacket_hdr_v1 *block = &((struct tpacket_block_desc *)(void *)begin)->hdr.bh1;
-        if (reader->at) {
+        struct tpacket_block_desc *descriptor = (void *)begin;
+        struct tpacket_hdr_v1 *block = &descriptor->hdr.bh1;
+        if (reader->has_block) {
             __atomic_store_n(&block->block_status, TP_STATUS_KERNEL, __ATOMIC_RELEASE);
             reader->block = reader->block + 1 < reader->watch->blocks ? reader->block + 1 : 0;
-            reader->at = NULL;
+            reader->has_block = false;
             continue;
         }
         if (!(__atomic_load_n(&block->block_status, __ATOMIC_ACQUIRE) & TP_STATUS_USER))
             return false;
+        reader->has_block = true;
         reader->at = begin + block->offset_to_first_pkt;
         reader->left = block->num_pkts;
     }
@@ -455,7 +458,7 @@ static void go_on(struct packet_watch *watch, bool ending)
 
 static void settle(void)
 {
-    struct timespec left = {0, SETTLE_MS * MILLISECOND};
+    struct timespec left = {0, (long)SETTLE_MS * MILLISECOND};
 
     while (nanosleep(&left, &left) < 0 && errno == EINTR)
         continue;
