@@ -3,8 +3,8 @@
  * The program reads the headers once, for each kind of link and each version of IP, into the
  * sixteen words of memory that classic BPF has. Then it judges what it has read: there is one such
  * part for IPv4, one for IPv6 and one for all else. It reads nothing without a look at the length:
- * a load from behind the end would refuse the packet. Nor does it use SKF_NET_OFF, with which the
- * kernel reads no header that lies in pages, as those of PACKET_TX_RING do.
+ * a load from behind the end would refuse the packet. Nor does it use SKF_NET_OFF, with which older
+ * kernels read no header that lies in pages instead of the first piece of a packet.
  */
 #include "backend/packet/packet_filter.h"
 
