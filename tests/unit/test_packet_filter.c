@@ -17,6 +17,7 @@
 #include "../fuzz/kernel_filter.h"
 #include "../fuzz/packet_rows.h"
 #include "cli/where/where.h"
+#include "fastnet/query.h"
 #include "kit.h"
 
 enum { SNAP = 96, FRAME_MAX = 128 };
@@ -325,6 +326,27 @@ static void what_packets_do_not_tell_is_left_to_the_engine(void **state)
     }
 }
 
+static void what_a_program_compares_is_explained(void **state)
+{
+    struct explanation explanation = {.count = 0};
+    struct where where = {0};
+    const struct predicate *predicate = where_parse(
+        &where, &kind_packet, "dport = 1 and frames = 1 and (src = 10.0.0.1 or dport = 2)");
+
+    (void)state;
+    packet_filter_explain(predicate, packet_members, &explanation);
+    assert_int_equal(explanation.count, 2);
+    assert_int_equal(explanation.members[0], packet_members[PACKET_SRC]);
+    assert_int_equal(explanation.members[1], packet_members[PACKET_DPORT]);
+    assert_ptr_equal(strstr(explanation.text, "program of "), explanation.text);
+    where_finish(&where);
+
+    explanation = (struct explanation){.count = 0};
+    packet_filter_explain(NULL, packet_members, &explanation);
+    assert_int_equal(explanation.count, 0);
+    assert_string_equal(explanation.text, "");
+}
+
 static void without_a_predicate_all_packets_are_cut(void **state)
 {
     struct sock_fprog program;
@@ -441,6 +463,7 @@ int main(void)
         cmocka_unit_test(what_is_cut_passes_unless_what_is_left_tells_enough),
         cmocka_unit_test(a_header_that_is_no_header_of_ip_passes),
         cmocka_unit_test(what_packets_do_not_tell_is_left_to_the_engine),
+        cmocka_unit_test(what_a_program_compares_is_explained),
         cmocka_unit_test(without_a_predicate_all_packets_are_cut),
         cmocka_unit_test(a_program_that_is_too_long_is_not_made),
         cmocka_unit_test(the_kernel_takes_the_programs_and_refuses_the_same),

@@ -16,6 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "backend/explanation.h"
 #include "fastnet/array.h"
 #include "fastnet/flow_names.h"
 #include "fastnet/record.h"
@@ -43,8 +44,9 @@ struct compiler {
     const size_t *members;
     struct sock_filter *code; /* BPF_MAXINSNS */
     size_t count, label_count;
-    bool full;                   /* of instructions or labels */
-    uint8_t family;              /* of the packets that are judged; AF_UNSPEC: not of IP */
+    bool full;      /* of instructions or labels */
+    uint8_t family; /* of the packets that are judged; AF_UNSPEC: not of IP */
+    bool judged[PACKET_MEMBERS];
     uint16_t labels[LABELS_MAX]; /* instructions from the start */
 };
 
@@ -411,6 +413,7 @@ static void compile(struct compiler *compiler, const struct predicate *predicate
     if (!is_judged(compiler, predicate, negated))
         return;
     if (predicate->field) {
+        compiler->judged[member] = true;
         (member <= PACKET_DST ? compile_address : compile_number)(compiler, predicate, member,
                                                                   negated, label);
         return;
@@ -457,25 +460,52 @@ static void compile_all(struct compiler *compiler, const struct predicate *where
             compiler->code[i].k = compiler->labels[compiler->code[i].k] - (i + 1);
 }
 
+/* The compiler is not cleared whole: its labels are set when they are used. */
+static int make(struct compiler *compiler, const struct predicate *where, const size_t *members,
+                unsigned snap)
+{
+    compiler->members = members;
+    compiler->count = 0;
+    compiler->full = false;
+    memset(compiler->judged, 0, sizeof compiler->judged);
+    compiler->code = calloc(BPF_MAXINSNS, sizeof *compiler->code);
+    if (!compiler->code)
+        return -ENOMEM;
+    if (where && is_judged(compiler, where, false))
+        compile_all(compiler, where, snap);
+    if (compiler->full || !compiler->count) {
+        memset(compiler->judged, 0, sizeof compiler->judged);
+        compiler->full = false;
+        compiler->count = 0;
+        emit(compiler, BPF_RET, snap);
+    }
+    return 0;
+}
+
 int packet_filter_make(const struct predicate *where, const size_t members[PACKET_MEMBERS],
                        unsigned snap, struct sock_fprog *program)
 {
-    struct compiler compiler; /* not cleared whole: its labels are set when they are used */
+    struct compiler compiler;
+    const int error = make(&compiler, where, members, snap);
 
-    compiler.members = members;
-    compiler.count = 0;
-    compiler.full = false;
-    compiler.code = calloc(BPF_MAXINSNS, sizeof *compiler.code);
-    if (!compiler.code)
-        return -ENOMEM;
-    if (where && is_judged(&compiler, where, false))
-        compile_all(&compiler, where, snap);
-    if (compiler.full || !compiler.count) {
-        compiler.full = false;
-        compiler.count = 0;
-        emit(&compiler, BPF_RET, snap);
-    }
+    if (error)
+        return error;
     program->filter = compiler.code;
     program->len = (unsigned short)compiler.count;
     return 0;
+}
+
+void packet_filter_explain(const struct predicate *where, const size_t members[PACKET_MEMBERS],
+                           struct explanation *explanation)
+{
+    struct compiler compiler;
+
+    if (make(&compiler, where, members, 1) < 0)
+        return;
+    for (enum packet_member i = PACKET_SRC; i < PACKET_MEMBERS; i++)
+        if (compiler.judged[i])
+            explanation_add(explanation, members[i]);
+    if (compiler.count > 1)
+        explanation_say(explanation, "program of %zu instructions", compiler.count);
+    free(compiler.code);
 }

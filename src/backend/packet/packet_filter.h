@@ -11,6 +11,8 @@
 
 #include "fastnet/predicate.h"
 
+struct explanation;
+
 /* What of a packet is judged, by the members of the rows that the predicate is about. */
 enum packet_member {
     PACKET_SRC,       /* struct address; of IP only */
@@ -33,5 +35,9 @@ enum packet_member {
  */
 int packet_filter_make(const struct predicate *where, const size_t members[PACKET_MEMBERS],
                        unsigned snap, struct sock_fprog *program);
+
+/* Describes what such a program compares. */
+void packet_filter_explain(const struct predicate *where, const size_t members[PACKET_MEMBERS],
+                           struct explanation *explanation);
 
 #endif
