@@ -296,6 +296,8 @@ static void measure(struct command *command, int round, struct frames *frames, l
         return;
     command->used[round] = for_each(used_of(&usage), command->used_by_none, packets);
     command->user[round] = for_each(nanoseconds(usage.ru_utime), command->user_by_none, packets);
+    if (command->user[round] > command->used[round]) /* the kernel only guesses the parts */
+        command->user[round] = command->used[round];
     if (usage.ru_maxrss > command->peak)
         command->peak = usage.ru_maxrss;
     if (status > command->status)
