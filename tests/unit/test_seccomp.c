@@ -15,6 +15,17 @@
 #include "fastnet/thread.h"
 #include "kit.h"
 
+#ifdef FASTNET_SANITIZED
+
+static void builds_with_sanitizers_leave_it_out(void **state)
+{
+    (void)state;
+    assert_int_equal(seccomp_only(NULL, 0), -ENOSYS);
+    assert_true(getppid() > 0);
+}
+
+#else
+
 static const int calls[] = {
     SYS_read,         SYS_write, SYS_ppoll,
 #ifdef SYS_poll
@@ -193,15 +204,20 @@ static void more_calls_than_there_is_room_for_change_nothing(void **state)
     const int error = seccomp_only(many, COUNT(many));
 
     (void)state;
-    if (error == -ENOSYS)
+    if (error == -ENOSYS) /* a machine whose calls are not known */
         skip();
     assert_int_equal(error, -E2BIG);
     assert_true(getppid() > 0);
 }
 
+#endif
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+#ifdef FASTNET_SANITIZED
+        cmocka_unit_test(builds_with_sanitizers_leave_it_out),
+#else
         cmocka_unit_test(the_calls_that_are_named_are_made_and_the_thread_ends),
         cmocka_unit_test(all_others_fail_as_if_the_kernel_had_none),
         cmocka_unit_test(a_wait_goes_on_after_a_stop),
@@ -209,6 +225,7 @@ int main(void)
         cmocka_unit_test(calls_of_another_machine_end_the_process),
 #endif
         cmocka_unit_test(more_calls_than_there_is_room_for_change_nothing),
+#endif
     };
 
     return cmocka_run_group_tests_name("seccomp", tests, NULL, NULL);
