@@ -65,7 +65,7 @@ static void count_packet(const uint8_t *bytes, size_t captured, size_t length)
     memcpy(&key.ports, bytes + 34, sizeof key.ports);
     key.protocol = bytes[23];
     hash = (((uint64_t)key.from << 32 | key.ports) ^ key.to) * UINT64_C(0x9e3779b97f4a7c15);
-    slot = hash >> 47;
+    slot = (size_t)(hash >> 47);
     while (slots[slot].packets && memcmp(&slots[slot], &key, offsetof(struct flow, packets)) != 0)
         slot = (slot + 1) % SLOTS;
     if (!slots[slot].packets)
