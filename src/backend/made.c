@@ -2,6 +2,7 @@
 /* Rows that are not read but made: the caller of the engine concludes them from other tables. */
 #include <errno.h>
 
+#include "fastnet/packet_watch.h"
 #include "fastnet/query.h"
 #include "fastnet/rights.h"
 
@@ -60,5 +61,6 @@ const struct backend backend_traffic = {
     .tells = TELLS({&table_traffic, TRAFFIC_ADDRESSES | TRAFFIC_PORTS | TRAFFIC_VLAN |
                                         TRAFFIC_LLADDRS | TRAFFIC_TCP | TRAFFIC_SOCKET}),
     .dump = dump,
+    .explain = packet_watch_explain,
     .remedy = packets_remedy,
 };
