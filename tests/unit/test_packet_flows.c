@@ -19,9 +19,15 @@ static struct packet of(uint8_t protocol, uint16_t sport)
                                    .has = TRAFFIC_ADDRESSES | TRAFFIC_PORTS}};
 }
 
+static void add_frame(struct packet_flows *flows, struct packet packet, uint32_t bytes,
+                      uint32_t packets, uint32_t at)
+{
+    packet_flows_add(flows, &(struct counted){packet, bytes, packets, at, 0}, 1);
+}
+
 static void add(struct packet_flows *flows, struct packet packet, uint32_t at)
 {
-    packet_flows_add(flows, &packet, 100, 1, at);
+    add_frame(flows, packet, 100, 1, at);
 }
 
 static const struct flow *flow_of(const struct packet_flows *flows, uint8_t protocol,
@@ -44,9 +50,9 @@ static void each_flow_has_its_counters(void **state)
     assert_non_null(flows);
     packet.tcp_flags = 2;
     packet.has_tcp = true;
-    packet_flows_add(flows, &packet, 74, 1, 5);
+    add_frame(flows, packet, 74, 1, 5);
     packet.tcp_flags = 16;
-    packet_flows_add(flows, &packet, 2962, 2, 9);
+    add_frame(flows, packet, 2962, 2, 9);
     add(flows, of(IPPROTO_UDP, 1), 7);
     add(flows, of(IPPROTO_TCP, 2), 8);
     assert_int_equal(flows->count, 3);
@@ -154,6 +160,31 @@ static void a_flood_costs_none_of_the_ten_largest(void **state)
     packet_flows_destroy(flows);
 }
 
+/* New flows, known ones and both parts of a fragmented packet, also where there is no room. */
+static void frames_that_are_added_together_are_counted_as_one_by_one(void **state)
+{
+    struct packet_flows *single = packet_flows_create(5), *together = packet_flows_create(5);
+    struct counted frames[16] = {{.bytes = 0}};
+
+    (void)state;
+    for (uint16_t i = 0; i < 16; i++)
+        frames[i] = (struct counted){of(IPPROTO_UDP, i % 7), 100, 1, i, 0};
+    frames[3].packet.fragment = FRAGMENT_FIRST;
+    frames[4] = frames[3];
+    frames[4].packet.fragment = FRAGMENT_LATER;
+    frames[4].packet.key.sport = frames[4].packet.key.dport = 0;
+    frames[4].packet.key.has = TRAFFIC_ADDRESSES;
+    for (size_t i = 0; i < 16; i++)
+        add_frame(single, frames[i].packet, 100, 1, frames[i].at);
+    packet_flows_add(together, frames, 16);
+    assert_int_equal(together->count, single->count);
+    for (size_t i = 0; i < single->count; i++)
+        assert_memory_equal(&together->flows[i], &single->flows[i], sizeof *single->flows);
+    assert_int_equal(together->made_room.packets, single->made_room.packets);
+    packet_flows_destroy(single);
+    packet_flows_destroy(together);
+}
+
 /* With few packets or many, those with the most stay; one flow has room, too. */
 static void those_with_the_fewest_packets_go(void **state)
 {
@@ -162,7 +193,7 @@ static void those_with_the_fewest_packets_go(void **state)
     (void)state;
     for (uint16_t i = 0; i < 100; i++) {
         struct packet packet = of(IPPROTO_UDP, i);
-        packet_flows_add(flows, &packet, 100, (i * UINT32_C(37) % 100 + 1) << i % 3 * 8, 0);
+        add_frame(flows, packet, 100, (i * UINT32_C(37) % 100 + 1) << i % 3 * 8, 0);
     }
     add(flows, of(IPPROTO_TCP, 1), 0);
     assert_int_equal(flows->count, 76);
@@ -214,6 +245,7 @@ int main(void)
         cmocka_unit_test(all_that_a_key_has_parts_flows),
         cmocka_unit_test(later_fragments_belong_to_the_first),
         cmocka_unit_test(a_flood_costs_none_of_the_ten_largest),
+        cmocka_unit_test(frames_that_are_added_together_are_counted_as_one_by_one),
         cmocka_unit_test(those_with_the_fewest_packets_go),
         cmocka_unit_test(a_flow_of_several_tables_is_one),
     };

@@ -90,15 +90,24 @@ static uint64_t hash_of(const struct packet_flows *flows, const struct flow_key 
 }
 
 /* Where the flow with this key is or, free, where it belongs. Half of the slots are free. */
-static uint32_t *slot_of(const struct packet_flows *flows, const struct flow_key *key)
+static size_t first_slot(const struct packet_flows *flows, const struct flow_key *key)
+{
+    return (size_t)((hash_of(flows, key) >> 32) * (2 * flows->capacity) >> 32);
+}
+
+static uint32_t *slot_from(const struct packet_flows *flows, const struct flow_key *key, size_t at)
 {
     const size_t count = 2 * flows->capacity;
-    size_t at = (size_t)((hash_of(flows, key) >> 32) * count >> 32);
 
     while (flows->slots[at] &&
            memcmp(&flows->flows[flows->slots[at] - 1].key, key, sizeof *key) != 0)
         at = at + 1 < count ? at + 1 : 0;
     return &flows->slots[at];
+}
+
+static uint32_t *slot_of(const struct packet_flows *flows, const struct flow_key *key)
+{
+    return slot_from(flows, key, first_slot(flows, key));
 }
 
 /* --- Room for new ones ------------------------------------------------------------------------ */
@@ -169,15 +178,13 @@ static void take_fragment(struct packet_flows *flows, struct packet *packet, uin
     }
 }
 
-void packet_flows_add(struct packet_flows *flows, struct packet *packet, uint32_t bytes,
-                      uint32_t packets, uint32_t at)
+static void add(struct packet_flows *flows, const struct counted *counted)
 {
-    uint32_t *slot;
+    const struct packet *packet = &counted->packet;
+    const uint32_t at = counted->at;
+    uint32_t *slot = slot_from(flows, &packet->key, counted->slot);
     struct flow *flow;
 
-    if (packet->fragment != FRAGMENT_NONE)
-        take_fragment(flows, packet, at);
-    slot = slot_of(flows, &packet->key);
     if (!*slot && flows->count == flows->capacity) {
         make_room(flows);
         slot = slot_of(flows, &packet->key);
@@ -190,9 +197,27 @@ void packet_flows_add(struct packet_flows *flows, struct packet *packet, uint32_
     flow->last = at;
     flow->tcp_flags |= packet->tcp_flags;
     flow->has_tcp |= packet->has_tcp;
-    flow->packets += packets;
+    flow->packets += counted->packets;
     flow->frames++;
-    flow->bytes += bytes;
+    flow->bytes += counted->bytes;
+}
+
+void packet_flows_add(struct packet_flows *flows, struct counted *counted, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (counted[i].packet.fragment != FRAGMENT_NONE)
+            take_fragment(flows, &counted[i].packet, counted[i].at);
+        counted[i].slot = first_slot(flows, &counted[i].packet.key);
+        __builtin_prefetch(&flows->slots[counted[i].slot]);
+    }
+    for (size_t i = 0; i < count; i++) {
+        const uint32_t slot = flows->slots[counted[i].slot];
+        const struct flow *flow = &flows->flows[slot ? slot - 1 : 0];
+        __builtin_prefetch(flow, 1);
+        __builtin_prefetch(&flow->bytes, 1);
+    }
+    for (size_t i = 0; i < count; i++)
+        add(flows, &counted[i]);
 }
 
 /* --- Tables of several threads ---------------------------------------------------------------- */

@@ -39,12 +39,19 @@ void packet_flows_destroy(struct packet_flows *flows);
 /* Forgets all of them. */
 void packet_flows_reset(struct packet_flows *flows);
 
+/* A frame that is to be counted: it stands for so many packets. */
+struct counted {
+    struct packet packet;
+    uint32_t bytes, packets;
+    uint32_t at; /* milliseconds since the origin */
+    size_t slot; /* where it is looked for: packet_flows_add() sets it */
+};
+
 /*
- * Counts a frame of so many bytes, which stands for so many packets. Gives a later fragment the
- * ports of the first one, if that came before. at: milliseconds since the origin.
+ * Counts these frames; several at once wait for memory together. Gives a later fragment the ports
+ * of the first one, if that came before.
  */
-void packet_flows_add(struct packet_flows *flows, struct packet *packet, uint32_t bytes,
-                      uint32_t packets, uint32_t at);
+void packet_flows_add(struct packet_flows *flows, struct counted *counted, size_t count);
 
 /* A flow that is in several of these tables is counted in the first of them only, for all. */
 void packet_flows_join(struct packet_flows *const *tables, size_t count);
