@@ -194,7 +194,7 @@ static int watch(const struct traffic_command *command, uint32_t interface)
                                               : FOR_MS,
         .how = {.interface = interface,
                 .threads = command->threads ? (unsigned)command->threads : usual,
-                .flows = command->flows ? command->flows : FLOWS,
+                .flows = command->flows ? (size_t)command->flows : FLOWS,
                 .repeats = common->interval_ms != 0},
         .listing = &listing.listing,
     };
