@@ -181,11 +181,13 @@ private_names()
 }
 
 # Takes away what no listing is to blame for: a busy machine has one of many namespaces say that it
-# took long, and a user hears that processes of others do not show what they hold open.
+# took long, and a user hears that processes of others do not show what they hold open, and that bytes
+# of UDP are not counted.
 forgive() # FILE
 {
     sed -i -E -e '/^[a-z]+: [0-9]+ network namespaces took [0-9.]+ s: /d' \
         -e '/^\(Not all processes could be identified,/,/ you would have to be root to see it all\.\)$/d' \
+        -e '/^[a-z]+: no bytes of [a-z, ]+: /d' \
         -e '/^[a-z]+: owners: [0-9]+ processe?s? do(es)? not show what /d' "$1"
 }
 
