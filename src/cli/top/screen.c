@@ -716,15 +716,36 @@ static int go_on(struct screen_state *state)
     return error < 0 ? error : dirty ? draw(state) : 0;
 }
 
+/*
+ * Looks first without owners, which take longer than all else, unless a filter needs them, so that
+ * a table is there at once.
+ */
+static int begin(struct screen_state *state)
+{
+    struct top *top = state->top;
+    struct needs *needs = &top->command->listing.needs;
+    const uint64_t owners = needs->lookups & NEED_ANY_OWNERS;
+    int error;
+
+    needs->lookups &= ~owners;
+    error = top_begin(top, NULL, &state->report);
+    if (error >= 0)
+        error = draw(state);
+    needs->lookups |= owners;
+    if (error >= 0 && owners)
+        error = top_look(top, true, &state->report);
+    if (error >= 0)
+        header_read(state->header, top->live, 0);
+    return error;
+}
+
 static int run(struct screen_state *state)
 {
     struct top *top = state->top;
     const uint64_t began = clock_nanoseconds(CLOCK_MONOTONIC);
     const uint64_t end = top->for_ms ? began + top->for_ms * (CLOCK_SECOND / 1000) : UINT64_MAX;
-    int error = top_begin(top, NULL, &state->report);
+    int error = begin(state);
 
-    if (error >= 0)
-        header_read(state->header, top->live, top->view.interval / 2);
     state->next = began + top->interval_ms * (CLOCK_SECOND / 1000);
     note_problem(state);
     if (error >= 0)
