@@ -74,6 +74,12 @@ int top_look(struct top *top, bool all, struct report *report)
     return live_look(top->live, report);
 }
 
+void top_count_anew(struct top *top)
+{
+    top->budget.last = pace_now();
+    top->budget.credit = 0;
+}
+
 int top_begin(struct top *top, struct sink *stream, struct report *report)
 {
     int error;
@@ -87,7 +93,6 @@ int top_begin(struct top *top, struct sink *stream, struct report *report)
     top->view.interval = top->interval_ms * (CLOCK_SECOND / 1000);
     live_choose(top->live, &top->view);
     error = top_look(top, true, report);
-    top->budget.last = pace_now(); /* what the beginning costs is not counted */
-    top->budget.credit = 0;
+    top_count_anew(top);
     return error;
 }

@@ -734,6 +734,7 @@ static int begin(struct screen_state *state)
     needs->lookups |= owners;
     if (error >= 0 && owners)
         error = top_look(top, true, &state->report);
+    top_count_anew(top);
     if (error >= 0)
         header_read(state->header, top->live, 0);
     return error;

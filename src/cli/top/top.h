@@ -39,6 +39,9 @@ struct top {
 /* Begins to look, and looks once. Returns 0 or -errno. */
 int top_begin(struct top *top, struct sink *stream, struct report *report);
 
+/* From now on processor time is counted: what the beginning takes is not. */
+void top_count_anew(struct top *top);
+
 /* Looks at all, if the budget allows it or `all`, or else at those that were active. */
 int top_look(struct top *top, bool all, struct report *report);
 
