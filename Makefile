@@ -299,6 +299,11 @@ fuzz-run-%: $(BUILD)/tests/fuzz/fuzz_%
 		$(BUILD)/corpus/$* $(wildcard tests/fuzz/corpus/$*) \
 		>$(BUILD)/$*.log 2>&1 </dev/null || { tail -n 60 $(BUILD)/$*.log >&2; exit 1; }
 
+soak: ## run fastnet top for long while connections come and go (SOAK_SECONDS=600)
+	@$(MAKE) $(side_by_side) $(PROGRAM) $(HELPERS)
+	@FASTNET='$(abspath $(PROGRAM))' HELPERS='$(abspath $(BUILD)/tests/helpers)' \
+		SOAK_SECONDS='$(SOAK_SECONDS)' tests/soak
+
 mutate: ## list while netlink and /proc are mutated (MUTATE_SECONDS=60, ONLY=tree)
 	@$(MAKE) $(sanitized) $(MUTATORS:%=mutate-run-%)
 
@@ -441,5 +446,5 @@ help: ## list these targets
 
 FORCE:
 .PHONY: all deps deps-dev tested check check-doctor check-musl check-i386 check-arch \
-	check-kernels check-headers precommit asan bench fuzz fuzz-targets fuzz-run fuzz-coverage mutate lint $(LINTERS) programs \
+	check-kernels check-headers precommit asan bench fuzz fuzz-targets fuzz-run fuzz-coverage soak mutate lint $(LINTERS) programs \
 	format install uninstall dist deb rpm apk clean help FORCE
