@@ -26,7 +26,7 @@
 #include "fastnet/thread.h"
 
 enum {
-    RING_BYTES = 32 << 20, /* in all */
+    RING_BYTES = 30 << 20, /* in all; with 65,536 flows and all else 40 MiB */
     BLOCK_BYTES = 1 << 20,
     BLOCKS_MIN = 4, /* of a ring; these are smaller then */
     RETIRE_MS = 20, /* so long a block waits for more packets, or twice */
