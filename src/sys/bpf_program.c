@@ -412,6 +412,9 @@ void assembly_finish(struct assembly *to)
 
 /* --- Loading ---------------------------------------------------------------------------------- */
 
+/* The kernel stops where a signal waits (kernel/bpf/verifier.c), also one that is then ignored. */
+enum { LOAD_TRIES = 5 };
+
 int bpf_program_load(const struct bpf_insn *program, size_t count, uint32_t type, uint32_t of,
                      const char *name)
 {
@@ -427,7 +430,10 @@ int bpf_program_load(const struct bpf_insn *program, size_t count, uint32_t type
     attributes.license = (uintptr_t)license;
     attributes.attach_btf_id = of;
     strncpy(attributes.prog_name, name, sizeof attributes.prog_name - 1);
-    return bpf_call_raised(RIGHT_BPF, BPF_PROG_LOAD, &attributes);
+    int loaded = -EAGAIN;
+    for (int i = 0; i < LOAD_TRIES && loaded == -EAGAIN; i++)
+        loaded = bpf_call_raised(RIGHT_BPF, BPF_PROG_LOAD, &attributes);
+    return loaded;
 }
 
 int bpf_tracepoint_attach(const struct bpf_insn *program, size_t count, uint32_t tracepoint,
