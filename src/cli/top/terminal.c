@@ -31,7 +31,7 @@ static struct {
     size_t count, at;
 } input;
 
-/* Whether it takes text now. One that nobody reads any more does not: it is not waited for. */
+/* Whether it takes text now. One that nobody reads does not, and must not be waited for. */
 static bool is_read(void)
 {
     enum { PATIENCE_MS = 300 };
