@@ -51,6 +51,7 @@ struct live_place {
     struct socket_watch *watch;
     struct netns netns; /* id 0: the only one */
     uint32_t run;       /* the last look that found a row in it */
+    int refused;        /* why it has no watch: -errno */
 };
 
 struct group {
@@ -80,6 +81,7 @@ struct live {
     uint64_t began;           /* CLOCK_MONOTONIC */
     uint32_t looked;          /* when rows were looked at last: ms since then */
     bool first;               /* the first look: what it finds stood before */
+    bool said_refused;        /* that some namespaces have no watch */
     struct live_place *places;
     size_t place_count, place_capacity;
     size_t here;                 /* the place that rows are read in */
@@ -196,14 +198,18 @@ static void take_totals(struct live *live, const struct remembered *row, struct 
     record->elapsed = CLOCK_SECOND;
 }
 
+/* A namespace can be looked at without a watch, of which each takes two descriptors. */
 static int find_place(struct live *live, uint64_t netns)
 {
-    struct live_place *places;
+    const struct remembered *row = delta_last(live->engine->delta);
     const struct netns *here = live->engine->context.here.netns;
+    struct live_place *places = live->places;
     int error;
 
-    live->here = delta_last(live->engine->delta)->place;
-    if (live->here < live->place_count && live->places[live->here].watch)
+    live->here = row->place;
+    if (live->here < live->place_count &&
+        (places[live->here].watch ||
+         (places[live->here].refused && places[live->here].run == row->run)))
         return 0;
     places = array_with_room(live->places, &live->place_capacity, live->here + 1, sizeof *places);
     if (!places)
@@ -215,7 +221,19 @@ static int find_place(struct live *live, uint64_t netns)
         places[live->here].netns = *here;
     error = socket_watch_create(&places[live->here].watch, live->kinds,
                                 netlink_peer(live->engine->netlink));
-    return error;
+    places[live->here].refused = error;
+    return error == -ENOMEM ? error : 0;
+}
+
+/* Says so once: a stream prints its report again and again. */
+static void report_refused(struct live *live, struct report *report)
+{
+    for (size_t i = 0; i < live->place_count && !live->said_refused; i++) {
+        live->said_refused = !live->places[i].watch && live->places[i].refused;
+        if (live->said_refused)
+            report_loss(report, "ends of sockets in some network namespaces are not told: %s",
+                        strerror(-live->places[i].refused));
+    }
 }
 
 /* A row that was seen shortly before moves as it did then. */
@@ -260,7 +278,7 @@ int live_mark(struct live *live, struct record *change, uint64_t netns)
         event = LIVE_CHANGED;
     }
     take_age(live, row, to, now_of(live), change);
-    if (change->socket.state == TCP_LISTEN &&
+    if (change->socket.state == TCP_LISTEN && live->places[live->here].watch &&
         socket_watch_listener(live->places[live->here].watch, change) < 0)
         return -ENOMEM;
     if (change->socket.inode)
@@ -713,6 +731,7 @@ int live_look(struct live *live, struct report *report)
             socket_watch_forget(live->places[i].watch);
     live->listing->time = clock_nanoseconds(CLOCK_REALTIME);
     error = engine_run(live->engine, live->listing, &live->sink, report);
+    report_refused(live, report);
     lost = error < 0 ? error : live_read_ends(live, report);
     error = lost < 0 ? lost : drop_missing(live, report);
     live->first = false;
