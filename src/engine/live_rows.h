@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: MIT */
+/* Rows that go on: what live.c remembers of them, for what shows them (live_show.c). */
+#ifndef ENGINE_LIVE_ROWS_H
+#define ENGINE_LIVE_ROWS_H
+
+#include "engine/delta.h"
+#include "engine/run.h"
+#include "fastnet/hash_table.h"
+#include "fastnet/live.h"
+#include "fastnet/socket_watch.h"
+
+enum {
+    ENDED_MAX = 512, /* ended rows that are kept to be shown, of each half */
+    GROUP_NAME = 64,
+};
+
+/* Of a remembered row (remembered.flags). */
+enum { IS_WANTED = 1, HAS_ENDED = 2, IS_NEW = 4, IS_ASKED = 8 };
+
+/* What is remembered of a row besides its counters. */
+struct live_row {
+    uint64_t rank; /* by what rows are sorted */
+    uint8_t local[16], remote[16];
+    uint16_t local_port, remote_port;
+    uint32_t interface;
+    uint8_t family, protocol;
+    uint32_t inode;
+    uint32_t since;   /* when it was seen first; this and the next in ms since the beginning */
+    uint32_t active;  /* when it moved last */
+    uint32_t elapsed; /* microseconds that it moved in */
+    uint32_t group;   /* number of its group */
+    /*
+     * Changes of its counters: of late, and behind these of those that stood before all changes. As
+     * float, because rows are many, and few digits are shown.
+     */
+    float moved[];
+};
+
+/* A network namespace. */
+struct live_place {
+    struct socket_watch *watch;
+    struct netns netns; /* id 0: the only one */
+    uint32_t run;       /* the last look that found a row in it */
+    int refused;        /* why it has no watch: -errno */
+};
+
+struct group {
+    uint64_t hash;         /* of the whole name */
+    char name[GROUP_NAME]; /* the beginning of it: so many bytes */
+    size_t length;
+    size_t place; /* in their order */
+    struct live_group sums;
+};
+
+/* A line of a view. */
+enum line_kind { LINE_ROW, LINE_ENDED, LINE_GROUP };
+struct line {
+    enum line_kind kind;
+    size_t index;           /* of the row, of the group, or ENDED_MAX * list + index */
+    const uint64_t *packed; /* what was asked for; NULL: it is gone */
+};
+
+struct live {
+    struct sink sink; /* takes the rows of looks */
+    struct engine *engine;
+    struct listing *listing;
+    struct sink *stream;
+    unsigned kinds;
+    struct live_view view;    /* what rows are ranked and grouped by */
+    const struct field *idle; /* how long a row is idle */
+    uint64_t began;           /* CLOCK_MONOTONIC */
+    uint32_t looked;          /* when rows were looked at last: ms since then */
+    bool first;               /* the first look: what it finds stood before */
+    bool said_refused;        /* that some namespaces have no watch */
+    struct live_place *places;
+    size_t place_count, place_capacity;
+    size_t here;                 /* the place that rows are read in */
+    struct rows ended[2];        /* rows that have ended: of late, and before */
+    uint64_t ended_since;        /* ... when the first of late did: CLOCK_REALTIME */
+    struct hash_table groups;    /* of struct group */
+    struct socket_origin origin; /* that a record borrows */
+    struct writer no_writer;
+    uint64_t told;         /* rows of the stream */
+    struct ranked *ranked; /* room for the lines of a view */
+    size_t ranked_capacity;
+    struct line lines[LIVE_LINES]; /* that are handed on */
+    size_t line_count;
+    struct rows asked; /* ... and what the kernel tells of them */
+};
+
+/* What is remembered of a row besides its counters, and which socket it is. */
+struct live_row *live_row_of(const struct live *live, struct remembered *row);
+struct socket_id live_id_of(const struct live *live, struct remembered *row);
+/* The row as far as it is remembered: without what only the kernel tells. */
+struct record live_memory_of(const struct live *live, struct remembered *row);
+
+/* A record of the row with its age; with what it has moved since the beginning in place of rates.
+ */
+void live_take_age(struct live *live, const struct remembered *row, const struct live_row *of,
+                   uint32_t now, struct record *record);
+void live_take_totals(struct live *live, const struct remembered *row, struct record *record);
+
+/* What a row has moved since the beginning, by a counter. */
+double live_total_of(const struct live *live, const struct remembered *row, size_t i);
+
+/* By what the record comes before others: a smaller one comes first. */
+uint64_t live_rank_of(const struct live *live, const struct record *record);
+
+/* How old what happened to a row may be, to be shown: milliseconds. */
+uint32_t live_age_of(const struct live *live);
+bool live_is_active(const struct live *live, const struct live_row *row);
+bool live_is_new(const struct live *live, const struct remembered *row, const struct live_row *of);
+
+/* Columns are computed as in that namespace, until live_look_from_nowhere(). */
+void live_look_from(struct live *live, size_t place);
+void live_look_from_nowhere(struct live *live);
+
+/* The fields that the listing needs. */
+uint64_t live_needs_of(const struct live *live);
+
+/*
+ * Asks for sockets of a place that has a watch, which are completed by what was counted of them.
+ * Returns 0, -errno, or what fn returned.
+ */
+int live_ask_for(const struct live *live, size_t place, const struct socket_id *const ids[],
+                 size_t count, uint64_t needs, record_fn fn, void *arg, struct report *report);
+#endif

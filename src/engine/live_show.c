@@ -1,0 +1,314 @@
+/* SPDX-License-Identifier: MIT */
+/* What of the rows is shown: ranked, in groups, a screen at a time. */
+#include <errno.h>
+#include <netinet/tcp.h>
+#include <stdlib.h>
+
+#include "engine/live_rows.h"
+#include "fastnet/array.h"
+#include "fastnet/byte_counts.h"
+#include "fastnet/clock.h"
+
+static double rate_of(const struct live_row *row, size_t i)
+{
+    enum { SECOND = 1000000 };
+
+    return row->elapsed ? (double)row->moved[i] * SECOND / row->elapsed : 0;
+}
+
+static void add_to_group(struct live *live, const struct remembered *row, const struct live_row *of)
+{
+    struct group *group;
+
+    if (of->group >= live->groups.count)
+        return;
+    group = hash_table_at(&live->groups, of->group);
+    group->sums.rows++;
+    for (size_t i = 0; i < live->listing->rate_count; i++) {
+        group->sums.rates[i] += live->view.totals ? live_total_of(live, row, i) : rate_of(of, i);
+        group->sums.totals[i] += row->before[i] != UINT64_MAX ? (double)row->before[i] : 0;
+    }
+}
+
+static void add_ranked(struct live *live, size_t *count, uint64_t rank, size_t item)
+{
+    struct ranked *ranked =
+        array_with_room(live->ranked, &live->ranked_capacity, *count + 1, sizeof *ranked);
+
+    if (!ranked)
+        return;
+    live->ranked = ranked;
+    ranked[(*count)++] = (struct ranked){rank, (const void *)(uintptr_t)item};
+}
+
+/* Items are numbers, of which the lowest bit says that the row has ended. */
+static size_t rank_rows(struct live *live, const struct live_view *view,
+                        struct live_summary *summary)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < live->groups.count; i++)
+        ((struct group *)hash_table_at(&live->groups, i))->sums = (struct live_group){.rows = 0};
+    for (size_t i = 0; i < delta_count(live->engine->delta); i++) {
+        struct remembered *row = delta_at(live->engine->delta, i);
+        const struct live_row *of = live_row_of(live, row);
+        if (!(row->flags & IS_WANTED) || (row->flags & HAS_ENDED && row->state != TCP_TIME_WAIT))
+            continue;
+        summary->rows++;
+        summary->states[row->state < LIVE_STATES ? row->state : 0]++;
+        for (size_t j = 0; j < live->listing->rate_count; j++)
+            summary->rates[j] += rate_of(of, j);
+        if (!view->idle && !live_is_active(live, of) && !live_is_new(live, row, of))
+            continue;
+        if (live->view.group)
+            add_to_group(live, row, of);
+        add_ranked(live, &count, of->rank, i << 1);
+    }
+    return count;
+}
+
+static size_t rank_ended(struct live *live, size_t count)
+{
+    const uint64_t age = live_age_of(live) * (CLOCK_SECOND / 1000);
+    struct kept_row kept;
+
+    for (size_t i = 0; i < COUNT(live->ended); i++)
+        for (size_t j = 0; j < live->ended[i].count; j++) {
+            const struct record *record = rows_at(&live->ended[i], j, &kept);
+            if (record->socket.received + age > live->listing->time)
+                add_ranked(live, &count, live_rank_of(live, record), (i * ENDED_MAX + j) << 1 | 1);
+        }
+    return count;
+}
+
+/* The most of what rows are sorted by comes first, or else the most rows. */
+static double weight_of(const struct live *live, const struct group *group)
+{
+    const struct field *by = live->view.order.field;
+
+    for (size_t i = 0; by && i < live->listing->rate_count; i++)
+        if (by == live->listing->rates[i])
+            return group->sums.totals[i];
+        else if (by->rate && by->of->name == live->listing->rates[i]->name)
+            return group->sums.rates[i];
+    return by ? (double)group->sums.rows : group->sums.rates[0] + group->sums.rates[1];
+}
+
+/* Puts the groups, and then the rows of each, in order. */
+static int order_groups(struct live *live, size_t count)
+{
+    struct ranked *order = calloc(live->groups.count + 1, sizeof *order);
+    int error = order ? 0 : -ENOMEM;
+
+    for (size_t i = 0; i < live->groups.count && !error; i++) {
+        const double weight = weight_of(live, hash_table_at(&live->groups, i));
+        order[i] = (struct ranked){~(uint64_t)(weight * 1000), hash_table_at(&live->groups, i)};
+    }
+    if (!error)
+        error = sort_ranked(order, live->groups.count);
+    for (size_t i = 0; i < live->groups.count && !error; i++)
+        ((struct group *)(uintptr_t)order[i].item)->place = i;
+    free(order);
+    for (size_t i = 0; i < count && !error; i++) {
+        struct remembered *row =
+            delta_at(live->engine->delta, (uintptr_t)live->ranked[i].item >> 1);
+        const size_t group = live_row_of(live, row)->group;
+        live->ranked[i].rank = group < live->groups.count
+                                   ? ((struct group *)hash_table_at(&live->groups, group))->place
+                                   : SIZE_MAX;
+    }
+    return error ? error : sort_ranked(live->ranked, count);
+}
+
+static void add_line(struct live *live, const struct live_view *view, size_t *at,
+                     enum line_kind kind, size_t index)
+{
+    if (*at >= view->first && *at - view->first < view->count && live->line_count < LIVE_LINES)
+        live->lines[live->line_count++] = (struct line){kind, index, NULL};
+    ++*at;
+}
+
+/* Chooses the lines of the view; returns how many there are in all. */
+static size_t choose_lines(struct live *live, const struct live_view *view, size_t count)
+{
+    size_t at = 0, last = SIZE_MAX;
+
+    live->line_count = 0;
+    for (size_t i = 0; i < count; i++) {
+        const size_t item = (uintptr_t)live->ranked[i].item;
+        struct remembered *row = item & 1 ? NULL : delta_at(live->engine->delta, item >> 1);
+        const size_t group = row && live->view.group ? live_row_of(live, row)->group : SIZE_MAX;
+        if (group != last)
+            add_line(live, view, &at, LINE_GROUP, last = group);
+        if (!view->folded || !live->view.group)
+            add_line(live, view, &at, row ? LINE_ROW : LINE_ENDED, item >> 1);
+    }
+    return at;
+}
+
+struct asking {
+    struct live *live;
+    size_t place;
+};
+
+static int take_line(const struct record *record, void *arg)
+{
+    const struct asking *asking = arg;
+    struct live *live = asking->live;
+
+    for (size_t i = 0; i < live->line_count; i++) {
+        struct line *line = &live->lines[i];
+        if (line->kind != LINE_ROW || line->packed)
+            continue;
+        const struct remembered *row = delta_at(live->engine->delta, line->index);
+        if (row->key != record->identity || row->place != asking->place)
+            continue;
+        if (rows_add(&live->asked, record) < 0)
+            return -ENOMEM;
+        line->packed = live->asked.packed[live->asked.count - 1];
+        break;
+    }
+    return 0;
+}
+
+/* Asks for all that is shown of these rows. */
+static int ask_for_lines(struct live *live, struct report *report)
+{
+    int error = 0;
+
+    rows_clear(&live->asked);
+    for (size_t place = 0; place < live->place_count && error >= 0; place++) {
+        struct asking asking = {live, place};
+        struct socket_id ids[LIVE_LINES];
+        const struct socket_id *these[LIVE_LINES];
+        size_t count = 0;
+        for (size_t i = 0; i < live->line_count; i++) {
+            struct remembered *row = delta_at(live->engine->delta, live->lines[i].index);
+            if (live->lines[i].kind != LINE_ROW || row->place != place)
+                continue;
+            ids[count] = live_id_of(live, row);
+            these[count] = &ids[count];
+            count++;
+        }
+        if (count && live->places[place].watch)
+            error = live_ask_for(live, place, these, count, live_needs_of(live), take_line, &asking,
+                                 report);
+    }
+    return error < 0 ? error : 0;
+}
+
+/* The numbers are those of the look, whose rates are shown, too. */
+static void complete(struct live *live, struct record *record, struct remembered *row)
+{
+    const struct listing *listing = live->listing;
+    const struct live_row *of = live_row_of(live, row);
+    uint64_t before[LIVE_SUMS];
+
+    for (size_t i = 0; i < listing->rate_count; i++) {
+        before[i] = row->before[i];
+        if (row->before[i] == UINT64_MAX || !field_grows(listing->rates[i], record))
+            continue;
+        field_set_number(listing->rates[i], record, row->before[i]);
+        before[i] -= (uint64_t)of->moved[i] < before[i] ? (uint64_t)of->moved[i] : before[i];
+    }
+    record->elapsed = (uint64_t)of->elapsed * 1000;
+    record->before = of->elapsed ? delta_recall(live->engine->delta, record, before) : NULL;
+    if (live_is_new(live, row, of)) {
+        record->socket.event = LIVE_OPENED;
+        record->has |= SOCKET_EVENT;
+    }
+}
+
+static void show_line(struct live *live, const struct line *line, const struct live_taker *taker)
+{
+    struct kept_row kept;
+    struct record record;
+
+    if (line->kind == LINE_GROUP) {
+        struct group *group =
+            line->index < live->groups.count ? hash_table_at(&live->groups, line->index) : NULL;
+        if (group) {
+            group->sums.name = (struct text){group->name, group->length};
+            taker->group(taker->arg, &group->sums);
+        }
+        return;
+    }
+    if (line->kind == LINE_ENDED) {
+        const struct record *ended =
+            rows_at(&live->ended[line->index / ENDED_MAX], line->index % ENDED_MAX, &kept);
+        live_look_from(live, (size_t)ended->visit);
+        taker->row(taker->arg, ended);
+        return;
+    }
+    struct remembered *row = delta_at(live->engine->delta, line->index);
+    record = live_memory_of(live, row);
+    byte_counts_tell(live->listing->byte_counts, &record);
+    if (line->packed)
+        memcpy(&record, rows_unpack(&live->asked, line->packed, &kept), record.kind->size);
+    record.visit = row->place;
+    complete(live, &record, row);
+    if (live->view.totals)
+        live_take_totals(live, row, &record);
+    live_take_age(live, row, live_row_of(live, row), live->looked, &record);
+    live_look_from(live, row->place);
+    taker->row(taker->arg, &record);
+}
+
+int live_show(struct live *live, const struct live_view *view, const struct live_taker *taker,
+              struct live_summary *summary, struct report *report)
+{
+    size_t count;
+    int error;
+
+    *summary = (struct live_summary){.rows = 0};
+    count = rank_rows(live, view, summary);
+    if (!live->view.group)
+        count = rank_ended(live, count);
+    error = sort_ranked(live->ranked, count);
+    if (!error && live->view.group)
+        error = order_groups(live, count);
+    summary->listed = choose_lines(live, view, count);
+    if (!error)
+        error = ask_for_lines(live, report);
+    for (size_t i = 0; i < live->line_count && !error; i++)
+        show_line(live, &live->lines[i], taker);
+    live_look_from_nowhere(live);
+    return error;
+}
+
+int live_show_one(struct live *live, uint64_t cookie, size_t place, uint64_t needs, record_fn fn,
+                  void *arg, struct report *report)
+{
+    struct remembered *row =
+        place < live->place_count ? delta_find(live->engine->delta, cookie, place) : NULL;
+    int error;
+
+    if (!row || !live->places[place].watch)
+        return -ENOENT;
+    const struct socket_id id = live_id_of(live, row), *only = &id;
+    const struct record known = live_memory_of(live, row);
+    live_look_from(live, place);
+    if (!socket_watch_asks(id.protocol))
+        error = fn(&known, arg);
+    else
+        error = live_ask_for(live, place, &only, 1, needs, fn, arg, report);
+    live_look_from_nowhere(live);
+    return error;
+}
+
+void live_each(const struct live *live, live_rates_fn fn, void *arg)
+{
+    for (size_t i = 0; i < delta_count(live->engine->delta); i++) {
+        struct remembered *row = delta_at(live->engine->delta, i);
+        const struct live_row *of = live_row_of(live, row);
+        struct live_rates moves = {.local = {{.family = of->family}, of->local_port},
+                                   .netns = live->places[row->place].netns.id,
+                                   .interface = of->interface};
+        if (row->flags & HAS_ENDED || !of->elapsed)
+            continue;
+        memcpy(moves.local.address.bytes, of->local, sizeof of->local);
+        for (size_t j = 0; j < live->listing->rate_count; j++)
+            moves.rates[j] = rate_of(of, j);
+        fn(arg, &moves);
+    }
+}
