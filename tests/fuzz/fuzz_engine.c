@@ -329,7 +329,8 @@ static void check_change(const struct total *first, const struct total *second,
 
     for (size_t i = 0; i < totals.count; i++) {
         fell |= totals.values[i] < before.values[i];
-        none |= before.values[i] == UINT64_MAX; /* which stands for none: no counter comes so far */
+        /* which stands for none: no counter comes so far */
+        none |= before.values[i] == UINT64_MAX || totals.values[i] == UINT64_MAX;
     }
     require(change->has == second->record.has && (!fell || !change->before));
     rates_init(&rates, change->kind);
