@@ -31,7 +31,7 @@ class Screen:
 
     def __init__(self, columns, lines):
         self.alternate = False
-        self.hidden = self.unwrapped = False
+        self.hidden = self.unwrapped = self.updating = False
         self.unknown = []
         self.decoder = codecs.getincrementaldecoder("utf-8")("replace")
         self.rest = ""
@@ -65,7 +65,9 @@ class Screen:
             self.hidden = not on
         elif number == "7":
             self.unwrapped = not on
-        elif number != "2026":
+        elif number == "2026":
+            self.updating = on
+        else:
             self.unknown.append(number)
 
     def feed(self, data):
@@ -186,7 +188,7 @@ class Session:
 
     def until(self, condition, what):
         end = time.monotonic() + 20
-        while not condition():
+        while self.screen.updating or not condition():  # half a frame is none
             if time.monotonic() > end:
                 print(f"not {what}:")
                 print("\n".join(self.screen.text()))
