@@ -202,7 +202,7 @@ static void show(struct live *live, const struct world *world, struct bytes *inp
 }
 
 /* What people choose. */
-static struct live_view view_of(struct bytes *input)
+static struct live_view view_of(struct bytes *input, bool totals)
 {
     static const char *const orders[] = {NULL, "bytes_sent", "bytes_sent_per_second", "local_port",
                                          "state"};
@@ -215,6 +215,7 @@ static struct live_view view_of(struct bytes *input)
         .group = group ? field_named(&kind_socket, group) : NULL,
         .folded = choice & 128,
         .idle = choice & 32,
+        .totals = totals,
     };
 }
 
@@ -256,7 +257,7 @@ static void step(struct live *live, struct world *world, struct bytes *input,
     else if (what % 8 == 6)
         show(live, world, input, view);
     else
-        *view = view_of(input);
+        *view = view_of(input, what & 64);
     live_choose(live, view);
 }
 
@@ -270,7 +271,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     const struct netlink_peer peer = {take_request, give_answer, &world};
     struct listing listing = {.tables = tables,
                               .table_count = COUNT(tables),
-                              .needs.fields = SOCKET_TCP_INFO | SOCKET_ADDRESSES | SOCKET_STATE,
+                              .needs.fields =
+                                  SOCKET_TCP_INFO | SOCKET_BYTES | SOCKET_ADDRESSES | SOCKET_STATE,
                               .proc_root = "/nonexistent",
                               .backend = BACKEND_NETLINK,
                               .rates = rates,
