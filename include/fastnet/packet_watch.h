@@ -21,8 +21,9 @@ struct packet_watch_options {
     size_t flows;       /* that there is room for: threads to PACKET_FLOWS_MAX */
     bool repeats;       /* it goes on after packet_watch_take() */
     uint64_t fields;    /* of TRAFFIC_VLAN and TRAFFIC_LLADDRS: these part flows, and are told */
-    /* Packets of flows that it refuses may be left out; or NULL. Only packet_watch_create() reads
-     * it. */
+    /* Packets of flows that it refuses may be left out; or NULL. Only packet_watch_start() reads
+     * it.
+     */
     const struct predicate *where;
 };
 
@@ -43,7 +44,8 @@ int packet_watch_start(struct packet_watch *watch);
 
 /* All times are nanoseconds since 1970; bytes are of frames, with their link-layer headers. */
 struct packet_totals {
-    uint64_t from, until; /* when packets came that were counted */
+    uint64_t from;    /* when the first packet can have come that was counted */
+    uint64_t elapsed; /* nanoseconds in which they came, whatever was done to the clock */
     uint64_t packets, frames, bytes;
     uint64_t lost; /* frames that found no room in the rings, because this process was too slow */
     /* Of flows that made room for others, and are not told. */

@@ -12,6 +12,7 @@
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "fastnet/packet_watch.h"
@@ -19,6 +20,18 @@
 #include "kit.h"
 
 enum { SKIPPED = 255, LO = 1, HEADERS = 14 + 20 + 8 };
+
+/* Seconds that the clock of this process is ahead of the kernel's. 0 again: it was set back. */
+static time_t ahead;
+
+int clock_gettime(clockid_t clock, struct timespec *time)
+{
+    const int result = (int)syscall(SYS_clock_gettime, clock, time);
+
+    if (clock == CLOCK_REALTIME)
+        time->tv_sec += ahead;
+    return result;
+}
 
 /* cmocka's assertions would jump back into the parent's tests: a child says where it failed. */
 #define REQUIRE(condition)                                                                         \
@@ -175,6 +188,33 @@ static void each_tick_has_its_own_packets(void **state)
     run_child(ticks_body);
 }
 
+static int clock_body(void)
+{
+    const struct packet_watch_options options = {
+        .interface = LO, .threads = 2, .flows = 1000, .repeats = true};
+    struct packet_watch *watch = NULL;
+
+    ahead = 3600;
+    REQUIRE(receive() && packet_watch_create(&watch, &options) == 0);
+    REQUIRE(packet_watch_start(watch) == 0);
+    ahead = 0;
+    for (unsigned tick = 0; tick < 2; tick++) {
+        REQUIRE(send_datagrams(1, 10 + tick, 10));
+        usleep(1000);
+        REQUIRE(packet_watch_take(watch) == 0);
+        REQUIRE(sum_of(watch, 3001).frames == 10 + tick);
+        REQUIRE(packet_watch_totals(watch)->elapsed < UINT64_C(60) * 1000000000);
+    }
+    packet_watch_destroy(watch);
+    return 0;
+}
+
+static void packets_are_counted_though_the_clock_is_set_back(void **state)
+{
+    (void)state;
+    run_child(clock_body);
+}
+
 static int bounds_body(void)
 {
     const struct packet_watch_options options = {.interface = LO, .threads = 1, .flows = 4};
@@ -226,6 +266,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_packet_of_lo_is_counted_once),
         cmocka_unit_test(each_tick_has_its_own_packets),
+        cmocka_unit_test(packets_are_counted_though_the_clock_is_set_back),
         cmocka_unit_test(flows_that_made_room_are_told),
         cmocka_unit_test(what_cannot_be_opened_is_an_error),
     };

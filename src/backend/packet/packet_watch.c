@@ -64,8 +64,9 @@ struct packet_watch {
     struct packet_watch_options options;
     size_t ring_bytes, block_bytes;
     unsigned blocks;
-    uint64_t from;  /* packets before that are not counted: nanoseconds since 1970 */
-    uint64_t until; /* nor, for now, are those behind that; changes while threads run */
+    uint64_t from;  /* nanoseconds since 1970: times of flows are counted from there */
+    uint64_t began; /* the same moment by a clock that nobody sets */
+    uint64_t until; /* packets behind that wait, for now; changes while threads run */
     bool ending;    /* threads are to end instead of going on */
     struct packet_totals totals;
     struct packet_flows *taken[PACKET_THREADS_MAX];
@@ -211,7 +212,11 @@ static void fetch(uintptr_t at)
         __builtin_prefetch((const void *)(at + (uintptr_t)64 * i));
 }
 
-/* Counts all packets that there are. Returns true at the first one of those that have to wait. */
+/*
+ * Counts all packets that there are. Returns true at the first one of those that have to wait. One
+ * whose time is earlier than it can be is counted, too: packets of several processors are not in
+ * order, and the clock may have been set back.
+ */
 static bool take_packets(struct reader *reader)
 {
     struct packet_watch *watch = reader->watch;
@@ -224,8 +229,8 @@ static bool take_packets(struct reader *reader)
         later = time > __atomic_load_n(&watch->until, __ATOMIC_RELAXED);
         if (later)
             break;
-        if (time >= watch->from)
-            take_frame(reader, header, (uint32_t)((time - watch->from) / MILLISECOND));
+        take_frame(reader, header,
+                   time < watch->from ? 0 : (uint32_t)((time - watch->from) / MILLISECOND));
         reader->at += header->tp_next_offset;
         reader->left--;
     }
@@ -418,8 +423,6 @@ static int open_readers(struct packet_watch *watch)
         if (!error && !(watch->readers[i].flows = flows_of(watch)))
             error = -ENOMEM;
     }
-    for (unsigned i = 0; i < threads && !error; i++)
-        error = attach_filter(watch->readers[i].fd, watch->options.where, SNAP);
     return error;
 }
 
@@ -455,7 +458,10 @@ int packet_watch_start(struct packet_watch *watch)
     int error = 0;
 
     watch->from = clock_nanoseconds(CLOCK_REALTIME);
+    watch->began = clock_nanoseconds(CLOCK_MONOTONIC);
     watch->until = UINT64_MAX;
+    for (unsigned i = 0; i < watch->options.threads && !error; i++)
+        error = attach_filter(watch->readers[i].fd, watch->options.where, SNAP);
     for (unsigned i = 0; i < watch->options.threads && !error; i++) {
         struct reader *reader = &watch->readers[i];
         error = thread_start(&reader->thread, read_ring, reader);
@@ -534,14 +540,16 @@ static int swap(struct packet_watch *watch)
 int packet_watch_take(struct packet_watch *watch)
 {
     const uint64_t until = clock_nanoseconds(CLOCK_REALTIME);
+    const uint64_t now = clock_nanoseconds(CLOCK_MONOTONIC);
     int error;
 
-    watch->totals = (struct packet_totals){.from = watch->from, .until = until};
+    watch->totals = (struct packet_totals){.from = watch->from, .elapsed = now - watch->began};
     __atomic_store_n(&watch->until, until, __ATOMIC_RELAXED);
     settle();
     halt(watch);
     error = swap(watch);
     watch->from = until + 1;
+    watch->began = now;
     watch->until = UINT64_MAX;
     go_on(watch, error || !watch->options.repeats);
     if (!error)
@@ -583,7 +591,7 @@ static void fill(const struct packet_watch *watch, const struct flow *flow, stru
     traffic->bytes = flow->bytes;
     traffic->first = watch->totals.from + flow->first * (uint64_t)MILLISECOND;
     traffic->last = watch->totals.from + flow->last * (uint64_t)MILLISECOND;
-    traffic->elapsed = watch->totals.until - watch->totals.from;
+    traffic->elapsed = watch->totals.elapsed;
 }
 
 int packet_watch_list(const struct packet_watch *watch, record_fn fn, void *arg)
