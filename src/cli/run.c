@@ -209,6 +209,7 @@ static int list_to(struct replacement *file, struct listing_command *command, st
         sink->writer->fd = file->fd;
     if (command->listing.maker)
         command->listing.maker->begin(command->listing.maker->maker);
+    command->listing.time = clock_nanoseconds(CLOCK_REALTIME); /* a maker may have watched */
     if (needs_child(command)) {
         engine_prepare(engine, &command->listing);
         status = list_in_child(command, engine, sink, pass);
@@ -248,7 +249,6 @@ static int list(struct replacement *file, struct listing_command *command, struc
     for (uint64_t number = !common->delta;; number++) { /* the first of --delta shows nothing */
         const struct pace_time began = pace_now();
         struct pass pass = {.silent = !number};
-        command->listing.time = clock_nanoseconds(CLOCK_REALTIME);
         command->listing.number = common->interval_ms ? number : 0;
         const int status = list_to(file, command, engine, sink, &pass);
         if (!common->interval_ms || pass.last)
