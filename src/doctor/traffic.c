@@ -270,7 +270,8 @@ static int take_row(const struct record *record, void *arg)
     return traffic->fn(&row, traffic->arg);
 }
 
-static void report_totals(const struct packet_totals *totals, struct report *report)
+/* gone: there is no such interface any more. */
+static void report_totals(const struct packet_totals *totals, bool gone, struct report *report)
 {
     if (totals->lost)
         report_loss(report,
@@ -282,7 +283,7 @@ static void report_totals(const struct packet_totals *totals, struct report *rep
                     " bytes (--flows)",
                     totals->forgotten, totals->forgotten == 1 ? "" : "s", totals->forgotten_packets,
                     totals->forgotten_packets == 1 ? "" : "s", totals->forgotten_bytes);
-    if (totals->down)
+    if (totals->down || gone)
         report_note(report, "an interface went down meanwhile, or away");
 }
 
@@ -295,7 +296,8 @@ int traffic_list(void *maker, const struct query *query, record_fn fn, void *arg
         query->report->ended = true;
     if (error)
         return error;
-    report_totals(packet_watch_totals(traffic->watch), query->report);
+    report_totals(packet_watch_totals(traffic->watch),
+                  traffic->options->how.interface && !traffic->now.known, query->report);
     traffic->share = (struct traffic_share){
         .known = traffic->before.known && traffic->now.known,
         .filtered = query->where != NULL,

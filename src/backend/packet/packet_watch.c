@@ -519,6 +519,7 @@ static void sum_up(struct packet_watch *watch, struct reader *reader,
     watch->totals.forgotten_bytes += flows->made_room.bytes;
     watch->totals.down |= reader->down;
     reader->totals = (struct packet_totals){.packets = 0};
+    reader->down = false;
 }
 
 /* Readers go on with tables that were taken before. */
