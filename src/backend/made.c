@@ -58,8 +58,9 @@ static const char *packets_remedy(const struct table *table, int error)
 const struct backend backend_traffic = {
     .name = "AF_PACKET",
     .source = BACKEND_MADE,
-    .tells = TELLS({&table_traffic, TRAFFIC_ADDRESSES | TRAFFIC_PORTS | TRAFFIC_VLAN |
-                                        TRAFFIC_LLADDRS | TRAFFIC_TCP | TRAFFIC_SOCKET}),
+    .tells =
+        TELLS({&table_traffic, TRAFFIC_ADDRESSES | TRAFFIC_PORTS | TRAFFIC_VLAN | TRAFFIC_LLADDRS |
+                                   TRAFFIC_TCP | TRAFFIC_SOCKET | TRAFFIC_END}),
     .dump = dump,
     .explain = packet_watch_explain,
     .remedy = packets_remedy,

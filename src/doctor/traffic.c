@@ -255,19 +255,36 @@ void traffic_begin(void *maker)
 
 /* --- Rows ------------------------------------------------------------------------------------- */
 
+static int hand_on(const struct traffic *traffic, const struct record *row, bool *wanted)
+{
+    *wanted |= predicate_may_hold(traffic->query->where, row, KNOWN_ALWAYS | row->has);
+    return traffic->fn(row, traffic->arg);
+}
+
+/* A flow is a row, or one for each of its ends. */
 static int take_row(const struct record *record, void *arg)
 {
     struct traffic *traffic = arg;
     struct record row = *record;
+    const struct traffic_record *seen = &record->traffic;
+    bool wanted = false;
+    int result = 0;
 
     if (traffic->query->needs & TRAFFIC_SOCKET)
         take_socket(traffic->fitting[traffic->row], &row);
     traffic->row++;
-    if (predicate_may_hold(traffic->query->where, &row, KNOWN_ALWAYS | row.has)) {
-        traffic->share.bytes += row.traffic.bytes;
-        traffic->share.frames += row.traffic.frames;
+    if (traffic->query->needs & TRAFFIC_END && row.has & TRAFFIC_ADDRESSES) {
+        row.has |= TRAFFIC_END;
+        row.traffic.address = seen->dst;
+        if (!address_equal(&seen->src, &seen->dst))
+            result = hand_on(traffic, &row, &wanted);
+        row.traffic.address = seen->src;
     }
-    return traffic->fn(&row, traffic->arg);
+    if (result >= 0)
+        result = hand_on(traffic, &row, &wanted);
+    traffic->share.bytes += wanted ? seen->bytes : 0;
+    traffic->share.frames += wanted ? seen->frames : 0;
+    return result;
 }
 
 /* gone: there is no such interface any more. */

@@ -17,13 +17,16 @@ extern const struct kind kind_traffic;
 #define TRAFFIC_LLADDRS   (UINT64_C(1) << 3) /* ... of Ethernet */
 #define TRAFFIC_TCP       (UINT64_C(1) << 4) /* tcp_flags */
 #define TRAFFIC_SOCKET    (UINT64_C(1) << 5) /* inode and uid */
+/* address, only if it is asked for: then a flow is two rows, one for each end that differs. */
+#define TRAFFIC_END (UINT64_C(1) << 6)
 
 /* What the kernel gives frames that have no ethertype (ETH_P_802_2 ...) is below this. */
 enum { TRAFFIC_ETHERTYPES = 0x600, TRAFFIC_WITHOUT_ETHERTYPE = 0x500 };
 
 struct traffic_record {
     struct address src, dst;
-    uint16_t sport, dport; /* this and all that follow: host byte order */
+    struct address address; /* one of them */
+    uint16_t sport, dport;  /* this and all that follow: host byte order */
     /* IPPROTO_* of IPv4 and IPv6, behind extension headers; otherwise the ethertype, or if there is
      * none TRAFFIC_WITHOUT_ETHERTYPE and what the kernel has in place of it (below 0x100). */
     uint16_t protocol;

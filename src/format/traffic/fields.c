@@ -119,6 +119,8 @@ static const struct field fields[] = {
              .key = true),
     COMPUTED(dst_lladdr, VALUE_LLADDR, lladdr, TRAFFIC_LLADDRS,
              "link-layer address that it sends to", .key = true, .index = 1),
+    ADDRESS(address, traffic.address, TRAFFIC_END,
+            "each of the two ends: a flow is a row, and counts, for both of them", .key = true),
     HOST(src_host, traffic.src, TRAFFIC_ADDRESSES, "host name of the address that sends"),
     HOST(dst_host, traffic.dst, TRAFFIC_ADDRESSES, "host name of the address that it sends to"),
     NUMBER(inode, traffic.inode, TRAFFIC_SOCKET,
