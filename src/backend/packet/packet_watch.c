@@ -2,12 +2,9 @@
 #include "fastnet/packet_watch.h"
 
 #include <errno.h>
-#include <linux/if_arp.h>
 #include <linux/if_ether.h>
 #include <linux/if_packet.h>
-#include <linux/virtio_net.h>
 #include <netinet/in.h>
-#include <netinet/udp.h>
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,7 +15,7 @@
 #include <unistd.h>
 
 #include "backend/packet/packet_filter.h"
-#include "backend/packet/packet_flows.h"
+#include "backend/packet/packet_ring.h"
 #include "fastnet/array.h"
 #include "fastnet/clock.h"
 #include "fastnet/kernel_abi.h"
@@ -32,28 +29,14 @@ enum {
     RETIRE_MS = 20, /* so long a block waits for more packets, or twice */
     SETTLE_MS = 50, /* ... so that all packets before now have been handed over */
     SNAP = 128,     /* bytes of a frame that are copied: all headers, of nearly all packets */
-    TAG_BYTES = 4,  /* of a frame's length, which the kernel took out of the frame */
     MILLISECOND = 1000000,
-    AT_ONCE = 16, /* frames that are counted together */
-    AHEAD = 8,    /* frames whose memory is on its way: the kernel wrote it on another processor */
-    /* where the link-layer address of a frame stands: TPACKET_ALIGN() of its header's size */
-    BEHIND_HEADER = (sizeof(struct tpacket3_hdr) + TPACKET_ALIGNMENT - 1) / TPACKET_ALIGNMENT *
-                    TPACKET_ALIGNMENT,
 };
 
 /* One ring, and the thread that reads it. Only while that waits, others look at its flows. */
 struct reader {
     struct packet_watch *watch;
     int fd;
-    uint8_t *ring;
-    unsigned block;    /* the next one, or that of the packets that are left */
-    bool has_block;    /* it is this one, and not the next */
-    unsigned left;     /* packets of it */
-    const uint8_t *at; /* the next of them */
-    struct packet_flows *flows;
-    struct counted counted[AT_ONCE]; /* frames that are not yet in the flows */
-    size_t waiting;
-    struct packet_totals totals; /* packets, frames and bytes */
+    struct packet_ring ring;
     bool down;
     pthread_t thread;
     bool started;
@@ -73,170 +56,7 @@ struct packet_watch {
     struct reader readers[PACKET_THREADS_MAX];
 };
 
-/* --- Frames ----------------------------------------------------------------------------------- */
-
-/* What was captured of a frame. */
-struct frame {
-    const uint8_t *bytes;
-    size_t captured, length; /* from the link-layer header on */
-    size_t link;             /* bytes of that */
-    uint16_t ethertype;
-    bool is_ethernet;
-};
-
-/*
- * The network header may stand behind tags of VLANs that the ethertype tells, so that of Ethernet
- * is found by the frame itself.
- */
-static void find_frame(struct frame *frame, const struct tpacket3_hdr *header,
-                       const struct sockaddr_ll *from)
-{
-    const bool has_header = from->sll_hatype == ARPHRD_ETHER || from->sll_hatype == ARPHRD_LOOPBACK;
-
-    frame->bytes = (const uint8_t *)header + header->tp_mac;
-    frame->captured = header->tp_snaplen;
-    frame->length = header->tp_len;
-    frame->is_ethernet = has_header && frame->captured >= ETH_HLEN;
-    frame->link = frame->is_ethernet ? ETH_HLEN : header->tp_net - header->tp_mac;
-    frame->ethertype = ntohs(from->sll_protocol);
-    if (frame->is_ethernet)
-        frame->ethertype = (uint16_t)(frame->bytes[ETH_HLEN - 2] << 8 | frame->bytes[ETH_HLEN - 1]);
-    if (frame->is_ethernet && frame->ethertype < TRAFFIC_ETHERTYPES) /* a length */
-        frame->ethertype = ETH_P_802_2;
-}
-
-/* The offload tells where the innermost transport header is, which may be inside of a tunnel. */
-static size_t payload_of(const struct packet *packet, const struct virtio_net_hdr *offload,
-                         const struct frame *frame)
-{
-    const size_t transport = offload->csum_start;
-    const bool is_udp = (offload->gso_type & ~VIRTIO_NET_HDR_GSO_ECN) == VIRTIO_NET_HDR_GSO_UDP_L4;
-
-    if (!(offload->flags & VIRTIO_NET_HDR_F_NEEDS_CSUM) || transport < frame->link)
-        return packet->payload;
-    if (is_udp)
-        return transport - frame->link + sizeof(struct udphdr);
-    return transport + 12 < frame->captured
-               ? transport - frame->link + (size_t)4 * (frame->bytes[transport + 12] >> 4)
-               : packet->payload;
-}
-
-static uint32_t packets_of(const struct packet *packet, const struct frame *frame)
-{
-    struct virtio_net_hdr offload;
-
-    memcpy(&offload, frame->bytes - sizeof offload, sizeof offload);
-    if (offload.gso_type == VIRTIO_NET_HDR_GSO_NONE)
-        return 1;
-    return packet_segments(frame->length - frame->link, payload_of(packet, &offload, frame),
-                           offload.gso_size);
-}
-
-/* A key has what parts flows, and no more. */
-static void take_link(struct packet *packet, const struct frame *frame, uint64_t fields)
-{
-    if (!(fields & TRAFFIC_VLAN)) {
-        packet->key.vlan = 0;
-        packet->key.has &= (uint8_t)~TRAFFIC_VLAN;
-    }
-    if (fields & TRAFFIC_LLADDRS && frame->is_ethernet) {
-        memcpy(packet->key.dst_lladdr, frame->bytes, ETH_ALEN);
-        memcpy(packet->key.src_lladdr, frame->bytes + ETH_ALEN, ETH_ALEN);
-        packet->key.has |= TRAFFIC_LLADDRS;
-    }
-}
-
-/* All that wait. */
-static void count_frames(struct reader *reader)
-{
-    packet_flows_add(reader->flows, reader->counted, reader->waiting);
-    reader->waiting = 0;
-}
-
-static void take_frame(struct reader *reader, const struct tpacket3_hdr *header, uint32_t at)
-{
-    const struct sockaddr_ll *from = (const void *)((const uint8_t *)header + BEHIND_HEADER);
-    const bool tagged = header->tp_status & TP_STATUS_VLAN_VALID;
-    const uint32_t bytes = header->tp_len + (tagged ? TAG_BYTES : 0);
-    struct counted *counted = &reader->counted[reader->waiting];
-    struct packet *packet = &counted->packet;
-    struct frame frame;
-
-    if (from->sll_hatype == ARPHRD_LOOPBACK && from->sll_pkttype == PACKET_OUTGOING)
-        return; /* it comes in, too */
-    find_frame(&frame, header, from);
-    packet_parse(packet, frame.bytes + frame.link,
-                 frame.captured > frame.link ? frame.captured - frame.link : 0, frame.ethertype);
-    packet->key.interface = (uint32_t)from->sll_ifindex;
-    if (tagged)
-        packet_tag(packet, header->hv1.tp_vlan_tci & 0xffff);
-    take_link(packet, &frame, reader->watch->options.fields);
-    counted->packets = packets_of(packet, &frame);
-    counted->bytes = bytes;
-    counted->at = at;
-    reader->totals.packets += counted->packets;
-    reader->totals.frames++;
-    reader->totals.bytes += bytes;
-    if (++reader->waiting == AT_ONCE)
-        count_frames(reader);
-}
-
-/* --- Rings ------------------------------------------------------------------------------------ */
-
-/* Whether there is a packet at reader->at. A block that is read goes back to the kernel. */
-static bool has_packet(struct reader *reader)
-{
-    while (!reader->left) {
-        uint8_t *begin = reader->ring + reader->block * reader->watch->block_bytes;
-        struct tpacket_block_desc *descriptor = (void *)begin;
-        struct tpacket_hdr_v1 *block = &descriptor->hdr.bh1;
-        if (reader->has_block) {
-            __atomic_store_n(&block->block_status, TP_STATUS_KERNEL, __ATOMIC_RELEASE);
-            reader->block = reader->block + 1 < reader->watch->blocks ? reader->block + 1 : 0;
-            reader->has_block = false;
-            continue;
-        }
-        if (!(__atomic_load_n(&block->block_status, __ATOMIC_ACQUIRE) & TP_STATUS_USER))
-            return false;
-        reader->has_block = true;
-        reader->at = begin + block->offset_to_first_pkt;
-        reader->left = block->num_pkts;
-    }
-    return true;
-}
-
-/* Three lines have all headers of nearly all frames. What is not there does no harm. */
-static void fetch(uintptr_t at)
-{
-    for (unsigned i = 0; i < 3; i++)
-        __builtin_prefetch((const void *)(at + (uintptr_t)64 * i));
-}
-
-/*
- * Counts all packets that there are. Returns true at the first one of those that have to wait. One
- * whose time is earlier than it can be is counted, too: packets of several processors are not in
- * order, and the clock may have been set back.
- */
-static bool take_packets(struct reader *reader)
-{
-    struct packet_watch *watch = reader->watch;
-    bool later = false;
-
-    while (has_packet(reader)) {
-        const struct tpacket3_hdr *header = (const void *)reader->at;
-        const uint64_t time = header->tp_sec * CLOCK_SECOND + header->tp_nsec;
-        fetch((uintptr_t)header + (uintptr_t)AHEAD * header->tp_next_offset);
-        later = time > __atomic_load_n(&watch->until, __ATOMIC_RELAXED);
-        if (later)
-            break;
-        take_frame(reader, header,
-                   time < watch->from ? 0 : (uint32_t)((time - watch->from) / MILLISECOND));
-        reader->at += header->tp_next_offset;
-        reader->left--;
-    }
-    count_frames(reader);
-    return later;
-}
+/* --- Threads ---------------------------------------------------------------------------------- */
 
 static void tell(int event)
 {
@@ -274,13 +94,13 @@ static void *read_ring(void *arg)
     (void)seccomp_only(calls, COUNT(calls));
     for (;;) {
         struct pollfd ready[] = {{reader->fd, POLLIN, 0}, {reader->wake, POLLIN, 0}};
-        if (!take_packets(reader)) {
+        if (!packet_ring_take(&reader->ring, reader->watch->from, &reader->watch->until)) {
             (void)poll(ready, COUNT(ready), -1);
             if (ready[0].revents & POLLERR) /* the error is told once */
                 reader->down |= read(reader->fd, &nothing, sizeof nothing) < 0 && errno == ENETDOWN;
             if (!(ready[1].revents & POLLIN))
                 continue;
-            (void)take_packets(reader);
+            (void)packet_ring_take(&reader->ring, reader->watch->from, &reader->watch->until);
         }
         wait_for(reader->wake);
         tell(reader->done);
@@ -350,7 +170,8 @@ static int map_ring(struct reader *reader)
     void *ring = mmap(NULL, watch->ring_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, reader->fd, 0);
     if (ring == MAP_FAILED)
         return -errno;
-    reader->ring = ring;
+    reader->ring = (struct packet_ring){ring, watch->block_bytes, watch->blocks,
+                                        .fields = watch->options.fields};
     return 0;
 }
 
@@ -420,7 +241,7 @@ static int open_readers(struct packet_watch *watch)
     rights_limit(RIGHTS_ALL & ~(1U << RIGHT_PACKETS));
     for (unsigned i = 0; i < threads && !error; i++) {
         error = open_events(&watch->readers[i]);
-        if (!error && !(watch->readers[i].flows = flows_of(watch)))
+        if (!error && !(watch->readers[i].ring.flows = flows_of(watch)))
             error = -ENOMEM;
     }
     return error;
@@ -511,14 +332,14 @@ static void sum_up(struct packet_watch *watch, struct reader *reader,
 
     if (getsockopt(reader->fd, SOL_PACKET, PACKET_STATISTICS, &statistics, &size) == 0)
         watch->totals.lost += statistics.tp_drops; /* reading resets it */
-    watch->totals.packets += reader->totals.packets;
-    watch->totals.frames += reader->totals.frames;
-    watch->totals.bytes += reader->totals.bytes;
+    watch->totals.packets += reader->ring.all.packets;
+    watch->totals.frames += reader->ring.all.frames;
+    watch->totals.bytes += reader->ring.all.bytes;
     watch->totals.forgotten += flows->made_room.flows;
     watch->totals.forgotten_packets += flows->made_room.packets;
     watch->totals.forgotten_bytes += flows->made_room.bytes;
     watch->totals.down |= reader->down;
-    reader->totals = (struct packet_totals){.packets = 0};
+    reader->ring.all = (struct flow_totals){.packets = 0};
     reader->down = false;
 }
 
@@ -531,8 +352,8 @@ static int swap(struct packet_watch *watch)
             return -ENOMEM;
         if (next)
             packet_flows_reset(next);
-        watch->taken[i] = watch->readers[i].flows;
-        watch->readers[i].flows = next;
+        watch->taken[i] = watch->readers[i].ring.flows;
+        watch->readers[i].ring.flows = next;
         sum_up(watch, &watch->readers[i], watch->taken[i]);
     }
     return 0;
@@ -622,12 +443,12 @@ void packet_watch_destroy(struct packet_watch *watch)
     for (size_t i = 0; i < COUNT(watch->readers); i++) {
         struct reader *reader = &watch->readers[i];
         const int opened[] = {reader->fd, reader->wake, reader->done, reader->go};
-        if (reader->ring)
-            munmap(reader->ring, watch->ring_bytes);
+        if (reader->ring.memory)
+            munmap(reader->ring.memory, watch->ring_bytes);
         for (size_t j = 0; j < COUNT(opened); j++)
             if (opened[j] >= 0)
                 close(opened[j]);
-        packet_flows_destroy(reader->flows);
+        packet_flows_destroy(reader->ring.flows);
         packet_flows_destroy(watch->taken[i]);
     }
     free(watch);

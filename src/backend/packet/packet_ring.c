@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: MIT */
+#include "backend/packet/packet_ring.h"
+
+#include <linux/if_arp.h>
+#include <linux/if_ether.h>
+#include <linux/if_packet.h>
+#include <linux/virtio_net.h>
+#include <netinet/in.h>
+#include <netinet/udp.h>
+#include <string.h>
+
+#include "fastnet/clock.h"
+#include "fastnet/kernel_abi.h"
+#include "fastnet/record/traffic.h"
+
+enum {
+    TAG_BYTES = 4, /* of a frame's length, which the kernel took out of the frame */
+    MILLISECOND = 1000000,
+    AHEAD = 8, /* frames whose memory is on its way: the kernel wrote it on another processor */
+    /* where the link-layer address of a frame stands: TPACKET_ALIGN() of its header's size */
+    BEHIND_HEADER = (sizeof(struct tpacket3_hdr) + TPACKET_ALIGNMENT - 1) / TPACKET_ALIGNMENT *
+                    TPACKET_ALIGNMENT,
+};
+
+/* --- Frames ----------------------------------------------------------------------------------- */
+
+/* What was captured of a frame. */
+struct frame {
+    const uint8_t *bytes;
+    size_t captured, length; /* from the link-layer header on */
+    size_t link;             /* bytes of that */
+    uint16_t ethertype;
+    bool is_ethernet;
+};
+
+/*
+ * The network header may stand behind tags of VLANs that the ethertype tells, so that of Ethernet
+ * is found by the frame itself.
+ */
+static void find_frame(struct frame *frame, const struct tpacket3_hdr *header,
+                       const struct sockaddr_ll *from)
+{
+    const bool has_header = from->sll_hatype == ARPHRD_ETHER || from->sll_hatype == ARPHRD_LOOPBACK;
+
+    frame->bytes = (const uint8_t *)header + header->tp_mac;
+    frame->captured = header->tp_snaplen;
+    frame->length = header->tp_len;
+    frame->is_ethernet = has_header && frame->captured >= ETH_HLEN;
+    frame->link = frame->is_ethernet ? ETH_HLEN : header->tp_net - header->tp_mac;
+    frame->ethertype = ntohs(from->sll_protocol);
+    if (frame->is_ethernet)
+        frame->ethertype = (uint16_t)(frame->bytes[ETH_HLEN - 2] << 8 | frame->bytes[ETH_HLEN - 1]);
+    if (frame->is_ethernet && frame->ethertype < TRAFFIC_ETHERTYPES) /* a length */
+        frame->ethertype = ETH_P_802_2;
+}
+
+/* The offload tells where the innermost transport header is, which may be inside of a tunnel. */
+static size_t payload_of(const struct packet *packet, const struct virtio_net_hdr *offload,
+                         const struct frame *frame)
+{
+    const size_t transport = offload->csum_start;
+    const bool is_udp = (offload->gso_type & ~VIRTIO_NET_HDR_GSO_ECN) == VIRTIO_NET_HDR_GSO_UDP_L4;
+
+    if (!(offload->flags & VIRTIO_NET_HDR_F_NEEDS_CSUM) || transport < frame->link)
+        return packet->payload;
+    if (is_udp)
+        return transport - frame->link + sizeof(struct udphdr);
+    return transport + 12 < frame->captured
+               ? transport - frame->link + (size_t)4 * (frame->bytes[transport + 12] >> 4)
+               : packet->payload;
+}
+
+static uint32_t packets_of(const struct packet *packet, const struct frame *frame)
+{
+    struct virtio_net_hdr offload;
+
+    memcpy(&offload, frame->bytes - sizeof offload, sizeof offload);
+    if (offload.gso_type == VIRTIO_NET_HDR_GSO_NONE || frame->length <= frame->link)
+        return 1;
+    return packet_segments(frame->length - frame->link, payload_of(packet, &offload, frame),
+                           offload.gso_size);
+}
+
+/* A key has what parts flows, and no more. */
+static void take_link(struct packet *packet, const struct frame *frame, uint64_t fields)
+{
+    if (!(fields & TRAFFIC_VLAN)) {
+        packet->key.vlan = 0;
+        packet->key.has &= (uint8_t)~TRAFFIC_VLAN;
+    }
+    if (fields & TRAFFIC_LLADDRS && frame->is_ethernet) {
+        memcpy(packet->key.dst_lladdr, frame->bytes, ETH_ALEN);
+        memcpy(packet->key.src_lladdr, frame->bytes + ETH_ALEN, ETH_ALEN);
+        packet->key.has |= TRAFFIC_LLADDRS;
+    }
+}
+
+/* All that wait. */
+static void count_frames(struct packet_ring *ring)
+{
+    packet_flows_add(ring->flows, ring->counted, ring->waiting);
+    ring->waiting = 0;
+}
+
+static void take_frame(struct packet_ring *ring, const struct tpacket3_hdr *header, uint32_t at)
+{
+    const struct sockaddr_ll *from = (const void *)((const uint8_t *)header + BEHIND_HEADER);
+    const bool tagged = header->tp_status & TP_STATUS_VLAN_VALID;
+    const uint32_t bytes = header->tp_len + (tagged ? TAG_BYTES : 0);
+    struct counted *counted = &ring->counted[ring->waiting];
+    struct packet *packet = &counted->packet;
+    struct frame frame;
+
+    if (from->sll_hatype == ARPHRD_LOOPBACK && from->sll_pkttype == PACKET_OUTGOING)
+        return; /* it comes in, too */
+    find_frame(&frame, header, from);
+    packet_parse(packet, frame.bytes + frame.link,
+                 frame.captured > frame.link ? frame.captured - frame.link : 0, frame.ethertype);
+    packet->key.interface = (uint32_t)from->sll_ifindex;
+    if (tagged)
+        packet_tag(packet, header->hv1.tp_vlan_tci & 0xffff);
+    take_link(packet, &frame, ring->fields);
+    counted->packets = packets_of(packet, &frame);
+    counted->bytes = bytes;
+    counted->at = at;
+    ring->all.packets += counted->packets;
+    ring->all.frames++;
+    ring->all.bytes += bytes;
+    if (++ring->waiting == PACKET_RING_WAITING)
+        count_frames(ring);
+}
+
+/* --- Rings ------------------------------------------------------------------------------------ */
+
+/* Whether there is a packet at ring->at. A block that is read goes back to the kernel. */
+static bool has_packet(struct packet_ring *ring)
+{
+    while (!ring->left) {
+        uint8_t *begin = ring->memory + ring->block * ring->block_bytes;
+        struct tpacket_block_desc *descriptor = (void *)begin;
+        struct tpacket_hdr_v1 *block = &descriptor->hdr.bh1;
+        if (ring->has_block) {
+            __atomic_store_n(&block->block_status, TP_STATUS_KERNEL, __ATOMIC_RELEASE);
+            ring->block = ring->block + 1 < ring->blocks ? ring->block + 1 : 0;
+            ring->has_block = false;
+            continue;
+        }
+        if (!(__atomic_load_n(&block->block_status, __ATOMIC_ACQUIRE) & TP_STATUS_USER))
+            return false;
+        ring->has_block = true;
+        ring->at = begin + block->offset_to_first_pkt;
+        ring->left = block->num_pkts;
+    }
+    return true;
+}
+
+/* Three lines have all headers of nearly all frames. What is not there does no harm. */
+static void fetch(uintptr_t at)
+{
+    for (unsigned i = 0; i < 3; i++)
+        __builtin_prefetch((const void *)(at + (uintptr_t)64 * i));
+}
+
+/* One that came earlier than it can is counted, too: packets of several processors are not in
+ * order, and the clock may have been set back. */
+bool packet_ring_take(struct packet_ring *ring, uint64_t from, const uint64_t *until)
+{
+    bool later = false;
+
+    while (has_packet(ring)) {
+        const struct tpacket3_hdr *header = (const void *)ring->at;
+        const uint64_t time = header->tp_sec * CLOCK_SECOND + header->tp_nsec;
+        fetch((uintptr_t)header + (uintptr_t)AHEAD * header->tp_next_offset);
+        later = time > __atomic_load_n(until, __ATOMIC_RELAXED);
+        if (later)
+            break;
+        take_frame(ring, header, time < from ? 0 : (uint32_t)((time - from) / MILLISECOND));
+        ring->at += header->tp_next_offset;
+        ring->left--;
+    }
+    count_frames(ring);
+    return later;
+}
