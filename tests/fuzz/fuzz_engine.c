@@ -295,14 +295,18 @@ static bool has_same_key(const struct record *a, const struct record *b)
     return true;
 }
 
-/* What has neither an identity nor a key has no changes. */
+/* What has neither an identity nor a key that is known has no changes. */
 static bool has_changes(const struct record *record)
 {
-    bool has = record->identity;
+    bool has = false;
 
-    for (size_t i = 0; i < record->kind->field_count; i++)
-        has |= record->kind->fields[i].key;
-    return has;
+    for (size_t i = 0; i < record->kind->field_count && !record->identity; i++) {
+        const struct field *field = &record->kind->fields[i];
+        if (field->key && !is_known(field, record))
+            return false;
+        has |= field->key;
+    }
+    return has || record->identity;
 }
 
 /* The change a second, in thousandths, as far as the two times are known. */
