@@ -427,6 +427,9 @@ static struct predicate *parse_word(const struct constant *constant)
 
     if (!find_word(field, is_other ? synonym->word : constant->text, &number)) {
         struct predicate *numbers;
+        if (field->type == VALUE_NAME && strncasecmp(constant->text, "0x", 2) == 0 &&
+            form_is_number(constant->text, UINT64_MAX, &number))
+            return compare(constant, a_number(number));
         return field->type == VALUE_NAME && parse_digits(constant, &numbers)
                    ? numbers
                    : refuse_word(constant);

@@ -31,6 +31,13 @@ static const char *protocol_word(uint64_t protocol)
     return protocol <= UINT8_MAX ? flow_protocol_word(protocol) : NULL;
 }
 
+static const char *ethertype_word(uint64_t ethertype)
+{
+    if (ethertype >= TRAFFIC_ETHERTYPES)
+        return protocol_word(ethertype);
+    return ethertype <= UINT8_MAX ? protocol_word(TRAFFIC_WITHOUT_ETHERTYPE | ethertype) : NULL;
+}
+
 static const char *const flags_of_tcp[] = {"FIN", "SYN", "RST", "PSH", "ACK", "URG", "ECE", "CWR"};
 static const struct flag_names tcp_flag_names = {flags_of_tcp, COUNT(flags_of_tcp)};
 
@@ -113,7 +120,8 @@ static const struct field fields[] = {
     NANOSECONDS(first, traffic.first, 0, "when the first packet was seen, to a millisecond"),
     NANOSECONDS(last, traffic.last, 0, "when the last one was seen"),
     INTERFACE(interface, traffic.interface, 0, "interface that they passed", .key = true),
-    NUMBER(ethertype, traffic.ethertype, 0, "ethertype, behind tags of VLANs: 2048 is IPv4"),
+    NAMED(ethertype, traffic.ethertype, ethertype_word, 0,
+          "ethertype, behind tags of VLANs: ip, ipv6, arp ..."),
     NUMBER(vlan, traffic.vlan, TRAFFIC_VLAN, "VLAN, by the outermost tag", .key = true),
     COMPUTED(src_lladdr, VALUE_LLADDR, lladdr, TRAFFIC_LLADDRS, "link-layer address that sends",
              .key = true),
