@@ -127,7 +127,10 @@ void packet_watch_explain(const struct query *query, struct explanation *explana
     packet_filter_explain(query->where, members, explanation);
 }
 
-/* snap: bytes that are copied of each frame; 0: all frames are left out. */
+/*
+ * snap: bytes that are copied of each frame; 0: all frames are left out. A program that is longer
+ * than net.core.optmem_max lets it be spares work, no more: the rows are compared anyway.
+ */
 static int attach_filter(int fd, const struct predicate *where, unsigned snap)
 {
     struct sock_fprog program;
@@ -138,7 +141,7 @@ static int attach_filter(int fd, const struct predicate *where, unsigned snap)
     if (setsockopt(fd, SOL_SOCKET, SO_ATTACH_FILTER, &program, sizeof program) < 0)
         error = -errno;
     free(program.filter);
-    return error;
+    return error == -ENOMEM && where ? attach_filter(fd, NULL, snap) : error;
 }
 
 static int set(int fd, int option, const void *value, size_t size)
