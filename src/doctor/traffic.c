@@ -236,8 +236,9 @@ static int start(struct traffic *traffic)
     clock_catch_interrupt();
     count_interface(traffic);
     error = packet_watch_start(traffic->watch);
-    clock_wait(clock_nanoseconds(CLOCK_MONOTONIC) +
-               traffic->options->milliseconds * (CLOCK_SECOND / 1000));
+    if (!error)
+        clock_wait(clock_nanoseconds(CLOCK_MONOTONIC) +
+                   traffic->options->milliseconds * (CLOCK_SECOND / 1000));
     return error;
 }
 
