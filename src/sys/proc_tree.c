@@ -225,22 +225,37 @@ static const struct clue {
     unsigned about;
     const char *file;
     const char *texts[2]; /* little-endian, big-endian; all but MIPS, MIPS */
+    size_t behind;        /* bytes between the first ':' of a line and it; 0: it is anywhere */
 } clues[] = {
-    {MACHINE_ORDER, "net/igmp", {"\t010000E0 ", "\tE0000001 "}},
-    {MACHINE_ORDER, "net/route", {"\t00FFFFFF\t", "\tFFFFFF00\t"}},
-    {MACHINE_ORDER, "net/route", {"\t0000FFFF\t", "\tFFFF0000\t"}},
-    {MACHINE_ORDER, "net/tcp", {": 0100007F:", ": 7F000001:"}},
-    {MACHINE_ORDER, "net/udp", {": 0100007F:", ": 7F000001:"}},
-    {MACHINE_ORDER, "net/tcp6", {"000000000000000001000000:", "000000000000000000000001:"}},
-    {MACHINE_TYPES, "net/unix", {" 00010000 0001 ", " 00010000 0002 "}},
+    {MACHINE_ORDER, "net/igmp", {"\t010000E0 ", "\tE0000001 "}, 0},
+    {MACHINE_ORDER, "net/route", {"\t00FFFFFF\t", "\tFFFFFF00\t"}, 0},
+    {MACHINE_ORDER, "net/route", {"\t0000FFFF\t", "\tFFFF0000\t"}, 0},
+    {MACHINE_ORDER, "net/tcp", {": 0100007F:", ": 7F000001:"}, 0},
+    {MACHINE_ORDER, "net/udp", {": 0100007F:", ": 7F000001:"}, 0},
+    {MACHINE_ORDER, "net/tcp6", {"000000000000000001000000:", "000000000000000000000001:"}, 0},
+    /* users name sockets: only its columns tell */
+    {MACHINE_TYPES, "net/unix", {" 00010000 0001 ", " 00010000 0002 "}, 18},
 };
+
+static bool has_text(const char *text, const char *wanted, size_t behind)
+{
+    bool found = !behind && strstr(text, wanted);
+
+    for (const char *line = text; behind && line && !found; line = strchr(line, '\n')) {
+        line += *line == '\n';
+        const char *colon = strpbrk(line, ":\n");
+        found = colon && *colon == ':' && strnlen(colon + 1, behind) == behind &&
+                strncmp(colon + 1 + behind, wanted, strlen(wanted)) == 0;
+    }
+    return found;
+}
 
 static void look_for(const struct proc_tree *tree, const struct clue *clue, unsigned shown[2])
 {
     char text[8192];
 
     for (size_t i = 0; i < 2 && proc_tree_read(tree, clue->file, text, sizeof text) > 0; i++)
-        if (strstr(text, clue->texts[i]))
+        if (has_text(text, clue->texts[i], clue->behind))
             shown[i] |= clue->about;
 }
 

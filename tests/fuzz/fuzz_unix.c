@@ -214,7 +214,9 @@ static bool is_shown(const struct text *path, const struct world_name *name)
     return true;
 }
 
-static bool is_row_of_file(const struct world_row *row, const struct socket_record *sock)
+/* A name with a newline may make a row that only another machine has, whose types then count. */
+static bool is_row_of_file(const struct world *world, const struct world_row *row,
+                           const struct socket_record *sock)
 {
     static const struct world_name unbound;
     const struct world_socket *socket = row->socket;
@@ -225,7 +227,8 @@ static bool is_row_of_file(const struct world_row *row, const struct socket_reco
 
     return sock->inode == (socket ? socket->inode : 0) &&
            sock->refcount == (socket ? socket->refcount : pending->refcount) &&
-           sock->type == (socket ? socket->type : pending->type) && is_shown(&sock->path, name);
+           (world->newlines || sock->type == (socket ? socket->type : pending->type)) &&
+           is_shown(&sock->path, name);
 }
 
 /* Each row of the file once; any other is forged. */
@@ -236,7 +239,8 @@ static int count_row(const struct record *record, void *arg)
     check_record(record, 0);
     require(!(record->has & ~backend_fields(&backend_proc_net, &table_unix)));
     for (size_t i = 0; i < scene->world.row_count; i++)
-        if (!scene->listed_rows[i] && is_row_of_file(&scene->world.rows[i], &record->socket)) {
+        if (!scene->listed_rows[i] &&
+            is_row_of_file(&scene->world, &scene->world.rows[i], &record->socket)) {
             scene->listed_rows[i] = true;
             return 0;
         }
