@@ -120,7 +120,7 @@ uint64_t delta_netns(const struct delta *delta, size_t place)
 /* Where the search for a row starts, with a secret: users choose names that are keys. */
 static size_t slot_of(const struct delta *delta, uint64_t key, size_t place)
 {
-    return hash_word(place, key) & (delta->slot_count - 1);
+    return (size_t)hash_word(place, key) & (delta->slot_count - 1);
 }
 
 static void put_slot(struct delta *delta, size_t i)

@@ -71,7 +71,8 @@ static void take_row(void *arg, const struct record *record)
     struct screen_state *state = arg;
 
     if (state->shown_count < SCREEN_ROWS)
-        state->shown[state->shown_count++] = (struct shown){record->identity, record->visit};
+        state->shown[state->shown_count++] =
+            (struct shown){record->identity, (size_t)record->visit};
     state->sink->ops->row(state->sink, record);
 }
 

@@ -161,7 +161,7 @@ const char *drop_reason_word(uint64_t i)
         return reasons[i].name;
     if (!kernel)
         kernel = drop_watch_names();
-    return kernel ? drop_watch_reason(kernel, i - COUNT(reasons)) : NULL;
+    return kernel ? drop_watch_reason(kernel, (size_t)i - COUNT(reasons)) : NULL;
 }
 
 #define QUEUE "it was left in the queue of a socket that was closed: "
