@@ -16,10 +16,14 @@
 
 #include "bytes.h"
 #include "fastnet/array.h"
+#include "fastnet/byte_counts.h"
+#include "fastnet/clock.h"
 #include "fastnet/kernel_info.h"
 #include "fastnet/live.h"
 #include "fastnet/netlink.h"
 #include "fastnet/report.h"
+#include "fastnet/sink.h"
+#include "fastnet/writer.h"
 #include "fuzz.h"
 
 enum { SOCKETS = 16, STEPS_MAX = 40, ANSWER_MAX = 32768 };
@@ -216,6 +220,7 @@ static struct live_view view_of(struct bytes *input, bool totals)
         .folded = choice & 128,
         .idle = choice & 32,
         .totals = totals,
+        .interval = choice & 16 ? CLOCK_SECOND : 0, /* then the numbers of a look stay */
     };
 }
 
@@ -261,8 +266,20 @@ static void step(struct live *live, struct world *world, struct bytes *input,
     live_choose(live, view);
 }
 
+/* What a stream is told: something has happened to each row. */
+static void take_told(struct sink *sink, const struct record *record)
+{
+    (void)sink;
+    require(record->kind == &kind_socket && record->has & SOCKET_EVENT);
+}
+
+/* Without a screen, if the input has an odd length. Bytes of other sockets are never counted here.
+ */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
+    static const struct sink_ops ops = {.row = take_told};
+    struct writer writer = {.error = 0};
+    struct sink stream = {.ops = &ops, .writer = &writer};
     const struct listing_table tables[] = {{.table = &table_tcp}};
     const struct field *rates[] = {field_named(&kind_socket, "bytes_sent"),
                                    field_named(&kind_socket, "bytes_received")};
@@ -275,6 +292,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                                   SOCKET_TCP_INFO | SOCKET_BYTES | SOCKET_ADDRESSES | SOCKET_STATE,
                               .proc_root = "/nonexistent",
                               .backend = BACKEND_NETLINK,
+                              .byte_counts = byte_counts_create(),
                               .rates = rates,
                               .rate_count = COUNT(rates)};
     struct engine *engine = engine_create(netlink_create(&peer));
@@ -283,12 +301,16 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     int error;
 
     require(engine != NULL);
-    live = live_create(engine, &listing, NULL, 0, &error);
+    live = live_create(engine, &listing, size % 2 ? &stream : NULL, 0, &error);
     require(live != NULL);
     live_choose(live, &view);
     for (size_t i = 0; i < STEPS_MAX && input.left; i++)
         step(live, &world, &input, &view);
+    int descriptor;
+    require(live_descriptors(live, &descriptor, 1) == 0); /* nothing was subscribed to */
+    require(size % 2 || live_told(live) == 0);
     live_destroy(live);
     engine_destroy(engine);
+    byte_counts_destroy(listing.byte_counts);
     return 0;
 }
