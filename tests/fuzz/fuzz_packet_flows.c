@@ -51,6 +51,19 @@ static struct packet make(uint8_t where, uint8_t ends, uint8_t part)
     return packet;
 }
 
+static void check_row(const struct flow *flow)
+{
+    enum { ORIGIN = 1000 };
+    struct record record;
+
+    packet_flow_tell(flow, ORIGIN, &record);
+    require(record.kind == &kind_traffic && record_rows(&record) == flow->packets);
+    require_address(&record.traffic.src, flow->key.family);
+    require(record.traffic.sport == flow->key.sport && record.traffic.bytes == flow->bytes);
+    require(record.traffic.first >= ORIGIN && record.traffic.first <= record.traffic.last);
+    require(!(record.has & TRAFFIC_TCP) == !flow->has_tcp);
+}
+
 static struct flow_totals sum_of(const struct packet_flows *flows)
 {
     struct flow_totals sum = {.flows = 0};
@@ -60,6 +73,7 @@ static struct flow_totals sum_of(const struct packet_flows *flows)
         if (!flow->frames)
             continue; /* joined with another one */
         require(flow->first <= flow->last);
+        check_row(flow);
         sum.flows++;
         sum.packets += flow->packets;
         sum.frames += flow->frames;

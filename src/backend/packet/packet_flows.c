@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "backend/packet/packet_flows.h"
 
+#include <linux/if_ether.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -11,7 +12,11 @@
 _Static_assert(sizeof(struct flow_key) == 60, "a key has padding");
 _Static_assert(sizeof(struct flow) + 2 * sizeof(uint32_t) <= FLOW_BYTES, "a flow is too large");
 
-enum { FRAGMENTS = 256, FRAGMENT_AGE = 30000 }; /* milliseconds: longer than any kernel waits */
+enum {
+    FRAGMENTS = 256,
+    FRAGMENT_AGE = 30000,
+    MILLISECOND = 1000000
+}; /* milliseconds: longer than any kernel waits */
 
 /* Of a first fragment, by its addresses and number: the last one of each place is known. */
 struct fragment_memory {
@@ -245,4 +250,37 @@ void packet_flows_join(struct packet_flows *const *tables, size_t count)
                     join(&tables[first]->flows[slot - 1], flow);
             }
         }
+}
+
+/* --- As rows ---------------------------------------------------------------------------------- */
+
+void packet_flow_tell(const struct flow *flow, uint64_t origin, struct record *record)
+{
+    const struct flow_key *key = &flow->key;
+    struct traffic_record *traffic = &record->traffic;
+    const bool is_ip = key->has & TRAFFIC_ADDRESSES;
+
+    record_begin(record, &kind_traffic, sizeof *traffic);
+    record->has = key->has | (flow->has_tcp ? TRAFFIC_TCP : 0);
+    record->rows = flow->packets;
+    if (is_ip) {
+        traffic->src = address_make(key->family, key->src);
+        traffic->dst = address_make(key->family, key->dst);
+    }
+    traffic->sport = key->sport;
+    traffic->dport = key->dport;
+    traffic->protocol = key->protocol;
+    traffic->ethertype = !is_ip ? key->protocol : key->family == AF_INET ? ETH_P_IP : ETH_P_IPV6;
+    if (traffic->ethertype < TRAFFIC_ETHERTYPES)
+        traffic->ethertype &= 0xff;
+    traffic->vlan = key->vlan;
+    traffic->tcp_flags = flow->tcp_flags;
+    memcpy(traffic->src_lladdr, key->src_lladdr, sizeof traffic->src_lladdr);
+    memcpy(traffic->dst_lladdr, key->dst_lladdr, sizeof traffic->dst_lladdr);
+    traffic->interface = key->interface;
+    traffic->packets = flow->packets;
+    traffic->frames = flow->frames;
+    traffic->bytes = flow->bytes;
+    traffic->first = origin + flow->first * (uint64_t)MILLISECOND;
+    traffic->last = origin + flow->last * (uint64_t)MILLISECOND;
 }

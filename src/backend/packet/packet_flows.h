@@ -8,6 +8,7 @@
 #define BACKEND_PACKET_PACKET_FLOWS_H
 
 #include "backend/packet/packet.h"
+#include "fastnet/record.h"
 
 struct flow {
     struct flow_key key;
@@ -55,5 +56,11 @@ void packet_flows_add(struct packet_flows *flows, struct counted *counted, size_
 
 /* A flow that is in several of these tables is counted in the first of them only, for all. */
 void packet_flows_join(struct packet_flows *const *tables, size_t count);
+
+/*
+ * The row of a flow, but for how long it was watched. origin: that of its times, in nanoseconds
+ * since 1970.
+ */
+void packet_flow_tell(const struct flow *flow, uint64_t origin, struct record *record);
 
 #endif

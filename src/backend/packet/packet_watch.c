@@ -387,38 +387,6 @@ const struct packet_totals *packet_watch_totals(const struct packet_watch *watch
     return &watch->totals;
 }
 
-static void fill(const struct packet_watch *watch, const struct flow *flow, struct record *record)
-{
-    const struct flow_key *key = &flow->key;
-    struct traffic_record *traffic = &record->traffic;
-    const bool is_ip = key->has & TRAFFIC_ADDRESSES;
-
-    record_begin(record, &kind_traffic, sizeof *traffic);
-    record->has = key->has | (flow->has_tcp ? TRAFFIC_TCP : 0);
-    record->rows = flow->packets;
-    if (is_ip) {
-        traffic->src = address_make(key->family, key->src);
-        traffic->dst = address_make(key->family, key->dst);
-    }
-    traffic->sport = key->sport;
-    traffic->dport = key->dport;
-    traffic->protocol = key->protocol;
-    traffic->ethertype = !is_ip ? key->protocol : key->family == AF_INET ? ETH_P_IP : ETH_P_IPV6;
-    if (traffic->ethertype < TRAFFIC_ETHERTYPES)
-        traffic->ethertype &= 0xff;
-    traffic->vlan = key->vlan;
-    traffic->tcp_flags = flow->tcp_flags;
-    memcpy(traffic->src_lladdr, key->src_lladdr, sizeof traffic->src_lladdr);
-    memcpy(traffic->dst_lladdr, key->dst_lladdr, sizeof traffic->dst_lladdr);
-    traffic->interface = key->interface;
-    traffic->packets = flow->packets;
-    traffic->frames = flow->frames;
-    traffic->bytes = flow->bytes;
-    traffic->first = watch->totals.from + flow->first * (uint64_t)MILLISECOND;
-    traffic->last = watch->totals.from + flow->last * (uint64_t)MILLISECOND;
-    traffic->elapsed = watch->totals.elapsed;
-}
-
 int packet_watch_list(const struct packet_watch *watch, record_fn fn, void *arg)
 {
     int result = 0;
@@ -428,7 +396,8 @@ int packet_watch_list(const struct packet_watch *watch, record_fn fn, void *arg)
             struct record record;
             if (!watch->taken[i]->flows[j].frames)
                 continue;
-            fill(watch, &watch->taken[i]->flows[j], &record);
+            packet_flow_tell(&watch->taken[i]->flows[j], watch->totals.from, &record);
+            record.traffic.elapsed = watch->totals.elapsed;
             result = fn(&record, arg);
         }
     return result;
