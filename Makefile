@@ -285,10 +285,10 @@ fuzz-targets: ## ... without mutating; what is found goes to build/fuzz/corpus
 	@$(MAKE) $(call fuzzed,fuzz,,60,0)
 
 # What it tries is the same each time: what a change broke is found, and only that.
-fuzz-coverage: ## lines that the fuzz targets reach (FUZZ_SECONDS=5; fails below COVERAGE_MIN=79)
+fuzz-coverage: ## lines that the fuzz targets reach (FUZZ_SECONDS=8; fails below COVERAGE_MIN=79)
 	@rm -rf $(BUILD)/coverage/corpus $(BUILD)/coverage/profiles
 	@LLVM_PROFILE_FILE=$(BUILD)/coverage/profiles/%p.profraw \
-		$(MAKE) $(call fuzzed,coverage,-fprofile-instr-generate -fcoverage-mapping,5,1)
+		$(MAKE) $(call fuzzed,coverage,-fprofile-instr-generate -fcoverage-mapping,8,1)
 	@tests/fuzz/coverage $(BUILD)/coverage $(COVERAGE_MIN)
 
 fuzz-run: $(patsubst $(BUILD)/tests/fuzz/fuzz_%,fuzz-run-%,$(FUZZ_TARGETS))
