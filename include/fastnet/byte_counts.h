@@ -26,7 +26,7 @@ int byte_counts_read(struct byte_counts *counts);
 
 /*
  * Completes a socket that has a cookie and no counters of its own, by what was read last: its bytes
- * since byte_counts_begin(). Does nothing where counts are NULL, as the next.
+ * since byte_counts_begin(). Neither this nor byte_counts_take() does anything if counts are NULL.
  */
 void byte_counts_tell(const struct byte_counts *counts, struct record *record);
 

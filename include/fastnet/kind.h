@@ -11,6 +11,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "fastnet/text.h"
+
 struct field;
 struct record;
 
@@ -44,6 +46,12 @@ struct field_group {
 struct synonym {
     const char *column, *word, *other;
 };
+
+/* The word that these tables show. It ends with a NUL byte if `word` does. */
+static inline struct text synonym_of(const struct synonym *synonym, struct text word)
+{
+    return text_is(word, synonym->word) ? as_text(synonym->other) : word;
+}
 
 struct kind {
     const char *name; /* plural, for messages and in metrics of --count-by: "sockets" */

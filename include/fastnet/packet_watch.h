@@ -21,9 +21,7 @@ struct packet_watch_options {
     size_t flows;       /* that there is room for: threads to PACKET_FLOWS_MAX */
     bool repeats;       /* it goes on after packet_watch_take() */
     uint64_t fields;    /* of TRAFFIC_VLAN and TRAFFIC_LLADDRS: these part flows, and are told */
-    /* Packets of flows that it refuses may be left out; or NULL. Only packet_watch_start() reads
-     * it.
-     */
+    /* Flows that it refuses may be left out; or NULL. Only packet_watch_start() reads it. */
     const struct predicate *where;
 };
 

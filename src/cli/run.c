@@ -168,10 +168,9 @@ static unsigned rights_of(const struct listing *listing)
         rights |= 1u << RIGHT_OWNERS;
     if (listing->needs.lookups & NEED_CONTAINERS)
         rights |= 1u << RIGHT_CONTAINERS;
-    if ((listing->needs.lookups & (NEED_ANY_OWNERS | NEED_CONNECTS) || listing->all_netns) &&
-        listing->owners != OWNERS_PROC)
-        rights |= 1u << RIGHT_BPF;
-    if (listing->byte_counts)
+    if (((listing->needs.lookups & (NEED_ANY_OWNERS | NEED_CONNECTS) || listing->all_netns) &&
+         listing->owners != OWNERS_PROC) ||
+        listing->byte_counts)
         rights |= 1u << RIGHT_BPF;
     for (size_t i = 0; i < listing->table_count; i++) {
         const struct table *table = listing->tables[i].table;

@@ -96,7 +96,7 @@ static void *read_ring(void *arg)
         struct pollfd ready[] = {{reader->fd, POLLIN, 0}, {reader->wake, POLLIN, 0}};
         if (!packet_ring_take(&reader->ring, reader->watch->from, &reader->watch->until)) {
             (void)poll(ready, COUNT(ready), -1);
-            if (ready[0].revents & POLLERR) /* the error is told once */
+            if (ready[0].revents & POLLERR) /* reading clears it */
                 reader->down |= read(reader->fd, &nothing, sizeof nothing) < 0 && errno == ENETDOWN;
             if (!(ready[1].revents & POLLIN))
                 continue;

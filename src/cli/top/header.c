@@ -107,11 +107,12 @@ static void name_interface(const struct header *header, struct interface_count *
     *end = '\0';
     if (!header->all_netns || !netns || netns->id == header->own)
         return;
+    const size_t room = sizeof count->name - (size_t)(end - count->name);
     *escape_text(text, netns->name, strlen(netns->name), "") = '\0';
     if (*text && strlen(text) < NETNS_TEXT)
-        sprintf(end, " in %s", text);
+        snprintf(end, room, " in %s", text);
     else
-        sprintf(end, " in netns %" PRIu64, netns->id);
+        snprintf(end, room, " in netns %" PRIu64, netns->id);
 }
 
 static void add_addresses(struct header *header, const struct interface_record *interface,

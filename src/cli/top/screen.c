@@ -135,17 +135,15 @@ static void put_first_line(const struct screen_state *state)
 static void put_states(const struct screen_state *state)
 {
     const struct live_summary *summary = &state->summary;
-    const struct synonym *const unconnected = kind_socket.synonym;
     char text[512];
     size_t length = (size_t)snprintf(text, sizeof text, "%zu sockets", summary->rows);
 
     for (size_t i = 0; i < LIVE_STATES && length < sizeof text; i++) {
         const char *name = summary->states[i] ? socket_state_name(i) : NULL;
-        if (name && strcmp(name, unconnected->word) == 0)
-            name = unconnected->other;
         if (name)
             length += (size_t)snprintf(text + length, sizeof text - length, ", %zu %s",
-                                       summary->states[i], name);
+                                       summary->states[i],
+                                       synonym_of(kind_socket.synonym, as_text(name)).data);
     }
     screen_line(state->sink, SCREEN_PLAIN, text);
 }

@@ -261,10 +261,9 @@ static void screen_row(struct sink *sink, const struct record *record)
         const char *end = fits ? value_write_human(text, &value, (int)column->unit) : text;
         const struct text shown = {text, (size_t)(end - text)};
         const struct synonym *synonym = screen->options.synonym;
-        if (synonym && strcmp(column->name, synonym->column) == 0 && text_is(shown, synonym->word))
-            set_cell(screen, i, synonym->other, strlen(synonym->other));
-        else
-            set_cell(screen, i, shown.data, shown.length);
+        const bool has_synonym = synonym && strcmp(column->name, synonym->column) == 0;
+        const struct text cell = has_synonym ? synonym_of(synonym, shown) : shown;
+        set_cell(screen, i, cell.data, cell.length);
         if (screen->options.colour && column->coloured)
             cell_at(screen, screen->row_count, i)->colour =
                 colour_of_state(text, (size_t)(end - text));

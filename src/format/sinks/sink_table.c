@@ -170,11 +170,8 @@ static void take_cell(struct table_line *line, const char *text, struct kept_cel
 static inline void prepare(struct value *value, const struct fitted *table, size_t column,
                            char *digits)
 {
-    const struct synonym *synonym = table->options.synonym;
-
-    if (column == table->synonym && value->type == VALUE_TEXT &&
-        text_is(value->text, synonym->word))
-        value->text = as_text(synonym->other);
+    if (column == table->synonym && value->type == VALUE_TEXT)
+        value->text = synonym_of(table->options.synonym, value->text);
     value_name_to_text(value, digits);
 }
 
