@@ -60,6 +60,13 @@ SANITIZER = $(if $(SANITIZE),-fsanitize=$(SANITIZE) -fno-sanitize-recover=all \
 	-fno-omit-frame-pointer -DFASTNET_SANITIZED)
 LINKED    = -pie
 
+# Each start relocates the tables of words. Packed, that takes a tenth of a start less, where the C
+# library reads such relocations (glibc 2.36) and the linker writes them for this machine.
+packing = -Wl,-z,pack-relative-relocs
+PACKED  = $(eval PACKED := $$(shell echo '_Static_assert(__GLIBC_PREREQ(2, 36), ""); int main(void) { return 0; }' | \
+	$(CC) -Werror -include features.h -x c - -pie -fPIE -Wl,--fatal-warnings $(packing) \
+	-o /dev/null 2>/dev/null && echo $(packing)))$(PACKED)
+
 # Run when first needed and then remembered: `make deps check` may have installed it by then.
 lazily  = $(eval $(1) := $$(shell $(PKG_CONFIG) $(2) 2>/dev/null))$($(1))
 PACKAGE_CFLAGS = $(call lazily,PACKAGE_CFLAGS,--cflags libmnl libcap)
@@ -73,7 +80,7 @@ all_cppflags = -D_GNU_SOURCE $(wide) -DFASTNET_VERSION='"$(VERSION)"' -Iinclude 
 all_cflags   = -std=c11 -pthread -fPIE -fstack-protector-strong $(PROTECTION) $(WARNINGS) $(framed) \
 	$(SANITIZER) $(PACKAGE_CFLAGS) $(CFLAGS) $(unoptimised)
 all_ldflags  = -pthread $(LINKED) -Wl,-O1 -Wl,--as-needed -Wl,--hash-style=gnu \
-	-Wl,-z,relro -Wl,-z,now -Wl,-z,noexecstack $(SANITIZER) $(CFLAGS) $(LDFLAGS)
+	-Wl,-z,relro -Wl,-z,now -Wl,-z,noexecstack $(PACKED) $(SANITIZER) $(CFLAGS) $(LDFLAGS)
 all_libs     = $(PACKAGE_LIBS) $(LIBCAP) $(LDLIBS)
 
 # A library that is loaded takes time at each start. LIBCAP=-lcap has this one loaded.
