@@ -37,6 +37,12 @@ struct kernel_task_iterator {             /* 6.1 */
     uint32_t tid, pid, pid_fd;
     uint32_t unused; /* the union is as large as that of control groups */
 };
+#ifndef BPF_CMPXCHG
+#define BPF_CMPXCHG 0xf1 /* 5.12 */
+#endif
+#ifndef BPF_PSEUDO_KFUNC_CALL
+#define BPF_PSEUDO_KFUNC_CALL 2 /* 5.13 */
+#endif
 
 /* include/uapi/asm-generic/unistd.h */
 #ifndef SYS_openat2
@@ -53,10 +59,6 @@ struct kernel_task_iterator {             /* 6.1 */
 #ifndef CAP_PERFMON
 #define CAP_PERFMON 38
 #endif
-#ifndef BPF_CMPXCHG
-#define BPF_CMPXCHG 0xf1 /* Linux 5.12 */
-#endif
-
 #ifndef CAP_BPF
 #define CAP_BPF 39
 #endif
