@@ -92,7 +92,7 @@ static int take_counters(const struct record *record, void *arg)
     struct traffic *traffic = arg;
     const struct interface_record *interface = &record->interface;
     const uint64_t *counters = interface->counters;
-    const bool is_lo = interface->index == PACKET_LOOPBACK;
+    const bool is_lo = interface->index == LOOPBACK_IFINDEX;
 
     if (interface->index != traffic->options->how.interface || interface->labelled ||
         !(record->has & INTERFACE_COUNTERS))

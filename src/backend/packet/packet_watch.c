@@ -164,7 +164,7 @@ static int map_ring(struct reader *reader)
 
     if (!error)
         error = set(reader->fd, PACKET_VNET_HDR, &yes, sizeof yes);
-    if (!error && watch->options.interface == PACKET_LOOPBACK)
+    if (!error && watch->options.interface == LOOPBACK_IFINDEX)
         (void)set(reader->fd, PACKET_IGNORE_OUTGOING, &yes, sizeof yes); /* Linux 4.20 */
     if (!error)
         error = set(reader->fd, PACKET_RX_RING, &request, sizeof request);
@@ -186,7 +186,7 @@ static int join_group(const struct reader *reader, int *group)
 
     if (reader->watch->options.threads == 1)
         return 0;
-    if (reader->watch->options.interface == PACKET_LOOPBACK)
+    if (reader->watch->options.interface == LOOPBACK_IFINDEX)
         flags |= PACKET_FANOUT_IGNORES_OUTGOING;
     value = *group | (flags | (*group ? 0 : PACKET_FANOUT_FLAG_UNIQUEID)) << 16;
     if (set(reader->fd, PACKET_FANOUT, &value, sizeof value) < 0 ||
