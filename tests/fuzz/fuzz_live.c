@@ -75,7 +75,8 @@ static void put_socket(struct world *world, const struct made *made, uint32_t se
     diag->idiag_timer = made->state == TCP_TIME_WAIT ? 3 : 0;
     diag->id.idiag_sport = htons(made->port);
     diag->id.idiag_dport = htons(443);
-    memcpy(diag->id.idiag_cookie, &made->cookie, sizeof made->cookie);
+    diag->id.idiag_cookie[0] = (uint32_t)made->cookie;
+    diag->id.idiag_cookie[1] = (uint32_t)(made->cookie >> 32);
     *attribute = (struct rtattr){(unsigned short)(sizeof *attribute + info), INET_DIAG_INFO};
     memcpy(put(world, info), &told, info);
 }
@@ -96,9 +97,8 @@ static void put_status(struct world *world, uint16_t type, uint16_t flags, uint3
 
 static const struct made *find(const struct world *world, const struct inet_diag_sockid *id)
 {
-    uint64_t cookie;
+    const uint64_t cookie = (uint64_t)id->idiag_cookie[1] << 32 | id->idiag_cookie[0];
 
-    memcpy(&cookie, id->idiag_cookie, sizeof cookie);
     for (size_t i = 0; i < SOCKETS && cookie; i++)
         if (world->sockets[i].cookie == cookie)
             return &world->sockets[i];

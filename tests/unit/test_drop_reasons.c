@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What is known of the reasons for which packets are dropped. */
+#include <fcntl.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -25,10 +26,14 @@ static void the_names_of_this_kernel_follow(void **state)
 {
     size_t sockets = 0, consumed = 0;
     const char *name;
+    uint16_t magic;
 
     (void)state;
-    if (access("/sys/kernel/btf/vmlinux", R_OK) < 0)
-        skip();
+    const int fd = open("/sys/kernel/btf/vmlinux", O_RDONLY | O_CLOEXEC);
+    const bool ours = fd >= 0 && read(fd, &magic, sizeof magic) == sizeof magic && magic == 0xeb9f;
+    close(fd);
+    if (!ours)
+        skip(); /* by an emulator it is that of another machine */
     for (uint64_t i = 0; (name = drop_reason_word(i)); i++) {
         sockets += strcmp(name, "NO_SOCKET") == 0;
         consumed += strstr(name, "CONSUMED") || strcmp(name, "MAX") == 0;
