@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/live/screen.h"
 #include "fastnet/array.h"
 #include "fastnet/clock.h"
 #include "fastnet/hash.h"
@@ -250,14 +251,6 @@ void header_read(struct header *header, const struct live *live, uint64_t least)
 
 /* --- As text ---------------------------------------------------------------------------------- */
 
-const char *top_amount(char room[TOP_AMOUNT], double amount)
-{
-    const struct value value = {.type = VALUE_NUMBER, .number = (uint64_t)amount};
-
-    *value_write_human(room, &value, UNIT_BYTES) = '\0';
-    return room;
-}
-
 void header_put_kernel(const struct header *header, char text[HEADER_TEXT])
 {
     const struct counts *now = &header->now, *before = &header->before;
@@ -279,13 +272,13 @@ void header_put_kernel(const struct header *header, char text[HEADER_TEXT])
 bool header_put_interface(const struct header *header, size_t i, char text[HEADER_TEXT])
 {
     const struct interface_count *line = i < header->line_count ? header->lines[i] : NULL;
-    char rate[TOP_AMOUNT];
+    char rate[SCREEN_AMOUNT];
 
     if (!line)
         return false;
     const double percent = 100 * line->moved / line->rate;
     snprintf(text, HEADER_TEXT, "these sockets explain about %.0f%% of %s's %sB/s",
-             percent < 100 ? percent : 100, line->name, top_amount(rate, line->rate));
+             percent < 100 ? percent : 100, line->name, screen_amount(rate, line->rate));
     return true;
 }
 

@@ -9,10 +9,6 @@ struct header;
 
 enum { HEADER_INTERFACES = 16, HEADER_TEXT = 700 };
 
-/* A number of bytes as people read it. */
-enum { TOP_AMOUNT = 32 };
-const char *top_amount(char room[TOP_AMOUNT], double amount);
-
 /* all_netns: interfaces and counters of all namespaces. NULL when memory is short. */
 struct header *header_create(bool all_netns);
 void header_destroy(struct header *header);

@@ -14,6 +14,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "cli/live/terminal.h"
 #include "cli/personality.h"
 #include "fastnet/array.h"
 #include "fastnet/byte_counts.h"
@@ -245,15 +246,6 @@ static const char *conflict_of(const struct top *top)
     return common->sort && !top->screen ? "--sort: events come as they happen" : NULL;
 }
 
-/* One on which a table can stay in place, with keys. */
-static bool is_terminal(void)
-{
-    const char *term = getenv("TERM");
-
-    return isatty(STDIN_FILENO) && isatty(STDOUT_FILENO) && term && *term &&
-           strcmp(term, "dumb") != 0;
-}
-
 static int run(struct top *top)
 {
     struct listing_table tables[TABLES_MAX];
@@ -310,7 +302,7 @@ int top_run(int argc, char *const argv[])
         return status;
     top.interval_ms = top.common.interval_ms ? top.common.interval_ms : 1000;
     top.common.interval_ms = 0;
-    top.screen = top.common.format == FORMAT_PLAIN && is_terminal();
+    top.screen = top.common.format == FORMAT_PLAIN && terminal_is_there();
     if (top.common.format == FORMAT_PLAIN && !top.screen && goes_on(&top.common))
         top.common.format = FORMAT_NDJSON;
     conflict = conflict_of(&top);

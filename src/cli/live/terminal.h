@@ -3,8 +3,8 @@
  * The terminal while a program draws on it: raw keys, the alternate screen, and what it was before
  * when the program ends, also by a signal, or is suspended. There is only one.
  */
-#ifndef CLI_TOP_TERMINAL_H
-#define CLI_TOP_TERMINAL_H
+#ifndef CLI_LIVE_TERMINAL_H
+#define CLI_LIVE_TERMINAL_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -25,6 +25,9 @@ enum key {
     KEY_HOME,
     KEY_END,
 };
+
+/* Whether stdin and stdout are one on which a table can stay in place, with keys. */
+bool terminal_is_there(void);
 
 /* Takes over the terminal that stdout is. Returns 0 or -errno. */
 int terminal_begin(void);

@@ -3,11 +3,12 @@
  * Signals that end the program have a handler that gives the terminal back and lets the signal do
  * what it does. Those that only tell something come while terminal_wait() waits.
  */
-#include "cli/top/terminal.h"
+#include "cli/live/terminal.h"
 
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <termios.h>
@@ -152,6 +153,14 @@ static void handle_signals(void)
         if (ends)
             handle(number, end);
     }
+}
+
+bool terminal_is_there(void)
+{
+    const char *term = getenv("TERM");
+
+    return isatty(STDIN_FILENO) && isatty(STDOUT_FILENO) && term && *term &&
+           strcmp(term, "dumb") != 0;
 }
 
 int terminal_begin(void)

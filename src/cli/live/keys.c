@@ -1,0 +1,296 @@
+/* SPDX-License-Identifier: MIT */
+/* The keys that all tables on a terminal have. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/live/screen.h"
+#include "cli/live/terminal.h"
+#include "fastnet/array.h"
+#include "fastnet/clock.h"
+#include "fastnet/lookup.h"
+
+enum { PAGE_MAX = 400 };
+enum { INTERVAL_LEAST = 100, INTERVAL_MOST = 3600 * 1000 }; /* that keys choose */
+
+/* --- Pages ------------------------------------------------------------------------------------ */
+
+static char *add_line(struct screen_state *state)
+{
+    if (!state->page)
+        state->page = calloc(PAGE_MAX, sizeof *state->page);
+    return state->page && state->page_count < PAGE_MAX ? state->page[state->page_count++] : NULL;
+}
+
+/* A line for each value that is known. */
+static int put_values(const struct record *record, void *arg)
+{
+    struct screen_state *state = arg;
+    const struct kind *kind = record->kind;
+    char text[4096];
+
+    for (size_t i = 0; i < kind->field_count; i++) {
+        const struct value value = field_value(&kind->fields[i], record, state->sink->context);
+        if (value.type == VALUE_UNKNOWN || value_bound(&value) >= sizeof text)
+            continue;
+        *value_write_human(text, &value, (int)kind->fields[i].unit) = '\0';
+        char *line = add_line(state);
+        if (line)
+            snprintf(line, PAGE_LINE, "%-24s %.220s", kind->fields[i].name, text);
+        if (line && strcmp(kind->fields[i].name, "pid") == 0 && (line = add_line(state))) {
+            char words[PAGE_LINE - 32];
+            snprintf(line, PAGE_LINE, "%-24s %s", "command line",
+                     process_command_line((pid_t)value.number, words, sizeof words));
+        }
+    }
+    return 0;
+}
+
+static int show_row(struct screen_state *state, int key)
+{
+    (void)key;
+    state->page_count = state->page_first = 0;
+    return state->chosen < state->shown_count ? state->ops->show_chosen(state, put_values, state)
+                                              : 0;
+}
+
+static int take_page_key(struct screen_state *state, int key)
+{
+    const size_t room = state->height > 1 ? state->height - 1 : 1, first = state->page_first;
+    const size_t last = state->page_count > room ? state->page_count - room : 0;
+    const size_t by = key == KEY_UP || key == KEY_DOWN             ? 1
+                      : key == KEY_PAGE_UP || key == KEY_PAGE_DOWN ? room
+                      : key == KEY_HOME || key == KEY_END          ? PAGE_MAX
+                                                                   : 0;
+
+    if (!by)
+        state->page_count = 0;
+    else if (key == KEY_UP || key == KEY_PAGE_UP || key == KEY_HOME)
+        state->page_first = first > by ? first - by : 0;
+    else
+        state->page_first = first + by < last ? first + by : last;
+    return 0;
+}
+
+/* --- Order and filter ------------------------------------------------------------------------- */
+
+int screen_choose(struct screen_state *state)
+{
+    const struct listing_command *command = state->command;
+    const struct field *column =
+        state->sorted < command->shown_count ? command->shown[state->sorted] : NULL;
+    const struct field *by =
+        column ? field_compared(command->kind, column->name, strlen(column->name)) : NULL;
+
+    if (by)
+        state->view->order.field = by;
+    state->view->first = 0;
+    return state->ops->choose(state);
+}
+
+static int sort_by(struct screen_state *state, int key)
+{
+    const size_t count = state->command->shown_count;
+    const bool right = key == '>' || key == KEY_RIGHT;
+
+    state->sorted = state->sorted < count ? (state->sorted + (right ? 1 : count - 1)) % count : 0;
+    return screen_choose(state);
+}
+
+static int reverse(struct screen_state *state, int key)
+{
+    (void)key;
+    state->view->order.descending = !state->view->order.descending;
+    return screen_choose(state);
+}
+
+const struct field *screen_group_column(const struct screen_state *state)
+{
+    const struct listing_command *command = state->command;
+    const char *first = command->shown[0]->name;
+    const struct field *by = state->view->order.field;
+
+    return by && !by->rate && !by->counter && !by->gauge
+               ? by
+               : field_compared(command->kind, first, strlen(first));
+}
+
+static int type_filter(struct screen_state *state, int key)
+{
+    (void)key;
+    state->typing = true;
+    snprintf(state->typed, sizeof state->typed, "%s", state->filter);
+    return 0;
+}
+
+static int set_filter(struct screen_state *state)
+{
+    struct listing_command *command = state->command;
+    struct where where = {.options = NULL};
+    const struct predicate *typed = NULL, *both = state->where;
+
+    if (*state->typed)
+        typed = where_parse(&where, command->kind, state->typed);
+    if (typed)
+        both = where_both(&where, state->where, typed);
+    if (*state->typed && (!typed || !both)) {
+        screen_say(state, true, where.message);
+        where_finish(&where);
+        return 0;
+    }
+    where_finish(&state->typed_where);
+    state->typed_where = where;
+    snprintf(state->filter, sizeof state->filter, "%s", state->typed);
+    command->listing.where = both;
+    command->listing.typed = typed;
+    needs_add(&command->listing.needs, predicate_needs(both));
+    state->typing = false;
+    return state->ops->filter(state);
+}
+
+static int type_key(struct screen_state *state, int key)
+{
+    const size_t length = strlen(state->typed);
+
+    *state->message = '\0';
+    if (key == KEY_ENTER) {
+        state->typing = false;
+        const int error = set_filter(state);
+        state->typing = *state->message && error >= 0; /* what is wrong can be mended */
+        return error;
+    }
+    if (key == KEY_ESCAPE)
+        state->typing = false;
+    else if (key == KEY_BACKSPACE && length)
+        state->typed[length - 1] = '\0';
+    else if (key >= ' ' && key < KEY_BACKSPACE && length < FILTER_MAX)
+        snprintf(state->typed + length, 2, "%c", key);
+    return 0;
+}
+
+/* --- Where it stands, and when it looks ------------------------------------------------------- */
+
+static void move_by(struct screen_state *state, long by)
+{
+    const long room = state->shown_count ? (long)state->shown_count : 1;
+    struct live_view *view = state->view;
+    long at = (long)state->chosen + by;
+
+    if (at < 0 || at >= room) {
+        const long more = at < 0 ? at : at - room + 1;
+        const long most = (long)state->listed - room;
+        long first = (long)view->first + more;
+        first = first < most ? first : most;
+        view->first = first > 0 ? (size_t)first : 0;
+        at = at < 0 ? 0 : room - 1;
+    }
+    state->chosen = (size_t)at;
+}
+
+static int move(struct screen_state *state, int key)
+{
+    const bool up = key == KEY_UP || key == KEY_PAGE_UP || key == KEY_HOME;
+    const size_t by = key == KEY_UP || key == KEY_DOWN    ? 1
+                      : key == KEY_HOME || key == KEY_END ? state->listed
+                                                          : state->height;
+
+    move_by(state, up ? -(long)by : (long)by);
+    return 0;
+}
+
+static int pause_looks(struct screen_state *state, int key)
+{
+    (void)key;
+    state->paused = !state->paused;
+    return 0;
+}
+
+static int set_interval(struct screen_state *state, int key)
+{
+    unsigned *interval = state->interval_ms;
+
+    if (key == '-' && *interval <= INTERVAL_MOST / 2)
+        *interval *= 2;
+    else if (key == '+' && *interval >= 2 * INTERVAL_LEAST)
+        *interval /= 2;
+    state->view->interval = *interval * (CLOCK_SECOND / 1000);
+    state->next = 0;
+    return 0;
+}
+
+/* --- What keys mean --------------------------------------------------------------------------- */
+
+static int quit(struct screen_state *state, int key)
+{
+    (void)key;
+    state->quits = true;
+    return 0;
+}
+
+static int show_help(struct screen_state *state, int key)
+{
+    const char *notes = state->ops->notes;
+    char *line;
+
+    (void)key;
+    state->page_count = state->page_first = 0;
+    for (const struct key_table *const *table = state->ops->keys; *table; table++)
+        for (size_t i = 0; i < (*table)->count; i++) {
+            const char *help = (*table)->keys[i].help;
+            const int keys = help ? (int)strcspn(help, "|") : 0;
+            if (help && (line = add_line(state)))
+                snprintf(line, PAGE_LINE, "%-*.*s%s", 13, keys, help, help + keys + 1);
+        }
+    for (struct text note = {notes, 0}; *note.data; note.data += note.length + 1) {
+        note.length = strcspn(note.data, "\n");
+        if ((line = add_line(state)))
+            snprintf(line, PAGE_LINE, "%.*s", (int)note.length, note.data);
+    }
+    return 0;
+}
+
+static const struct key_binding order[] = {
+    {'<', sort_by, "< >|sort by the column to the left or right"},
+    {'>', sort_by, NULL},
+    {KEY_LEFT, sort_by, NULL},
+    {KEY_RIGHT, sort_by, NULL},
+    {'r', reverse, "r|reverse the order"},
+    {'/', type_filter, "/|filter, in the language of --where; an empty one shows all"},
+};
+static const struct key_binding place[] = {
+    {' ', pause_looks, "space|pause; rows can be scrolled"},
+    {KEY_UP, move, "up, down|choose a row; page up, page down, home, end"},
+    {KEY_DOWN, move, NULL},
+    {KEY_PAGE_UP, move, NULL},
+    {KEY_PAGE_DOWN, move, NULL},
+    {KEY_HOME, move, NULL},
+    {KEY_END, move, NULL},
+    {KEY_ENTER, show_row, "Enter|all that is known of the row"},
+    {'+', set_interval, "+ -|look more or less often"},
+    {'-', set_interval, NULL},
+};
+static const struct key_binding end[] = {
+    {'?', show_help, "?|this help"},
+    {'q', quit, "q|quit"},
+};
+
+const struct key_table keys_of_order = {order, COUNT(order)};
+const struct key_table keys_of_place = {place, COUNT(place)};
+const struct key_table keys_of_end = {end, COUNT(end)};
+
+static int take_table_key(struct screen_state *state, int key)
+{
+    *state->message = '\0';
+    for (const struct key_table *const *table = state->ops->keys; *table; table++)
+        for (size_t i = 0; i < (*table)->count; i++)
+            if ((*table)->keys[i].key == key)
+                return (*table)->keys[i].press(state, key);
+    return 0;
+}
+
+int screen_take_key(struct screen_state *state, int key)
+{
+    return state->page_count ? take_page_key(state, key)
+           : state->typing   ? type_key(state, key)
+                             : take_table_key(state, key);
+}
