@@ -32,15 +32,16 @@ void traffic_destroy(struct traffic *traffic);
 void traffic_begin(void *traffic);
 int traffic_list(void *traffic, const struct query *query, record_fn fn, void *arg);
 
-/* How much of what the interface counted the last listing explains. */
+/* How much of what an interface counted the last listing explains. */
 struct traffic_share {
-    bool known;    /* of one interface, whose counters could be read */
-    bool filtered; /* there is a filter */
-    /* Of the flows. Frames are known where the interface counts them: no real device does, because
-     * it counts the packets that segmentation offload has made of them. */
+    uint32_t interface; /* first */
+    const char *name;   /* as it is, not escaped; valid until the next traffic_begin() */
+    /* Of the flows that passed it. Frames are known where the interface counts them: no real device
+     * does, because it counts the packets that segmentation offload has made of them. */
     uint64_t bytes, frames;
     uint64_t counted_bytes, counted_frames; /* by the interface; no frames: not known */
 };
-const struct traffic_share *traffic_share(const struct traffic *traffic);
+/* Of each interface that counted something, most bytes first. */
+const struct traffic_share *traffic_shares(const struct traffic *traffic, size_t *count);
 
 #endif

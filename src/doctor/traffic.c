@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <linux/if_ether.h>
 #include <netinet/in.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,8 +18,16 @@
 
 /* What an interface has counted, as far as a packet is seen: of lo only what came in. */
 struct counted {
-    bool known, is_device;
+    uint32_t interface;
+    bool is_device;
     uint64_t bytes, frames;
+    char name[INTERFACE_NAME_SIZE];
+};
+
+/* All that are watched, in the order of their numbers. */
+struct counts {
+    struct counted *of;
+    size_t count, capacity;
 };
 
 enum { SENDER, RECEIVER, ENDS };
@@ -28,8 +37,9 @@ struct traffic {
     struct packet_watch *watch;
     struct engine *engine;
     int error; /* of the watch, or 0 */
-    struct counted before, now;
-    struct traffic_share share;
+    struct counts before, now;
+    struct traffic_share *shares; /* of the listing; as many as there were interfaces */
+    size_t share_count, share_capacity;
     struct address *own; /* addresses of this namespace, in order */
     size_t own_count, own_capacity;
     struct sought *sought;
@@ -62,15 +72,19 @@ void traffic_destroy(struct traffic *traffic)
         return;
     packet_watch_destroy(traffic->watch);
     engine_destroy(traffic->engine);
+    free(traffic->before.of);
+    free(traffic->now.of);
+    free(traffic->shares);
     free(traffic->own);
     free(traffic->sought);
     free(traffic->fitting);
     free(traffic);
 }
 
-const struct traffic_share *traffic_share(const struct traffic *traffic)
+const struct traffic_share *traffic_shares(const struct traffic *traffic, size_t *count)
 {
-    return &traffic->share;
+    *count = traffic->share_count;
+    return traffic->shares;
 }
 
 /* --- Interfaces ------------------------------------------------------------------------------- */
@@ -90,30 +104,97 @@ static int read_interfaces(struct traffic *traffic, uint64_t fields, record_fn f
 static int take_counters(const struct record *record, void *arg)
 {
     struct traffic *traffic = arg;
+    struct counts *now = &traffic->now;
     const struct interface_record *interface = &record->interface;
     const uint64_t *counters = interface->counters;
+    const uint32_t only = traffic->options->how.interface;
     const bool is_lo = interface->index == LOOPBACK_IFINDEX;
+    struct counted *of;
 
-    if (interface->index != traffic->options->how.interface || interface->labelled ||
+    if ((only && interface->index != only) || interface->labelled ||
         !(record->has & INTERFACE_COUNTERS))
         return 0;
-    traffic->now = (struct counted){
-        .known = true,
+    of = array_with_room(now->of, &now->capacity, now->count + 1, sizeof *of);
+    if (!of)
+        return -ENOMEM;
+    now->of = of;
+    of += now->count++;
+    *of = (struct counted){
+        .interface = interface->index,
         .is_device = !(record->has & INTERFACE_KIND) && !is_lo,
         .frames = counters[RX_PACKETS] + (is_lo ? 0 : counters[TX_PACKETS]),
         .bytes =
             counters[RX_BYTES] + (is_lo ? counters[RX_PACKETS] * ETH_HLEN : counters[TX_BYTES]),
     };
+    snprintf(of->name, sizeof of->name, "%.*s", (int)interface->name.length, interface->name.data);
     return 0;
 }
 
-static void count_interface(struct traffic *traffic)
+static int by_number(const void *a, const void *b)
 {
+    const uint32_t one = *(const uint32_t *)a, other = *(const uint32_t *)b;
+
+    return (one > other) - (one < other);
+}
+
+static void count_interfaces(struct traffic *traffic)
+{
+    const struct counts last = traffic->before;
+
     traffic->before = traffic->now;
-    traffic->now = (struct counted){.known = false};
-    if (traffic->options->how.interface)
-        (void)read_interfaces(traffic, INTERFACE_INDEX | INTERFACE_COUNTERS | INTERFACE_KIND,
-                              take_counters);
+    traffic->now = (struct counts){last.of, 0, last.capacity};
+    (void)read_interfaces(traffic, INTERFACE_INDEX | INTERFACE_COUNTERS | INTERFACE_KIND,
+                          take_counters);
+    if (traffic->now.count)
+        qsort(traffic->now.of, traffic->now.count, sizeof *traffic->now.of, by_number);
+}
+
+/* Of interfaces that have counted something. */
+static int begin_shares(struct traffic *traffic)
+{
+    const struct counts *before = &traffic->before, *now = &traffic->now;
+    struct traffic_share *shares =
+        array_with_room(traffic->shares, &traffic->share_capacity, now->count + 1, sizeof *shares);
+
+    traffic->share_count = 0;
+    if (!shares)
+        return -ENOMEM;
+    traffic->shares = shares;
+    for (size_t i = 0; i < now->count; i++) {
+        const struct counted *of = &now->of[i];
+        const struct counted *was =
+            before->count ? bsearch(of, before->of, before->count, sizeof *of, by_number) : NULL;
+        if (!was || of->bytes <= was->bytes)
+            continue;
+        shares[traffic->share_count++] = (struct traffic_share){
+            .interface = of->interface,
+            .name = of->name,
+            .counted_bytes = of->bytes - was->bytes,
+            .counted_frames = of->is_device ? 0 : of->frames - was->frames,
+        };
+    }
+    return 0;
+}
+
+static void add_to_share(struct traffic *traffic, const struct traffic_record *seen)
+{
+    struct traffic_share *share = traffic->share_count
+                                      ? bsearch(&seen->interface, traffic->shares,
+                                                traffic->share_count, sizeof *share, by_number)
+                                      : NULL;
+
+    if (!share)
+        return;
+    share->bytes += seen->bytes;
+    share->frames += seen->frames;
+}
+
+static int most_first(const void *a, const void *b)
+{
+    const struct traffic_share *one = a, *other = b;
+
+    return (one->counted_bytes < other->counted_bytes) -
+           (one->counted_bytes > other->counted_bytes);
 }
 
 static int take_own(const struct record *record, void *arg)
@@ -234,7 +315,7 @@ static int start(struct traffic *traffic)
     if (error)
         return error;
     clock_catch_interrupt();
-    count_interface(traffic);
+    count_interfaces(traffic);
     error = packet_watch_start(traffic->watch);
     if (!error)
         clock_wait(clock_nanoseconds(CLOCK_MONOTONIC) +
@@ -250,7 +331,7 @@ void traffic_begin(void *maker)
         traffic->error = start(traffic);
     if (traffic->error)
         return;
-    count_interface(traffic);
+    count_interfaces(traffic);
     traffic->error = packet_watch_take(traffic->watch);
 }
 
@@ -283,8 +364,8 @@ static int take_row(const struct record *record, void *arg)
     }
     if (result >= 0)
         result = hand_on(traffic, &row, &wanted);
-    traffic->share.bytes += wanted ? seen->bytes : 0;
-    traffic->share.frames += wanted ? seen->frames : 0;
+    if (wanted)
+        add_to_share(traffic, seen);
     return result;
 }
 
@@ -315,18 +396,17 @@ int traffic_list(void *maker, const struct query *query, record_fn fn, void *arg
     if (error)
         return error;
     report_totals(packet_watch_totals(traffic->watch),
-                  traffic->options->how.interface && !traffic->now.known, query->report);
-    traffic->share = (struct traffic_share){
-        .known = traffic->before.known && traffic->now.known,
-        .filtered = query->where != NULL,
-        .counted_bytes = traffic->now.bytes - traffic->before.bytes,
-        .counted_frames = traffic->now.is_device ? 0 : traffic->now.frames - traffic->before.frames,
-    };
-    if (query->needs & TRAFFIC_SOCKET)
+                  traffic->options->how.interface && !traffic->now.count, query->report);
+    error = begin_shares(traffic);
+    if (!error && query->needs & TRAFFIC_SOCKET)
         error = find_sockets(traffic, query->report);
     traffic->query = query;
     traffic->fn = fn;
     traffic->arg = arg;
     traffic->row = 0;
-    return error ? error : packet_watch_list(traffic->watch, take_row, traffic);
+    if (!error)
+        error = packet_watch_list(traffic->watch, take_row, traffic);
+    if (traffic->share_count)
+        qsort(traffic->shares, traffic->share_count, sizeof *traffic->shares, most_first);
+    return error;
 }

@@ -111,6 +111,7 @@ static int take_option(const struct option *option, const char *argument, void *
 struct totals {
     const struct traffic_command *command;
     const struct traffic *traffic;
+    const struct listing *listing;
 };
 
 /* More than all is a difference of clocks, or a tag that the device does not count. */
@@ -119,21 +120,25 @@ static double percent(uint64_t part, uint64_t whole)
     return part >= whole ? 100 : 100.0 * (double)part / (double)whole;
 }
 
-/* A line for people. */
-static void note_share(const void *arg, struct report *report)
+/* Lines for people. */
+static void note_shares(const void *arg, struct report *report)
 {
+    enum { MOST = 8 }; /* interfaces */
     const struct totals *totals = arg;
-    const struct traffic_share *share = traffic_share(totals->traffic);
-    char frames[48] = "";
+    size_t count;
+    const struct traffic_share *share = traffic_shares(totals->traffic, &count);
 
-    if (totals->command->common.format != FORMAT_PLAIN || !share->known || !share->counted_bytes)
+    if (totals->command->common.format != FORMAT_PLAIN)
         return;
-    if (share->counted_frames)
-        snprintf(frames, sizeof frames, " and %.3g %% of the frames",
-                 percent(share->frames, share->counted_frames));
-    report_note(report, "these flows are %.3g %% of the bytes%s that %s counted%s",
-                percent(share->bytes, share->counted_bytes), frames, totals->command->interface,
-                share->filtered ? "; a filter chose them" : "");
+    for (size_t i = 0; i < count && i < MOST; i++, share++) {
+        char frames[48] = "";
+        if (share->counted_frames)
+            snprintf(frames, sizeof frames, " and %.3g %% of the frames",
+                     percent(share->frames, share->counted_frames));
+        report_note(report, "these flows are %.3g %% of the bytes%s that %s counted%s",
+                    percent(share->bytes, share->counted_bytes), frames, share->name,
+                    totals->listing->where ? "; a filter chose them" : "");
+    }
 }
 
 /* --- The listing ------------------------------------------------------------------------------ */
@@ -148,7 +153,7 @@ static int list(const struct traffic_command *command, struct traffic *traffic,
 {
     const struct maker maker = {traffic_begin, traffic_list, traffic};
     const struct listing_table table = {.table = &table_traffic, .if_missing = MISSING_ENDS};
-    const struct totals totals = {command, traffic};
+    const struct totals totals = {command, traffic, &listing->listing};
     const struct common *common = &command->common;
 
     *listing = (struct listing_command){
@@ -163,7 +168,7 @@ static int list(const struct traffic_command *command, struct traffic *traffic,
         .drop = "frames tcp_flags packets_per_second bytes_per_second packets",
         .whole = "from to",
         .listing = {.tables = &table, .table_count = 1, .maker = &maker, .compare = most_first},
-        .after_each_pass = note_share,
+        .after_each_pass = note_shares,
         .arg = &totals,
     };
     return command_run(listing);
