@@ -235,11 +235,11 @@ static int list(const struct sockets_options *options)
         command.columns[i] = columns[i];
     choose_tables(&sockets, options);
     command.listing.table_count = sockets.count;
+    if (local && !options->listening)
+        command.listing.needs.fields |= SOCKET_PENDING; /* netlink alone would leave some out */
     if (options->common.delta && !options->no_bytes && !options->common.proc_root &&
         options->common.backend != BACKEND_PROC)
         command.listing.byte_counts = byte_counts_create();
-    if (local && !options->listening && !command.listing.byte_counts)
-        command.listing.needs.fields |= SOCKET_PENDING; /* netlink alone would leave some out */
     struct byte_counts *const counts = command.listing.byte_counts;
     const int status = command_run(&command);
     byte_counts_destroy(counts);
