@@ -5,21 +5,21 @@
  */
 #include <stdio.h>
 #include <string.h>
-#include <sys/socket.h>
 
 #include "cli/command.h"
 #include "cli/netstat/netstat.h"
 #include "cli/personality.h"
+#include "cli/which.h"
 #include "fastnet/array.h"
 #include "fastnet/byte_counts.h"
 #include "fastnet/lookup.h"
 
-enum { TABLES_MAX = 9, COMMAND_MAX = 512 };
+enum { COMMAND_MAX = 512 };
 
 struct sockets_options {
     struct common common; /* first */
-    bool tcp, udp, raw, unix_sockets, all, listening, inet, inet6;
-    bool summary, no_bytes;
+    struct which which;
+    bool listening, summary, no_bytes;
     bool names, extended, timers, info, memory; /* -r -e -o -i -m: columns that are added */
     bool nothing; /* cppcheck-suppress unusedStructMember ; letters that have no effect */
 };
@@ -32,16 +32,16 @@ static const char *const groups[] = {"Which sockets", "How they are shown", "Abo
 #define SETS(of_sockets) .member = offsetof(struct sockets_options, of_sockets)
 
 static const struct option options_table[] = {
-    OPTION('t', "tcp", WHICH, "TCP", SETS(tcp)),
-    OPTION('u', "udp", WHICH, "UDP", SETS(udp)),
-    OPTION('w', "raw", WHICH, "raw sockets", SETS(raw)),
-    OPTION('x', "unix", WHICH, "unix sockets", SETS(unix_sockets)),
-    OPTION('a', "all", WHICH, "all of these (default: all but unix sockets)", SETS(all)),
+    OPTION('t', "tcp", WHICH, "TCP", SETS(which.tcp)),
+    OPTION('u', "udp", WHICH, "UDP", SETS(which.udp)),
+    OPTION('w', "raw", WHICH, "raw sockets", SETS(which.raw)),
+    OPTION('x', "unix", WHICH, "unix sockets", SETS(which.unix_sockets)),
+    OPTION('a', "all", WHICH, "all of these (default: all but unix sockets)", SETS(which.all)),
     OPTION('l', "listening", WHICH, "only those that listen", SETS(listening)),
     LONG(THIS_ROW, "attention", WHICH, "only those that need attention, and why",
          .value = "attention != null"),
-    OPTION('4', "ipv4", WHICH, "IPv4 only", SETS(inet)),
-    OPTION('6', "ipv6", WHICH, "IPv6 only", SETS(inet6)),
+    OPTION('4', "ipv4", WHICH, "IPv4 only", SETS(which.inet)),
+    OPTION('6', "ipv6", WHICH, "IPv6 only", SETS(which.inet6)),
     OPTION_ROW(OPTION_SUMMARY, 's', "summary", SHOW, SUMMARY_HELP, SETS(summary), .newer = true),
     OPTION('r', NULL, SHOW, "add names of hosts", SETS(names)),
     OPTION('e', NULL, SHOW, "add users, inodes, cookies and control groups", SETS(extended)),
@@ -103,51 +103,18 @@ const struct grammar sockets_grammar = {
 /* --- Which sockets ---------------------------------------------------------------------------- */
 
 struct sockets {
-    struct listing_table tables[TABLES_MAX];
-    struct predicate where[TABLES_MAX][2]; /* of the tables */
-    size_t count;
+    struct listing_table tables[WHICH_TABLES];
+    struct predicate where[WHICH_TABLES][2]; /* of the tables */
 };
 
-static void add(struct sockets *sockets, const struct table *table, bool listening)
+/* Tables that are read as one have one predicate. */
+static void choose_listening(struct sockets *sockets, size_t count)
 {
-    struct predicate *where = sockets->where[sockets->count];
-    const struct listing_table *before = &sockets->tables[sockets->count];
-
-    if (sockets->count && before[-1].table->partner == table) /* read as one: with one predicate */
-        where = sockets->where[sockets->count - 1];
-    sockets->tables[sockets->count++] = (struct listing_table){
-        .table = table,
-        .where = listening ? netstat_where(where, table, SHOW_LISTENING) : NULL,
-        .unnamed = true,
-    };
-}
-
-static bool is_named(const struct sockets_options *options)
-{
-    return options->tcp || options->udp || options->raw || options->unix_sockets;
-}
-
-static void choose_tables(struct sockets *sockets, const struct sockets_options *options)
-{
-    const bool either = options->inet == options->inet6, inet = either || options->inet,
-               inet6 = either || options->inet6;
-    const struct {
-        const struct table *table;
-        bool wanted;
-    } tables[TABLES_MAX] = {
-        {&table_tcp, options->tcp && inet},     {&table_tcp6, options->tcp && inet6},
-        {&table_udp, options->udp && inet},     {&table_udp6, options->udp && inet6},
-        {&table_udplite, options->udp && inet}, {&table_udplite6, options->udp && inet6},
-        {&table_raw, options->raw && inet},     {&table_raw6, options->raw && inet6},
-        {&table_unix, options->unix_sockets},
-    };
-
-    for (size_t i = 0; i < COUNT(tables); i++) {
-        const bool internet = tables[i].table != &table_unix;
-        const bool wanted_family = tables[i].table->family == AF_INET ? inet : inet6;
-        if (tables[i].wanted || (options->all && (!internet || wanted_family)) ||
-            (!is_named(options) && internet && wanted_family))
-            add(sockets, tables[i].table, options->listening);
+    for (size_t i = 0; i < count; i++) {
+        struct listing_table *table = &sockets->tables[i];
+        table->where = i && table[-1].table->partner == table->table
+                           ? table[-1].where
+                           : netstat_where(sockets->where[i], table->table, SHOW_LISTENING);
     }
 }
 
@@ -187,16 +154,17 @@ static const char *command_for_attention(const struct sockets_options *options,
 static int list(const struct sockets_options *options)
 {
     const bool plain = options->common.format == FORMAT_PLAIN;
-    const bool local = options->unix_sockets || options->all;
-    const bool internet = options->all || options->tcp || options->udp || options->raw || !local;
+    const struct which *which = &options->which;
+    const bool local = which->unix_sockets || which->all;
+    const bool internet = which->all || which->tcp || which->udp || which->raw || !local;
     const bool connected = internet && !options->listening;
-    const bool tcp = options->all || options->tcp || !is_named(options);
+    const bool tcp = which->all || which->tcp || !which_is_named(which);
     const char *chosen = options->common.columns; /* in place of the default ones, or beside them */
     const bool here = plain && !options->common.proc_root && !options->common.count_by &&
                       (!chosen || *chosen == '+' || *chosen == '-');
     const struct containers_found named =
         here ? containers_look(NULL) : (struct containers_found){.pods = false};
-    struct sockets sockets = {.count = 0};
+    struct sockets sockets;
     char attention[COMMAND_MAX] = "";
     struct listing_command command = {
         .common = &options->common,
@@ -233,8 +201,9 @@ static int list(const struct sockets_options *options)
         command.columns[i] = views[i];
     for (size_t i = 0; i < COUNT(columns) && !plain; i++)
         command.columns[i] = columns[i];
-    choose_tables(&sockets, options);
-    command.listing.table_count = sockets.count;
+    command.listing.table_count = which_tables(which, sockets.tables);
+    if (options->listening)
+        choose_listening(&sockets, command.listing.table_count);
     if (local && !options->listening)
         command.listing.needs.fields |= SOCKET_PENDING; /* netlink alone would leave some out */
     if (options->common.delta && !options->no_bytes && !options->common.proc_root &&
@@ -280,7 +249,8 @@ static int list_with_letters(struct sockets_options options)
 
 int sockets_run(int argc, char *const argv[])
 {
-    struct sockets_options options = {.tcp = false};
+    struct sockets_options options = {.listening = false};
+    const struct which *which = &options.which;
     bool done = false;
     const int status =
         common_parse(&options.common, &sockets_grammar, argc, argv, NULL, NULL, &done);
@@ -288,10 +258,10 @@ int sockets_run(int argc, char *const argv[])
     if (status || done)
         return status;
     if (!options.summary) {
-        options.all &= !is_named(&options); /* hands type -tan for all states of TCP */
+        options.which.all &= !which_is_named(which); /* hands type -tan for all states of TCP */
         return list_with_letters(options);
     }
-    if (is_named(&options) || options.all || options.listening || options.inet || options.inet6)
+    if (which_is_named(which) || which->all || options.listening || which->inet || which->inet6)
         return common_misuse(&options.common, SUMMARY_OF_ALL);
     return summary_list(&options.common);
 }

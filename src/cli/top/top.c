@@ -11,7 +11,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
 #include "cli/live/terminal.h"
@@ -21,7 +20,7 @@
 #include "fastnet/clock.h"
 
 enum { OPTION_FOR = 256, OPTION_BUDGET };
-enum { TABLES_MAX = 9, BUDGET_PERCENT = 5 };
+enum { BUDGET_PERCENT = 5 };
 
 enum { WHICH, SHOW, OTHER };
 static const char *const groups[] = {"Which sockets", "How they are shown", "About fastnet"};
@@ -29,12 +28,12 @@ static const char *const groups[] = {"Which sockets", "How they are shown", "Abo
 #define SETS(of_top) .member = offsetof(struct top, of_top)
 
 static const struct option options_table[] = {
-    OPTION('t', "tcp", WHICH, "TCP", SETS(tcp)),
-    OPTION('u', "udp", WHICH, "UDP", SETS(udp)),
-    OPTION('w', "raw", WHICH, "raw sockets", SETS(raw)),
-    OPTION('x', "unix", WHICH, "unix sockets (only with this option)", SETS(unix_sockets)),
-    OPTION('4', "ipv4", WHICH, "IPv4 only", SETS(inet)),
-    OPTION('6', "ipv6", WHICH, "IPv6 only", SETS(inet6)),
+    OPTION('t', "tcp", WHICH, "TCP", SETS(which.tcp)),
+    OPTION('u', "udp", WHICH, "UDP", SETS(which.udp)),
+    OPTION('w', "raw", WHICH, "raw sockets", SETS(which.raw)),
+    OPTION('x', "unix", WHICH, "unix sockets (only with this option)", SETS(which.unix_sockets)),
+    OPTION('4', "ipv4", WHICH, "IPv4 only", SETS(which.inet)),
+    OPTION('6', "ipv6", WHICH, "IPv6 only", SETS(which.inet6)),
     LONG(THIS_ROW, "idle", WHICH, "also those that do not move", SETS(idle)),
     INTERVAL_OPTION(SHOW),
     LONG(OPTION_FOR, "for", SHOW, "end after so long (default: never)", TAKES("SECONDS")),
@@ -94,40 +93,23 @@ static int take_option(const struct option *option, const char *argument, void *
     return 0;
 }
 
-/* --- Which sockets ---------------------------------------------------------------------------- */
-
-/* Which tables, and which of their ends the kernel tells. */
-static size_t choose_tables(struct top *top, struct listing_table tables[TABLES_MAX])
+/* Which ends of the tables' sockets the kernel tells. */
+static unsigned kinds_of(const struct listing *listing)
 {
-    const bool either = top->inet == top->inet6;
-    const bool all = !top->tcp && !top->udp && !top->raw && !top->unix_sockets;
-    const struct {
+    static const struct {
         const struct table *table;
-        bool wanted;
         unsigned group;
-    } known[TABLES_MAX] = {
-        {&table_tcp, top->tcp, SKNLGRP_INET_TCP_DESTROY},
-        {&table_tcp6, top->tcp, SKNLGRP_INET6_TCP_DESTROY},
-        {&table_udp, top->udp, SKNLGRP_INET_UDP_DESTROY},
-        {&table_udp6, top->udp, SKNLGRP_INET6_UDP_DESTROY},
-        {&table_udplite, top->udp, 0},
-        {&table_udplite6, top->udp, 0},
-        {&table_raw, top->raw, 0},
-        {&table_raw6, top->raw, 0},
-        {&table_unix, top->unix_sockets, 0},
-    };
-    size_t count = 0;
+    } told[] = {{&table_tcp, SKNLGRP_INET_TCP_DESTROY},
+                {&table_tcp6, SKNLGRP_INET6_TCP_DESTROY},
+                {&table_udp, SKNLGRP_INET_UDP_DESTROY},
+                {&table_udp6, SKNLGRP_INET6_UDP_DESTROY}};
+    unsigned kinds = 0;
 
-    for (size_t i = 0; i < COUNT(known); i++) {
-        const uint8_t family = known[i].table->family;
-        const bool of_ip = family == AF_INET ? top->inet : top->inet6;
-        if (!(known[i].wanted || (all && family != AF_UNIX)) ||
-            !(family == AF_UNIX || of_ip || either))
-            continue;
-        tables[count++] = (struct listing_table){.table = known[i].table, .unnamed = true};
-        top->kinds |= known[i].group ? 1u << (known[i].group - 1) : 0;
-    }
-    return count;
+    for (size_t i = 0; i < listing->table_count; i++)
+        for (size_t j = 0; j < COUNT(told); j++)
+            if (listing->tables[i].table == told[j].table)
+                kinds |= 1u << (told[j].group - 1);
+    return kinds;
 }
 
 /* --- A stream --------------------------------------------------------------------------------- */
@@ -248,7 +230,7 @@ static const char *conflict_of(const struct top *top)
 
 static int run(struct top *top)
 {
-    struct listing_table tables[TABLES_MAX];
+    struct listing_table tables[WHICH_TABLES];
     struct rates *rates = malloc(sizeof *rates);
     struct byte_counts *counts = top->no_bytes ? NULL : byte_counts_create();
     struct listing_command command = {
@@ -277,7 +259,8 @@ static int run(struct top *top)
     }
     rates_add(rates, &kind_socket);
     command.kind = &rates->kind;
-    command.listing.table_count = choose_tables(top, tables);
+    command.listing.table_count = which_tables(&top->which, tables);
+    top->kinds = kinds_of(&command.listing);
     status = command_run(&command);
     byte_counts_destroy(counts);
     free(rates);

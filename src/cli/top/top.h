@@ -8,6 +8,7 @@
 #include "cli/counts.h"
 #include "cli/pace.h"
 #include "cli/stream.h"
+#include "cli/which.h"
 #include "fastnet/live.h"
 
 /* How often all sockets may be looked at: by a share of a processor. Times in nanoseconds. */
@@ -22,8 +23,8 @@ struct budget {
 struct top {
     struct common common; /* first */
     unsigned for_ms, interval_ms;
-    bool tcp, udp, raw, unix_sockets, inet, inet6, idle;
-    bool no_bytes;
+    struct which which;
+    bool idle, no_bytes;
     char counted[COUNTS_TEXT];
     bool screen; /* a table, not a stream */
     struct budget budget;
