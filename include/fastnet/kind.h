@@ -53,6 +53,21 @@ static inline struct text synonym_of(const struct synonym *synonym, struct text 
     return text_is(word, synonym->word) ? as_text(synonym->other) : word;
 }
 
+/* How long a row has lived, or at least: it was there when fastnet looked first. */
+struct age {
+    uint64_t ms; /* milliseconds */
+    bool at_least;
+};
+
+/* Of rows that go on (live.h), what the engine tells: offsets in the record, and presence bits. */
+struct lasting {
+    size_t event, age; /* uint8_t (enum live_event), struct age */
+    uint64_t has_event, has_age;
+    size_t state;     /* offset of its state (uint8_t), of which there are LIVE_STATES at most */
+    uint8_t over;     /* state of rows that have ended and are still listed */
+    const char *idle; /* the column that says for how long it has not moved */
+};
+
 struct kind {
     const char *name; /* plural, for messages and in metrics of --count-by: "sockets" */
     size_t size;      /* bytes that it uses of struct record, from the start */
@@ -90,7 +105,8 @@ struct kind {
     uint64_t cgroup; /* the field that tells the control group of the row; 0: none does */
     /* For events: offset of their time (uint64_t, nanoseconds since 1970). */
     size_t received;
-    uint64_t event; /* present if record.has has this bit */
+    uint64_t event;                /* present if record.has has this bit */
+    const struct lasting *lasting; /* NULL: its rows cannot be looked at one by one */
 };
 
 #endif

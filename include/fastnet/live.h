@@ -8,6 +8,7 @@
 #define FASTNET_LIVE_H
 
 #include "fastnet/engine.h"
+#include "fastnet/socket_watch.h"
 
 struct live;
 
@@ -95,9 +96,8 @@ int live_show_one(struct live *live, uint64_t cookie, size_t visit, uint64_t nee
 
 /* What a row moves a second (listing.rates). */
 struct live_rates {
-    struct endpoint local;
-    uint64_t netns; /* the id of its namespace; 0: the only one */
-    uint32_t interface;
+    struct socket_id id; /* (socket_watch.h) */
+    uint64_t netns;      /* the id of its namespace; 0: the only one */
     double rates[LIVE_SUMS];
 };
 
@@ -106,6 +106,9 @@ typedef void (*live_rates_fn)(void *arg, const struct live_rates *of);
 void live_each(const struct live *live, live_rates_fn fn, void *arg);
 
 /* --- For the engine --------------------------------------------------------------------------- */
+
+/* The fields that it tells, and no backend. */
+uint64_t live_tells(const struct live *live);
 
 /* Sets what happened to a row that was just remembered, and remembers what it is found by. */
 int live_mark(struct live *live, struct record *change, uint64_t netns);

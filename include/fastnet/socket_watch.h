@@ -20,12 +20,21 @@ struct socket_watch;
  * ports in that of the host.
  */
 struct socket_id {
-    uint64_t cookie;
     uint8_t local[16], remote[16];
     uint16_t local_port, remote_port;
     uint32_t interface, inode;
     uint8_t family, protocol; /* AF_*, IPPROTO_* */
+    uint8_t state;            /* TCP_*: it is not found by that */
+    uint64_t cookie;
 };
+
+/* Sets the id to that of a row; the inode stays if the row has none (any more). */
+void socket_id_take(struct socket_id *id, const struct record *record);
+/* Adds what the id tells and the record lacks: all, or the inode of an end. */
+void socket_id_tell(const struct socket_id *id, struct record *record);
+
+/* Whether a row has ended, and is still listed (TIME_WAIT, and FIN_WAIT2 without a process). */
+bool socket_is_over(const struct record *record);
 
 enum { SOCKETS_AT_ONCE = 50 }; /* in one request: some 20 KB of answers */
 
@@ -40,8 +49,8 @@ void socket_watch_destroy(struct socket_watch *watch);
 /* Can be read when sockets have ended; -1: none are told. */
 int socket_watch_descriptor(const struct socket_watch *watch);
 
-/* Whether the kernel tells single sockets of this protocol (IPPROTO_*). */
-bool socket_watch_asks(uint8_t protocol);
+/* Whether the kernel tells single sockets of its protocol. */
+bool socket_watch_asks(const struct socket_id *id);
 
 /*
  * Passes the sockets that are still there, of any number, to fn, with the fields that are needed
@@ -51,10 +60,10 @@ int socket_watch_ask(struct socket_watch *watch, const struct socket_id *const i
                      uint64_t needs, record_fn fn, void *arg, struct report *report);
 
 /*
- * Remembers a row that is a listener, for those whose connections end, until socket_watch_forget().
- * Returns 0 or -ENOMEM.
+ * Remembers a row if it is a listener, for those whose connections end, until
+ * socket_watch_forget(). Returns 0 or -ENOMEM.
  */
-int socket_watch_listener(struct socket_watch *watch, const struct record *listener);
+int socket_watch_listener(struct socket_watch *watch, const struct record *row);
 void socket_watch_forget(struct socket_watch *watch);
 
 /*

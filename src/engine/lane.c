@@ -88,11 +88,11 @@ static bool is_within_limit(struct run *run)
 /* A row that waits is checked again when the other lookups are done, too. */
 static struct needs known_at_once(const struct run *run)
 {
-    return (struct needs){.fields = run->listing->live ? ~(SOCKET_EVENT | SOCKET_AGE) : UINT64_MAX,
-                          .lookups = NEED_INTERFACES | NEED_LINKS | NEED_LABELS | NEED_SENDERS |
-                                     NEED_CGROUPS | NEED_CONTAINERS | NEED_EPHEMERAL | NEED_PEERS |
-                                     NEED_MACHINE | NEED_LISTING | NEED_CONNECTS |
-                                     (run->owners.stand_ins ? 0 : NEED_OWNERS_CGROUPS)};
+    return (struct needs){
+        .fields = run->listing->live ? ~live_tells(run->listing->live) : UINT64_MAX,
+        .lookups = NEED_INTERFACES | NEED_LINKS | NEED_LABELS | NEED_SENDERS | NEED_CGROUPS |
+                   NEED_CONTAINERS | NEED_EPHEMERAL | NEED_PEERS | NEED_MACHINE | NEED_LISTING |
+                   NEED_CONNECTS | (run->owners.stand_ins ? 0 : NEED_OWNERS_CGROUPS)};
 }
 
 bool run_wants(const struct run *run, const struct record *record)

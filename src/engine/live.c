@@ -2,10 +2,7 @@
 #include "fastnet/live.h"
 
 #include <errno.h>
-#include <netinet/in.h>
-#include <netinet/tcp.h>
 #include <stdlib.h>
-#include <sys/socket.h>
 
 #include "engine/live_rows.h"
 #include "fastnet/array.h"
@@ -29,32 +26,31 @@ static uint32_t now_of(const struct live *live)
 
 /* --- Rows as they come ------------------------------------------------------------------------ */
 
-static void take_id(struct live_row *to, const struct socket_record *sock)
-{
-    memcpy(to->local, sock->local.address.bytes, sizeof to->local);
-    memcpy(to->remote, sock->remote.address.bytes, sizeof to->remote);
-    to->local_port = sock->local.port;
-    to->remote_port = sock->remote.port;
-    to->interface = sock->interface;
-    to->family = sock->family;
-    to->protocol = (uint8_t)sock->protocol;
-    to->inode = (uint32_t)sock->inode;
-}
-
 struct socket_id live_id_of(const struct live *live, struct remembered *row)
 {
-    const struct live_row *of = live_row_of(live, row);
-    struct socket_id id = {.cookie = row->key,
-                           .local_port = of->local_port,
-                           .remote_port = of->remote_port,
-                           .inode = of->inode,
-                           .interface = of->interface,
-                           .family = of->family,
-                           .protocol = of->protocol};
+    struct socket_id id;
 
-    memcpy(id.local, of->local, sizeof id.local);
-    memcpy(id.remote, of->remote, sizeof id.remote);
+    memcpy(&id, live_row_of(live, row)->id, offsetof(struct socket_id, cookie));
+    id.cookie = row->key;
     return id;
+}
+
+uint64_t live_tells(const struct live *live)
+{
+    return live->kind->lasting->has_event | live->kind->lasting->has_age;
+}
+
+void live_set_event(const struct live *live, struct record *record, uint8_t event)
+{
+    const struct lasting *lasting = live->kind->lasting;
+
+    *((uint8_t *)record + lasting->event) = event;
+    record->has |= lasting->has_event;
+}
+
+static uint8_t state_of(const struct live *live, const struct record *record)
+{
+    return *((const uint8_t *)record + live->kind->lasting->state);
 }
 
 /* What moved since the last time. Returns whether anything did. */
@@ -77,17 +73,15 @@ static bool take_moves(const struct live *live, struct live_row *to, const struc
     return moved;
 }
 
-/* How old it is: older, if it stood before. What else is known of its origin stays. */
-void live_take_age(struct live *live, const struct remembered *row, const struct live_row *of,
+/* It is older, if it stood before. */
+void live_take_age(const struct live *live, const struct remembered *row, const struct live_row *of,
                    uint32_t now, struct record *record)
 {
-    live->origin = (struct socket_origin){.age_ms = 0};
-    if (record->has & SOCKET_ORIGIN)
-        memcpy(&live->origin, record->socket.origin.data, sizeof live->origin);
-    live->origin.age_ms = now - of->since;
-    live->origin.age_at_least = !(row->flags & IS_NEW);
-    record->socket.origin = (struct text){(const char *)&live->origin, sizeof live->origin};
-    record->has |= SOCKET_ORIGIN | SOCKET_AGE;
+    const struct lasting *lasting = live->kind->lasting;
+    const struct age age = {.ms = now - of->since, .at_least = !(row->flags & IS_NEW)};
+
+    memcpy((char *)record + lasting->age, &age, sizeof age);
+    record->has |= lasting->has_age;
 }
 
 double live_total_of(const struct live *live, const struct remembered *row, size_t i)
@@ -173,8 +167,8 @@ static void move_as_before(struct live *live, struct record *change, const struc
 int live_mark(struct live *live, struct record *change, uint64_t netns)
 {
     struct remembered *row = delta_last(live->engine->delta);
-    const bool is_tcp = change->socket.protocol == IPPROTO_TCP;
-    const bool waits = is_tcp && change->socket.timer == TIMER_TIME_WAIT;
+    const bool waits = socket_is_over(change);
+    struct socket_id id;
     struct live_row *to;
     uint8_t event = 0;
 
@@ -184,31 +178,29 @@ int live_mark(struct live *live, struct record *change, uint64_t netns)
         return -ENOMEM;
     live->places[live->here].run = row->run;
     to = live_row_of(live, row);
-    if (!to->family) {
-        take_id(to, &change->socket);
+    if (!(row->flags & IS_KNOWN)) {
         to->since = now_of(live);
-        row->flags = waits ? HAS_ENDED : live->first ? 0 : IS_NEW;
+        row->flags = IS_KNOWN | (waits ? HAS_ENDED : live->first ? 0 : IS_NEW);
         event = row->flags & IS_NEW ? LIVE_OPENED : 0;
     } else if (delta_waits(live->engine->delta)) {
         move_as_before(live, change, to);
-    } else if (take_moves(live, to, change) || row->state != change->socket.state) {
+    } else if (take_moves(live, to, change) || row->state != state_of(live, change)) {
         to->active = now_of(live);
         event = LIVE_CHANGED;
     }
     live_take_age(live, row, to, now_of(live), change);
-    if (change->socket.state == TCP_LISTEN && live->places[live->here].watch &&
+    if (live->places[live->here].watch &&
         socket_watch_listener(live->places[live->here].watch, change) < 0)
         return -ENOMEM;
-    if (change->socket.inode)
-        to->inode = (uint32_t)change->socket.inode;
+    id = live_id_of(live, row);
+    socket_id_take(&id, change);
+    memcpy(to->id, &id, sizeof to->id);
     if (waits && !(row->flags & HAS_ENDED) && event == LIVE_CHANGED)
         event = 0; /* its end is an event of its own, at the latest when a look misses it */
     row->flags &= (uint8_t)~IS_WANTED;
-    row->state = change->socket.state;
-    if (event && !(row->flags & HAS_ENDED)) {
-        change->socket.event = event;
-        change->has |= SOCKET_EVENT;
-    }
+    row->state = state_of(live, change);
+    if (event && !(row->flags & HAS_ENDED))
+        live_set_event(live, change, event);
     return 0;
 }
 
@@ -295,7 +287,7 @@ static void take_row(struct sink *sink, const struct record *record)
         return;
     to = live_row_of(live, row);
     row->flags |= IS_WANTED;
-    if (live->stream && record->has & SOCKET_EVENT)
+    if (live->stream && record->has & live->kind->lasting->has_event)
         tell(live, record);
     if (live->stream)
         return;
@@ -471,12 +463,19 @@ static void keep_ended(struct live *live, const struct record *record)
         (void)rows_add(&live->ended[0], record);
 }
 
+static void set_received(const struct live *live, struct record *record)
+{
+    const uint64_t now = clock_nanoseconds(CLOCK_REALTIME);
+
+    memcpy((char *)record + live->kind->received, &now, sizeof now);
+    record->has |= live->kind->event;
+}
+
 static void tell_end(struct live *live, struct record *record)
 {
     record->visit = live->here;
-    if (!(record->has & SOCKET_RECEIVED))
-        record->socket.received = clock_nanoseconds(CLOCK_REALTIME);
-    record->has |= SOCKET_RECEIVED;
+    if (!(record->has & live->kind->event))
+        set_received(live, record);
     if (live->stream)
         tell(live, record);
     else
@@ -487,10 +486,9 @@ static void tell_end(struct live *live, struct record *record)
 static bool wants_end(const struct live *live, const struct remembered *row, struct record *end)
 {
     const struct listing *listing = live->listing;
-    const bool by_event = predicate_needs(listing->where).fields & SOCKET_EVENT;
+    const bool by_event = predicate_needs(listing->where).fields & live->kind->lasting->has_event;
 
-    end->socket.event = LIVE_CLOSED;
-    end->has |= SOCKET_EVENT;
+    live_set_event(live, end, LIVE_CLOSED);
     if (row && row->flags & IS_WANTED && !by_event)
         return true;
     if (listing->tables->where) /* it asks for a state that the end has not */
@@ -510,13 +508,13 @@ static int take_end(const struct record *record, void *arg)
     byte_counts_take(live->listing->byte_counts, &end);
     change = end;
     if (row) {
-        end.socket.inode = live_row_of(live, row)->inode;
-        end.has |= SOCKET_INODE;
+        const struct socket_id id = live_id_of(live, row);
+        socket_id_tell(&id, &end);
         if (delta_take(delta, &end, delta_netns(delta, live->here), &change) < 0)
             return -ENOMEM;
         row = delta_last(delta);
         row->flags |= HAS_ENDED;
-        if (!(change.has & SOCKET_AGE))
+        if (!(change.has & live->kind->lasting->has_age))
             live_take_age(live, row, live_row_of(live, row), now_of(live), &change);
     }
     if (!wants_end(live, row, &change))
@@ -529,11 +527,10 @@ static int take_end(const struct record *record, void *arg)
 
 static void tell_loss(struct live *live)
 {
-    struct record lost = {
-        .kind = &kind_socket,
-        .has = SOCKET_EVENT | SOCKET_RECEIVED,
-        .socket = {.event = LIVE_LOST, .received = clock_nanoseconds(CLOCK_REALTIME)}};
+    struct record lost = {.kind = live->kind};
 
+    live_set_event(live, &lost, LIVE_LOST);
+    set_received(live, &lost);
     if (live->stream)
         live->stream->ops->row(live->stream, &lost);
 }
@@ -575,24 +572,10 @@ int live_read_ends(struct live *live, struct report *report)
 /* Of a row of which the kernel no longer tells anything. */
 struct record live_memory_of(const struct live *live, struct remembered *row)
 {
-    const struct live_row *of = live_row_of(live, row);
-    struct record record = {.kind = &kind_socket,
-                            .identity = row->key,
-                            .visit = row->place,
-                            .has = SOCKET_ADDRESSES | SOCKET_STATE | SOCKET_COOKIE |
-                                   SOCKET_INTERFACE | SOCKET_INODE,
-                            .socket = {.family = of->family,
-                                       .protocol = of->protocol,
-                                       .state = row->state,
-                                       .inode = of->inode,
-                                       .interface = of->interface,
-                                       .local = {{.family = of->family}, of->local_port},
-                                       .remote = {{.family = of->family}, of->remote_port}}};
+    const struct socket_id id = live_id_of(live, row);
+    struct record record = {.kind = live->kind, .visit = row->place};
 
-    memcpy(record.socket.local.address.bytes, of->local, sizeof of->local);
-    memcpy(record.socket.remote.address.bytes, of->remote, sizeof of->remote);
-    if (of->family == AF_UNIX)
-        record.has &= ~SOCKET_ADDRESSES;
+    socket_id_tell(&id, &record);
     return record;
 }
 
@@ -690,8 +673,9 @@ struct live *live_create(struct engine *engine, struct listing *listing, struct 
                           .stream = stream,
                           .kinds = kinds,
                           .began = clock_nanoseconds(CLOCK_MONOTONIC),
-                          .idle = field_named(&kind_socket, "idle"),
+                          .kind = listing->tables->table->kind,
                           .first = true};
+    live->idle = field_named(live->kind, live->kind->lasting->idle);
     live->sink = (struct sink){&ops, stream ? stream->writer : &live->no_writer, &engine->context};
     listing->live = live;
     listing->delta = true;

@@ -15,16 +15,12 @@ enum {
 };
 
 /* Of a remembered row (remembered.flags). */
-enum { IS_WANTED = 1, HAS_ENDED = 2, IS_NEW = 4, IS_ASKED = 8 };
+enum { IS_WANTED = 1, HAS_ENDED = 2, IS_NEW = 4, IS_ASKED = 8, IS_KNOWN = 16 };
 
 /* What is remembered of a row besides its counters. */
 struct live_row {
-    uint64_t rank; /* by what rows are sorted */
-    uint8_t local[16], remote[16];
-    uint16_t local_port, remote_port;
-    uint32_t interface;
-    uint8_t family, protocol;
-    uint32_t inode;
+    uint64_t rank;                                  /* by what rows are sorted */
+    uint8_t id[offsetof(struct socket_id, cookie)]; /* that is its key */
     uint32_t since;   /* when it was seen first; this and the next in ms since the beginning */
     uint32_t active;  /* when it moved last */
     uint32_t elapsed; /* microseconds that it moved in */
@@ -66,6 +62,7 @@ struct live {
     struct listing *listing;
     struct sink *stream;
     unsigned kinds;
+    const struct kind *kind;  /* of the rows */
     struct live_view view;    /* what rows are ranked and grouped by */
     const struct field *idle; /* how long a row is idle */
     uint64_t began;           /* CLOCK_MONOTONIC */
@@ -74,11 +71,10 @@ struct live {
     bool said_refused;        /* that some namespaces have no watch */
     struct live_place *places;
     size_t place_count, place_capacity;
-    size_t here;                 /* the place that rows are read in */
-    struct rows ended[2];        /* rows that have ended: of late, and before */
-    uint64_t ended_since;        /* ... when the first of late did: CLOCK_REALTIME */
-    struct hash_table groups;    /* of struct group */
-    struct socket_origin origin; /* that a record borrows */
+    size_t here;              /* the place that rows are read in */
+    struct rows ended[2];     /* rows that have ended: of late, and before */
+    uint64_t ended_since;     /* ... when the first of late did: CLOCK_REALTIME */
+    struct hash_table groups; /* of struct group */
     struct writer no_writer;
     uint64_t told;         /* rows of the stream */
     struct ranked *ranked; /* room for the lines of a view */
@@ -94,9 +90,12 @@ struct socket_id live_id_of(const struct live *live, struct remembered *row);
 /* The row as far as it is remembered: without what only the kernel tells. */
 struct record live_memory_of(const struct live *live, struct remembered *row);
 
+/* What happened to the record (enum live_event). */
+void live_set_event(const struct live *live, struct record *record, uint8_t event);
+
 /* A record of the row with its age; with what it has moved since the beginning in place of rates.
  */
-void live_take_age(struct live *live, const struct remembered *row, const struct live_row *of,
+void live_take_age(const struct live *live, const struct remembered *row, const struct live_row *of,
                    uint32_t now, struct record *record);
 void live_take_totals(struct live *live, const struct remembered *row, struct record *record);
 

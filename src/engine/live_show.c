@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What of the rows is shown: ranked, in groups, a screen at a time. */
 #include <errno.h>
-#include <netinet/tcp.h>
 #include <stdlib.h>
 
 #include "engine/live_rows.h"
@@ -52,7 +51,8 @@ static size_t rank_rows(struct live *live, const struct live_view *view,
     for (size_t i = 0; i < delta_count(live->engine->delta); i++) {
         struct remembered *row = delta_at(live->engine->delta, i);
         const struct live_row *of = live_row_of(live, row);
-        if (!(row->flags & IS_WANTED) || (row->flags & HAS_ENDED && row->state != TCP_TIME_WAIT))
+        if (!(row->flags & IS_WANTED) ||
+            (row->flags & HAS_ENDED && row->state != live->kind->lasting->over))
             continue;
         summary->rows++;
         summary->states[row->state < LIVE_STATES ? row->state : 0]++;
@@ -75,7 +75,9 @@ static size_t rank_ended(struct live *live, size_t count)
     for (size_t i = 0; i < COUNT(live->ended); i++)
         for (size_t j = 0; j < live->ended[i].count; j++) {
             const struct record *record = rows_at(&live->ended[i], j, &kept);
-            if (record->socket.received + age > live->listing->time)
+            uint64_t received;
+            memcpy(&received, (const char *)record + live->kind->received, sizeof received);
+            if (received + age > live->listing->time)
                 add_ranked(live, &count, live_rank_of(live, record), (i * ENDED_MAX + j) << 1 | 1);
         }
     return count;
@@ -213,10 +215,8 @@ static void complete(struct live *live, struct record *record, struct remembered
     }
     record->elapsed = (uint64_t)of->elapsed * 1000;
     record->before = of->elapsed ? delta_recall(live->engine->delta, record, before) : NULL;
-    if (live_is_new(live, row, of)) {
-        record->socket.event = LIVE_OPENED;
-        record->has |= SOCKET_EVENT;
-    }
+    if (live_is_new(live, row, of))
+        live_set_event(live, record, LIVE_OPENED);
 }
 
 static void show_line(struct live *live, const struct line *line, const struct live_taker *taker)
@@ -288,7 +288,7 @@ int live_show_one(struct live *live, uint64_t cookie, size_t place, uint64_t nee
     const struct socket_id id = live_id_of(live, row), *only = &id;
     const struct record known = live_memory_of(live, row);
     live_look_from(live, place);
-    if (!socket_watch_asks(id.protocol))
+    if (!socket_watch_asks(&id))
         error = fn(&known, arg);
     else
         error = live_ask_for(live, place, &only, 1, needs, fn, arg, report);
@@ -301,12 +301,10 @@ void live_each(const struct live *live, live_rates_fn fn, void *arg)
     for (size_t i = 0; i < delta_count(live->engine->delta); i++) {
         struct remembered *row = delta_at(live->engine->delta, i);
         const struct live_row *of = live_row_of(live, row);
-        struct live_rates moves = {.local = {{.family = of->family}, of->local_port},
-                                   .netns = live->places[row->place].netns.id,
-                                   .interface = of->interface};
+        struct live_rates moves = {.id = live_id_of(live, row),
+                                   .netns = live->places[row->place].netns.id};
         if (row->flags & HAS_ENDED || !of->elapsed)
             continue;
-        memcpy(moves.local.address.bytes, of->local, sizeof of->local);
         for (size_t j = 0; j < live->listing->rate_count; j++)
             moves.rates[j] = rate_of(of, j);
         fn(arg, &moves);

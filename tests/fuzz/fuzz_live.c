@@ -171,7 +171,7 @@ static void take_row(void *arg, const struct record *record)
 
 static void count_rates(void *arg, const struct live_rates *of)
 {
-    require(of->local.port && !of->interface && of->rates[0] >= 0 && of->rates[1] >= 0);
+    require(of->id.local_port && !of->id.interface && of->rates[0] >= 0 && of->rates[1] >= 0);
     ++*(size_t *)arg;
 }
 

@@ -146,16 +146,16 @@ static void a_connection_that_was_not_listed_came_to_its_listener(void **state)
 static void what_was_listed_is_at_least_that_old(void **state)
 {
     struct stage *stage = *state;
-    struct socket_origin origin;
+    struct age age;
 
     put_listing(stage);
     put_event(stage, IPPROTO_TCP, 1000, 1);
     stage_send(stage);
     assert_int_equal(listen_to(stage, TCP_GROUPS, SOCKET_AGE), 0);
     assert_true(stage->kept.records[0].has & SOCKET_AGE);
-    memcpy(&origin, stage->kept.records[0].socket.origin.data, sizeof origin);
-    assert_true(origin.age_at_least);
-    assert_in_range(origin.age_ms, 0, 60000);
+    age = stage->kept.records[0].socket.age;
+    assert_true(age.at_least);
+    assert_in_range(age.ms, 0, 60000);
 }
 
 static void nothing_is_listed_for_who_does_not_ask(void **state)

@@ -725,20 +725,17 @@ static void an_ended_socket_shows_where_it_comes_from(void **state)
                                            {"owner_by", "-"},    {NULL, NULL}};
     static const char *const exact[][2] = {
         {"age_at_least", "no"}, {"lived", "0.007"}, {"connect_error", "12345"}, {NULL, NULL}};
-    const struct socket_origin older = {.age_ms = 12500,
-                                        .age_at_least = true,
-                                        .pid = 7,
-                                        .name = "x",
-                                        .error = ECONNREFUSED},
-                               short_lived = {.age_ms = 7, .error = 12345}, made = {.age_ms = 7};
+    const struct socket_origin refused = {.pid = 7, .name = "x", .error = ECONNREFUSED},
+                               failed = {.error = 12345}, made = {.pid = 0};
     struct record record = {.kind = &kind_socket,
                             .has = SOCKET_ORIGIN | SOCKET_AGE | SOCKET_INODE,
-                            .socket.family = AF_INET};
+                            .socket = {.family = AF_INET, .age = {12500, true}}};
 
     (void)state;
-    record.socket.origin = (struct text){(const char *)&older, sizeof older};
+    record.socket.origin = (struct text){(const char *)&refused, sizeof refused};
     assert_fields(&record, known);
-    record.socket.origin.data = (const char *)&short_lived;
+    record.socket.origin.data = (const char *)&failed;
+    record.socket.age = (struct age){7, false};
     assert_fields(&record, exact);
     record.socket.origin.data = (const char *)&made;
     assert_field("connect_error", &record, "-");

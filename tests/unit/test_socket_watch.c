@@ -111,6 +111,45 @@ static int open_listener(void **state)
     return 0;
 }
 
+static void an_id_tells_what_a_record_lacks(void **state)
+{
+    struct record row = {.kind = &kind_socket,
+                         .identity = 7,
+                         .socket = {.family = AF_INET,
+                                    .protocol = IPPROTO_TCP,
+                                    .state = TCP_ESTABLISHED,
+                                    .timer = TIMER_TIME_WAIT,
+                                    .inode = 99,
+                                    .local = {{.family = AF_INET, .bytes = {127, 0, 0, 1}}, 80},
+                                    .remote = {{.family = AF_INET, .bytes = {10, 0, 0, 1}}, 5000}}};
+    struct record again = {.kind = &kind_socket}, end = {.has = SOCKET_STATE};
+    struct socket_id id = {.inode = 1};
+
+    (void)state;
+    socket_id_take(&id, &row);
+    row.socket.inode = 0;
+    row.socket.state = TCP_TIME_WAIT;
+    row.socket.remote.port = 5001;
+    assert_true(socket_is_over(&row));
+    socket_id_take(&id, &row); /* that has no inode any more */
+    socket_id_tell(&id, &again);
+    assert_int_equal(again.has, SOCKET_STATE | SOCKET_COOKIE | SOCKET_INTERFACE | SOCKET_INODE |
+                                    SOCKET_ADDRESSES);
+    assert_int_equal(again.identity, 7);
+    assert_int_equal(again.socket.inode, 99);
+    assert_int_equal(again.socket.state, TCP_TIME_WAIT);
+    assert_int_equal(again.socket.remote.port, 5001);
+    assert_true(address_equal(&again.socket.local.address, &row.socket.local.address));
+    assert_false(socket_is_over(&again));
+    socket_id_tell(&id, &end); /* which has the rest */
+    assert_int_equal(end.has, SOCKET_STATE | SOCKET_INODE);
+    assert_int_equal(end.identity, 0);
+    id.family = AF_UNIX;
+    again.has = 0;
+    socket_id_tell(&id, &again);
+    assert_false(again.has & SOCKET_ADDRESSES);
+}
+
 static void many_sockets_are_asked_for_at_once(void **state)
 {
     struct pair pairs[PAIRS];
@@ -275,6 +314,7 @@ static void a_refusal_is_an_answer(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(an_id_tells_what_a_record_lacks),
         cmocka_unit_test(many_sockets_are_asked_for_at_once),
         cmocka_unit_test(sockets_of_udp_are_asked_for_too),
         cmocka_unit_test(unix_sockets_are_asked_for_too),

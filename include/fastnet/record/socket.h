@@ -129,8 +129,6 @@ enum {
 
 /* Where a socket comes from. Zeroes are unknown. */
 struct socket_origin {
-    uint64_t age_ms;   /* how long it lived, milliseconds, or ... */
-    bool age_at_least; /* ... at least: it was there when fastnet looked first */
     uint32_t pid;      /* process that connected it */
     char name[16];     /* ... its comm (proc(5)), terminated */
     uint32_t error;    /* errno: why connect(2) failed */
@@ -168,6 +166,7 @@ struct socket_record {
     struct text message;                 /* the netlink message of this row, from its header on */
     uint64_t received;                   /* an event: when it was read, nanoseconds since 1970 */
     uint64_t bytes_sent, bytes_received; /* payload; UINT64_MAX: unknown, of old kernels */
+    struct age age;                      /* of its connection */
 
     /* Of one family each: the presence bits tell which. */
     union {

@@ -122,8 +122,8 @@ bool origin_take(struct connects *connects, const struct hash_table *listeners, 
         record->has |= SOCKET_INODE;
     if (born && born <= end) {
         record->has |= SOCKET_AGE;
-        origin->age_ms = (end - born) / (CLOCK_SECOND / 1000);
-        origin->age_at_least = !noted;
+        record->socket.age =
+            (struct age){.ms = (end - born) / (CLOCK_SECOND / 1000), .at_least = !noted};
     }
     record->has |= SOCKET_ORIGIN;
     record->socket.origin = (struct text){(const char *)origin, sizeof *origin};

@@ -236,7 +236,7 @@ int socket_event_decode(const struct nlmsghdr *message, struct record *record)
 static int take_event(const struct nlmsghdr *message, void *arg)
 {
     struct reading *reading = arg;
-    struct socket_origin origin = {.age_ms = 0};
+    struct socket_origin origin = {.pid = 0};
     struct record record;
 
     if (message->nlmsg_type != SOCK_DIAG_BY_FAMILY)

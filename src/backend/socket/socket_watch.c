@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <linux/netlink.h>
 #include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -30,6 +31,50 @@ static const struct table of_protocols[] = {
     {.name = "unix", .kind = &kind_socket, .family = AF_UNIX},
 };
 
+/* --- Ids -------------------------------------------------------------------------------------- */
+
+void socket_id_take(struct socket_id *id, const struct record *record)
+{
+    const struct socket_record *sock = &record->socket;
+
+    *id = (struct socket_id){.local_port = sock->local.port,
+                             .remote_port = sock->remote.port,
+                             .interface = sock->interface,
+                             .inode = sock->inode ? (uint32_t)sock->inode : id->inode,
+                             .family = sock->family,
+                             .protocol = (uint8_t)sock->protocol,
+                             .state = sock->state,
+                             .cookie = record->identity};
+    memcpy(id->local, sock->local.address.bytes, sizeof id->local);
+    memcpy(id->remote, sock->remote.address.bytes, sizeof id->remote);
+}
+
+void socket_id_tell(const struct socket_id *id, struct record *record)
+{
+    struct socket_record *sock = &record->socket;
+
+    sock->inode = id->inode;
+    record->has |= SOCKET_INODE;
+    if (record->has & SOCKET_STATE)
+        return;
+    record->has |= SOCKET_STATE | SOCKET_COOKIE | SOCKET_INTERFACE |
+                   (id->family == AF_UNIX ? 0 : SOCKET_ADDRESSES);
+    record->identity = id->cookie;
+    sock->family = id->family;
+    sock->protocol = id->protocol;
+    sock->state = id->state;
+    sock->interface = id->interface;
+    sock->local = (struct endpoint){address_make(id->family, id->local), id->local_port};
+    sock->remote = (struct endpoint){address_make(id->family, id->remote), id->remote_port};
+}
+
+bool socket_is_over(const struct record *record)
+{
+    return record->socket.protocol == IPPROTO_TCP && record->socket.timer == TIMER_TIME_WAIT;
+}
+
+/* --- Watches ---------------------------------------------------------------------------------- */
+
 struct socket_watch {
     struct netlink *netlink;
     struct netlink_listening listening;
@@ -43,7 +88,7 @@ struct socket_watch {
 static int take_end(const struct nlmsghdr *message, void *arg)
 {
     const struct socket_watch *watch = arg;
-    struct socket_origin origin = {.age_ms = 0};
+    struct socket_origin origin = {.pid = 0};
     struct record record;
 
     if (socket_event_decode(message, &record) < 0)
@@ -96,10 +141,10 @@ int socket_watch_descriptor(const struct socket_watch *watch)
     return watch->events;
 }
 
-bool socket_watch_asks(uint8_t protocol)
+bool socket_watch_asks(const struct socket_id *id)
 {
     for (size_t i = 0; i < COUNT(of_protocols); i++)
-        if (of_protocols[i].protocol == protocol)
+        if (of_protocols[i].protocol == id->protocol)
             return true;
     return false;
 }
@@ -141,9 +186,9 @@ int socket_watch_ask(struct socket_watch *watch, const struct socket_id *const i
     return result;
 }
 
-int socket_watch_listener(struct socket_watch *watch, const struct record *listener)
+int socket_watch_listener(struct socket_watch *watch, const struct record *row)
 {
-    return listeners_add(&watch->listeners, listener);
+    return row->socket.state == TCP_LISTEN ? listeners_add(&watch->listeners, row) : 0;
 }
 
 void socket_watch_forget(struct socket_watch *watch)

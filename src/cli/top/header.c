@@ -178,13 +178,14 @@ static void read_table(struct header *header, const struct table *table, uint64_
 /* That of the device that it is bound to, or else of its local address. */
 static uint32_t interface_of(const struct header *header, const struct live_rates *of)
 {
-    const struct address_of key = {address_unmapped(&of->local.address), of->netns, 0};
+    const struct address local = address_make(of->id.family, of->id.local);
+    const struct address_of key = {address_unmapped(&local), of->netns, 0};
     const struct address_of *found =
-        of->interface ? NULL
-                      : hash_table_find(&header->addresses, hash_of_address(&key), is_address,
-                                        &key);
+        of->id.interface ? NULL
+                         : hash_table_find(&header->addresses, hash_of_address(&key), is_address,
+                                           &key);
 
-    return found ? found->index : of->interface;
+    return found ? found->index : of->id.interface;
 }
 
 /* The first two rates are the bytes that were sent, with those sent again, and received. */

@@ -728,10 +728,10 @@ static const struct field fields[] = {
              "how its processes are known: socket (they hold it), connect (connected it), listener "
              "(hold the one that it came to)",
              .word = owner_by_word, .lookups = NEED_OWNERS),
-    COMPUTED(age, VALUE_DECIMAL, origin_age, SOCKET_AGE,
+    COMPUTED(age, VALUE_DECIMAL, socket_age, SOCKET_AGE,
              "of fastnet closed and top: seconds since its connection was made, or first seen",
              .unit = UNIT_SECONDS, .lookups = NEED_CONNECTS),
-    COMPUTED(age_at_least, VALUE_BOOLEAN, origin_age_at_least, SOCKET_AGE,
+    COMPUTED(age_at_least, VALUE_BOOLEAN, socket_age_at_least, SOCKET_AGE,
              "... whether it is older: it was there when fastnet began", .lookups = NEED_CONNECTS),
     COMPUTED(connect_error, VALUE_NAME, origin_error, SOCKET_ORIGIN,
              "of an ended socket: why its connection was not made: ECONNREFUSED, ETIMEDOUT, ...",
@@ -805,6 +805,16 @@ static const struct field_group groups[] = {
     {"tipc", 0},
 };
 
+static const struct lasting lasting = {
+    .event = offsetof(struct record, socket.event),
+    .age = offsetof(struct record, socket.age),
+    .has_event = SOCKET_EVENT,
+    .has_age = SOCKET_AGE,
+    .state = offsetof(struct record, socket.state),
+    .over = TCP_TIME_WAIT,
+    .idle = "idle",
+};
+
 const struct kind kind_socket = {
     .name = "sockets",
     .count_by = "protocol,state",
@@ -820,4 +830,5 @@ const struct kind kind_socket = {
     .inode = offsetof(struct record, socket.inode),
     .cgroup = SOCKET_CGROUP,
     EVENTS(socket.received, SOCKET_RECEIVED),
+    .lasting = &lasting,
 };

@@ -20,7 +20,7 @@ static uint64_t inode_of(const struct cell *cell)
 struct socket_origin origin_of(const struct record *record)
 {
     const struct text *text = &record->socket.origin;
-    struct socket_origin origin = {.age_ms = 0};
+    struct socket_origin origin = {.pid = 0};
 
     if (record->kind == &kind_socket && record->has & SOCKET_ORIGIN &&
         text->length == sizeof origin)
@@ -28,14 +28,14 @@ struct socket_origin origin_of(const struct record *record)
     return origin;
 }
 
-struct value origin_age(const struct cell *cell)
+struct value socket_age(const struct cell *cell)
 {
-    return decimal(origin_of(cell->record).age_ms);
+    return decimal(cell->record->socket.age.ms);
 }
 
-struct value origin_age_at_least(const struct cell *cell)
+struct value socket_age_at_least(const struct cell *cell)
 {
-    return boolean(origin_of(cell->record).age_at_least);
+    return boolean(cell->record->socket.age.at_least);
 }
 
 const char *connect_error_name(uint64_t error)

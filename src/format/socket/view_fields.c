@@ -357,9 +357,9 @@ static char *put_seconds(char *dst, uint64_t milliseconds, bool human)
 
 static char *write_lived(char *dst, const struct value *view, bool human)
 {
-    const struct socket_origin origin = origin_of(view->view.record);
+    const struct age age = view->view.record->socket.age;
 
-    return put_seconds(origin.age_at_least ? PUT(dst, ">") : dst, origin.age_ms, human);
+    return put_seconds(age.at_least ? PUT(dst, ">") : dst, age.ms, human);
 }
 
 struct value view_lived(const struct cell *cell)
