@@ -12,6 +12,10 @@
 /* What a row of a counter's number is that does not count: no counter is so large. */
 #define NO_NUMBER UINT64_MAX
 
+/* Of a row's time and run. */
+enum { RUN_MASK = 255 };
+#define AT_MASK ((UINT64_C(1) << 40) - 1)
+
 struct delta {
     struct needs needs;
     size_t extra;
@@ -88,6 +92,11 @@ size_t delta_count(const struct delta *delta)
 uint32_t delta_run(const struct delta *delta)
 {
     return delta->run;
+}
+
+bool delta_is_of(const struct remembered *row, uint32_t run)
+{
+    return row->run == (run & RUN_MASK);
 }
 
 void delta_wait(struct delta *delta, uint64_t nanoseconds)
@@ -227,7 +236,7 @@ void delta_forget(struct delta *delta, bool (*keeps)(struct remembered *row, voi
 
 static bool is_of_run(struct remembered *row, void *arg)
 {
-    return row->run == *(const uint32_t *)arg;
+    return delta_is_of(row, *(const uint32_t *)arg);
 }
 
 /* Forgets the rows of the run before the last: a row that comes back may be another one. */
@@ -357,8 +366,9 @@ static size_t number_of(const struct delta *delta, const struct remembered *row)
 int delta_take(struct delta *delta, const struct record *record, uint64_t netns,
                struct record *change)
 {
-    const uint64_t now = clock_nanoseconds(CLOCK_MONOTONIC), key = key_of(record);
+    const uint64_t now = clock_nanoseconds(CLOCK_MONOTONIC) / 1000, key = key_of(record);
     struct remembered *row;
+    uint64_t elapsed;
     int place;
 
     memcpy(change, record, record->kind->size);
@@ -370,22 +380,23 @@ int delta_take(struct delta *delta, const struct record *record, uint64_t netns,
         return 0;
     place = delta_place(delta, netns);
     row = place < 0 ? NULL : delta_find(delta, key, (size_t)place);
-    delta->waits = row && now - row->at < delta->least;
+    elapsed = row ? (now - row->at) & AT_MASK : 0;
+    delta->waits = row && elapsed * 1000 < delta->least;
     if (delta->waits) {
-        row->run = delta->run;
+        row->run = delta->run & RUN_MASK;
         delta->last = number_of(delta, row);
         return 0;
     }
-    if (row && now > row->at && (delta->extra || row->run != delta->run) &&
+    if (elapsed && (delta->extra || !delta_is_of(row, delta->run)) &&
         is_comparable(delta, record, row)) {
         change->before = delta_recall(delta, record, row->before);
-        change->elapsed = now - row->at;
+        change->elapsed = elapsed * 1000;
     }
     if (!row && (place < 0 || !(row = add(delta, key, (size_t)place))))
         return -ENOMEM;
     delta->last = number_of(delta, row);
-    row->at = now;
-    row->run = delta->run;
+    row->at = now & AT_MASK;
+    row->run = delta->run & RUN_MASK;
     for (size_t i = 0; i < delta->counter_count; i++)
         row->before[i] = number_in(delta->counters[i], record);
     return 0;

@@ -13,13 +13,11 @@ struct delta;
 
 /* A row that is remembered: this, the numbers of its counters, and what its listing adds. */
 struct remembered {
-    uint64_t key;      /* its identity, or a hash of its key */
-    uint64_t at;       /* when it was seen last: CLOCK_MONOTONIC, nanoseconds */
-    uint32_t run;      /* ... in which run */
-    uint16_t place;    /* number of its namespace */
-    uint8_t flags;     /* of the listing */
-    uint8_t state;     /* of the listing */
-    uint64_t before[]; /* numbers of its counters when it was seen last */
+    uint64_t key;        /* its identity, or a hash of its key */
+    uint64_t at : 40;    /* when it was seen last: microseconds, of more than the longest -c */
+    uint64_t run : 8;    /* ... in which run: the lowest bits, because only the last two matter */
+    uint64_t place : 16; /* number of its namespace */
+    uint64_t before[];   /* numbers of its counters when it was seen last */
 };
 
 /* needs: only counters that they bring are remembered. NULL when memory is short. */
@@ -56,6 +54,7 @@ size_t delta_count(const struct delta *delta);
 struct remembered *delta_at(const struct delta *delta, size_t i);
 void *delta_extra(const struct delta *delta, struct remembered *row);
 uint32_t delta_run(const struct delta *delta);
+bool delta_is_of(const struct remembered *row, uint32_t run);
 
 /*
  * A row that was seen less than so many nanoseconds ago counts as unchanged: it has no row before,

@@ -12,6 +12,9 @@
 #include "fastnet/hash.h"
 #include "fastnet/netlink.h"
 
+_Static_assert(sizeof(struct remembered) + sizeof(struct live_row) == 88,
+               "with two counters a row takes 120 bytes, and some 5 to 10 to be found");
+
 enum { ASKED_MAX = 2000 }; /* active rows that are asked for between two looks: some 5 ms */
 
 struct live_row *live_row_of(const struct live *live, struct remembered *row)
@@ -74,11 +77,11 @@ static bool take_moves(const struct live *live, struct live_row *to, const struc
 }
 
 /* It is older, if it stood before. */
-void live_take_age(const struct live *live, const struct remembered *row, const struct live_row *of,
-                   uint32_t now, struct record *record)
+void live_take_age(const struct live *live, const struct live_row *of, uint32_t now,
+                   struct record *record)
 {
     const struct lasting *lasting = live->kind->lasting;
-    const struct age age = {.ms = now - of->since, .at_least = !(row->flags & IS_NEW)};
+    const struct age age = {.ms = now - of->since, .at_least = !(of->flags & IS_NEW)};
 
     memcpy((char *)record + lasting->age, &age, sizeof age);
     record->has |= lasting->has_age;
@@ -89,7 +92,7 @@ double live_total_of(const struct live *live, const struct remembered *row, size
     const struct live_row *of =
         delta_extra(live->engine->delta, (struct remembered *)(uintptr_t)row);
 
-    if (!(row->flags & IS_NEW))
+    if (!(of->flags & IS_NEW))
         return of->moved[live->listing->rate_count + i];
     return row->before[i] != UINT64_MAX ? (double)row->before[i] : 0;
 }
@@ -121,7 +124,7 @@ static int find_place(struct live *live, uint64_t netns)
     live->here = row->place;
     if (live->here < live->place_count &&
         (places[live->here].watch ||
-         (places[live->here].refused && places[live->here].run == row->run)))
+         (places[live->here].refused && places[live->here].run == delta_run(live->engine->delta))))
         return 0;
     places = array_with_room(live->places, &live->place_capacity, live->here + 1, sizeof *places);
     if (!places)
@@ -176,30 +179,30 @@ int live_mark(struct live *live, struct record *change, uint64_t netns)
         return 0;
     if (find_place(live, netns) < 0)
         return -ENOMEM;
-    live->places[live->here].run = row->run;
+    live->places[live->here].run = delta_run(live->engine->delta);
     to = live_row_of(live, row);
-    if (!(row->flags & IS_KNOWN)) {
+    if (!(to->flags & IS_KNOWN)) {
         to->since = now_of(live);
-        row->flags = IS_KNOWN | (waits ? HAS_ENDED : live->first ? 0 : IS_NEW);
-        event = row->flags & IS_NEW ? LIVE_OPENED : 0;
+        to->flags = IS_KNOWN | (waits ? HAS_ENDED : live->first ? 0 : IS_NEW);
+        event = to->flags & IS_NEW ? LIVE_OPENED : 0;
     } else if (delta_waits(live->engine->delta)) {
         move_as_before(live, change, to);
-    } else if (take_moves(live, to, change) || row->state != state_of(live, change)) {
+    } else if (take_moves(live, to, change) || to->state != state_of(live, change)) {
         to->active = now_of(live);
         event = LIVE_CHANGED;
     }
-    live_take_age(live, row, to, now_of(live), change);
+    live_take_age(live, to, now_of(live), change);
     if (live->places[live->here].watch &&
         socket_watch_listener(live->places[live->here].watch, change) < 0)
         return -ENOMEM;
     id = live_id_of(live, row);
     socket_id_take(&id, change);
     memcpy(to->id, &id, sizeof to->id);
-    if (waits && !(row->flags & HAS_ENDED) && event == LIVE_CHANGED)
+    if (waits && !(to->flags & HAS_ENDED) && event == LIVE_CHANGED)
         event = 0; /* its end is an event of its own, at the latest when a look misses it */
-    row->flags &= (uint8_t)~IS_WANTED;
-    row->state = state_of(live, change);
-    if (event && !(row->flags & HAS_ENDED))
+    to->flags &= (uint8_t)~IS_WANTED;
+    to->state = state_of(live, change);
+    if (event && !(to->flags & HAS_ENDED))
         live_set_event(live, change, event);
     return 0;
 }
@@ -286,7 +289,7 @@ static void take_row(struct sink *sink, const struct record *record)
     if (!row)
         return;
     to = live_row_of(live, row);
-    row->flags |= IS_WANTED;
+    to->flags |= IS_WANTED;
     if (live->stream && record->has & live->kind->lasting->has_event)
         tell(live, record);
     if (live->stream)
@@ -383,8 +386,9 @@ static int ask_from(struct live *live, size_t place, size_t most, struct report 
     live_look_from(live, place);
     for (size_t i = 0; i < count && asked < most && error >= 0; i++) {
         struct remembered *row = delta_at(live->engine->delta, i);
-        if (row->flags & IS_ASKED && row->place == place) {
-            row->flags &= (uint8_t)~IS_ASKED;
+        struct live_row *of = live_row_of(live, row);
+        if (of->flags & IS_ASKED && row->place == place) {
+            of->flags &= (uint8_t)~IS_ASKED;
             ids[chosen] = live_id_of(live, row);
             these[chosen] = &ids[chosen];
             chosen++;
@@ -422,9 +426,9 @@ bool live_is_active(const struct live *live, const struct live_row *row)
     return row->active > 1 && live->looked - row->active < live_age_of(live);
 }
 
-bool live_is_new(const struct live *live, const struct remembered *row, const struct live_row *of)
+bool live_is_new(const struct live *live, const struct live_row *of)
 {
-    return row->flags & IS_NEW && live->looked - of->since < live_age_of(live);
+    return of->flags & IS_NEW && live->looked - of->since < live_age_of(live);
 }
 
 int live_refresh(struct live *live, struct report *report)
@@ -434,10 +438,9 @@ int live_refresh(struct live *live, struct report *report)
     live->engine->context.time = live->listing->time = clock_nanoseconds(CLOCK_REALTIME);
     engine_read_counts(live->listing, report);
     for (size_t i = 0; i < delta_count(live->engine->delta); i++) {
-        struct remembered *row = delta_at(live->engine->delta, i);
-        if (row->flags & IS_WANTED && !(row->flags & HAS_ENDED) &&
-            live_is_active(live, live_row_of(live, row)))
-            row->flags |= IS_ASKED;
+        struct live_row *of = live_row_of(live, delta_at(live->engine->delta, i));
+        if (of->flags & IS_WANTED && !(of->flags & HAS_ENDED) && live_is_active(live, of))
+            of->flags |= IS_ASKED;
     }
     error = ask(live, ASKED_MAX, report);
     live->looked = now_of(live);
@@ -483,7 +486,7 @@ static void tell_end(struct live *live, struct record *record)
 }
 
 /* A row that was wanted may have had a state or a rate that its end has not. */
-static bool wants_end(const struct live *live, const struct remembered *row, struct record *end)
+static bool wants_end(const struct live *live, const struct live_row *row, struct record *end)
 {
     const struct listing *listing = live->listing;
     const bool by_event = predicate_needs(listing->where).fields & live->kind->lasting->has_event;
@@ -501,9 +504,10 @@ static int take_end(const struct record *record, void *arg)
     struct live *live = arg;
     struct delta *delta = live->engine->delta;
     struct remembered *row = delta_find(delta, record->identity, live->here);
+    struct live_row *of = row ? live_row_of(live, row) : NULL;
     struct record end = *record, change;
 
-    if (row && row->flags & HAS_ENDED)
+    if (of && of->flags & HAS_ENDED)
         return 0;
     byte_counts_take(live->listing->byte_counts, &end);
     change = end;
@@ -512,12 +516,11 @@ static int take_end(const struct record *record, void *arg)
         socket_id_tell(&id, &end);
         if (delta_take(delta, &end, delta_netns(delta, live->here), &change) < 0)
             return -ENOMEM;
-        row = delta_last(delta);
-        row->flags |= HAS_ENDED;
+        of->flags |= HAS_ENDED;
         if (!(change.has & live->kind->lasting->has_age))
-            live_take_age(live, row, live_row_of(live, row), now_of(live), &change);
+            live_take_age(live, of, now_of(live), &change);
     }
-    if (!wants_end(live, row, &change))
+    if (!wants_end(live, of, &change))
         return 0;
     if (live->view.totals)
         live_take_totals(live, row, &change);
@@ -581,7 +584,7 @@ struct record live_memory_of(const struct live *live, struct remembered *row)
 
 static bool keeps(struct remembered *row, void *arg)
 {
-    return row->run == *(const uint32_t *)arg;
+    return delta_is_of(row, *(const uint32_t *)arg);
 }
 
 /*
@@ -596,19 +599,20 @@ static int drop_missing(struct live *live, struct report *report)
 
     for (size_t i = 0; i < delta_count(delta); i++) {
         struct remembered *row = delta_at(delta, i);
-        if (row->run != run && !(row->flags & HAS_ENDED))
-            row->flags |= IS_ASKED;
+        if (!delta_is_of(row, run) && !(live_row_of(live, row)->flags & HAS_ENDED))
+            live_row_of(live, row)->flags |= IS_ASKED;
     }
     error = ask(live, SIZE_MAX, report);
     for (size_t i = 0; i < delta_count(delta); i++) {
         struct remembered *row = delta_at(delta, i);
-        if (row->run == run || row->flags & HAS_ENDED)
+        const struct live_row *of = live_row_of(live, row);
+        if (delta_is_of(row, run) || of->flags & HAS_ENDED)
             continue;
         struct record gone = live_memory_of(live, row);
         byte_counts_take(live->listing->byte_counts, &gone);
-        live_take_age(live, row, live_row_of(live, row), now_of(live), &gone);
+        live_take_age(live, of, now_of(live), &gone);
         live_look_from(live, row->place);
-        if (wants_end(live, row, &gone))
+        if (wants_end(live, of, &gone))
             tell_end(live, &gone);
         live_look_from_nowhere(live);
     }

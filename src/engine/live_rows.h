@@ -14,13 +14,14 @@ enum {
     GROUP_NAME = 64,
 };
 
-/* Of a remembered row (remembered.flags). */
+/* Of a remembered row (live_row.flags). */
 enum { IS_WANTED = 1, HAS_ENDED = 2, IS_NEW = 4, IS_ASKED = 8, IS_KNOWN = 16 };
 
 /* What is remembered of a row besides its counters. */
 struct live_row {
-    uint64_t rank;                                  /* by what rows are sorted */
-    uint8_t id[offsetof(struct socket_id, cookie)]; /* that is its key */
+    uint64_t rank;                                 /* by what rows are sorted */
+    uint8_t id[offsetof(struct socket_id, state)]; /* its cookie is the key of the row */
+    uint8_t state, flags;
     uint32_t since;   /* when it was seen first; this and the next in ms since the beginning */
     uint32_t active;  /* when it moved last */
     uint32_t elapsed; /* microseconds that it moved in */
@@ -95,8 +96,8 @@ void live_set_event(const struct live *live, struct record *record, uint8_t even
 
 /* A record of the row with its age; with what it has moved since the beginning in place of rates.
  */
-void live_take_age(const struct live *live, const struct remembered *row, const struct live_row *of,
-                   uint32_t now, struct record *record);
+void live_take_age(const struct live *live, const struct live_row *of, uint32_t now,
+                   struct record *record);
 void live_take_totals(struct live *live, const struct remembered *row, struct record *record);
 
 /* What a row has moved since the beginning, by a counter. */
@@ -108,7 +109,7 @@ uint64_t live_rank_of(const struct live *live, const struct record *record);
 /* How old what happened to a row may be, to be shown: milliseconds. */
 uint32_t live_age_of(const struct live *live);
 bool live_is_active(const struct live *live, const struct live_row *row);
-bool live_is_new(const struct live *live, const struct remembered *row, const struct live_row *of);
+bool live_is_new(const struct live *live, const struct live_row *of);
 
 /* Columns are computed as in that namespace, until live_look_from_nowhere(). */
 void live_look_from(struct live *live, size_t place);

@@ -51,14 +51,14 @@ static size_t rank_rows(struct live *live, const struct live_view *view,
     for (size_t i = 0; i < delta_count(live->engine->delta); i++) {
         struct remembered *row = delta_at(live->engine->delta, i);
         const struct live_row *of = live_row_of(live, row);
-        if (!(row->flags & IS_WANTED) ||
-            (row->flags & HAS_ENDED && row->state != live->kind->lasting->over))
+        if (!(of->flags & IS_WANTED) ||
+            (of->flags & HAS_ENDED && of->state != live->kind->lasting->over))
             continue;
         summary->rows++;
-        summary->states[row->state < LIVE_STATES ? row->state : 0]++;
+        summary->states[of->state < LIVE_STATES ? of->state : 0]++;
         for (size_t j = 0; j < live->listing->rate_count; j++)
             summary->rates[j] += rate_of(of, j);
-        if (!view->idle && !live_is_active(live, of) && !live_is_new(live, row, of))
+        if (!view->idle && !live_is_active(live, of) && !live_is_new(live, of))
             continue;
         if (live->view.group)
             add_to_group(live, row, of);
@@ -215,7 +215,7 @@ static void complete(struct live *live, struct record *record, struct remembered
     }
     record->elapsed = (uint64_t)of->elapsed * 1000;
     record->before = of->elapsed ? delta_recall(live->engine->delta, record, before) : NULL;
-    if (live_is_new(live, row, of))
+    if (live_is_new(live, of))
         live_set_event(live, record, LIVE_OPENED);
 }
 
@@ -249,7 +249,7 @@ static void show_line(struct live *live, const struct line *line, const struct l
     complete(live, &record, row);
     if (live->view.totals)
         live_take_totals(live, row, &record);
-    live_take_age(live, row, live_row_of(live, row), live->looked, &record);
+    live_take_age(live, live_row_of(live, row), live->looked, &record);
     live_look_from(live, row->place);
     taker->row(taker->arg, &record);
 }
@@ -303,7 +303,7 @@ void live_each(const struct live *live, live_rates_fn fn, void *arg)
         const struct live_row *of = live_row_of(live, row);
         struct live_rates moves = {.id = live_id_of(live, row),
                                    .netns = live->places[row->place].netns.id};
-        if (row->flags & HAS_ENDED || !of->elapsed)
+        if (of->flags & HAS_ENDED || !of->elapsed)
             continue;
         for (size_t j = 0; j < live->listing->rate_count; j++)
             moves.rates[j] = rate_of(of, j);
