@@ -140,6 +140,12 @@ int engine_explain(struct engine *engine, const struct listing *listing, struct 
  */
 void engine_prepare(struct engine *engine, const struct listing *listing);
 
+/*
+ * Whether these lookups of the listing make the engine give up all rights. For names of users of
+ * this machine alone it keeps them, and has a child without rights ask.
+ */
+bool engine_gives_up_rights(const struct listing *listing, uint64_t lookups);
+
 /* Lists once. Returns 0, or -errno of an error that ended the listing. report has the losses. */
 int engine_run(struct engine *engine, const struct listing *listing, struct sink *sink,
                struct report *report);

@@ -130,9 +130,14 @@ struct owners_summary {
 };
 const struct owners_summary *owners_summary(const struct owners *owners);
 
-/* Users: getpwuid(3), each uid once. NULL when it has no name. */
+/*
+ * Users: getpwuid(3), each uid once. NULL when it has no name. Modules of nsswitch.conf(5) may run
+ * there: all rights must be gone, or a child that gave them up asks from now on. It is made while
+ * there is one thread; users_ask_apart() returns 0 or -errno.
+ */
 struct users;
 struct users *users_create(void);
+int users_ask_apart(struct users *users);
 void users_destroy(struct users *users);
 const char *users_name(struct users *users, uint32_t uid);
 /* Whether no user has this name; false if that cannot be known. */

@@ -184,6 +184,7 @@ static bool needs_child(const struct listing_command *command)
 {
     const struct common *common = command->common;
     const uint64_t needs = command->listing.needs.lookups;
+    const bool names = engine_gives_up_rights(&command->listing, needs);
     const bool rights = (needs & NEED_ANY_OWNERS) ||
                         !proc_tree_is_own(command->listing.proc_root) || command->listing.home ||
                         command->listing.all_netns;
@@ -191,7 +192,7 @@ static bool needs_child(const struct listing_command *command)
     if (common->output && command_is_untrusted(command))
         return true;
     /* for --delta this process must remember what the last pass found */
-    return common->interval_ms && (needs & NEED_NAMES) && rights && rights_any() && !common->delta;
+    return common->interval_ms && names && rights && rights_any() && !common->delta;
 }
 
 /* One pass, to stdout or to a new file. */

@@ -292,14 +292,13 @@ static bool must_keep_all(const struct run *run)
 {
     const struct listing *listing = run->listing;
     const uint64_t lookups = run->needs.lookups;
-    const bool names = lookups & NEED_NAMES & ~NEED_NETWORKS;
-    const bool elsewhere = listing->home || listing->all_netns;
+    const bool late = engine_gives_up_rights(listing, lookups);
 
     return listing->sort->field || listing->compare || (lookups & NEED_HOSTS) ||
-           (elsewhere && lookups & NEED_NAMES) ||
-           ((lookups & (NEED_OWNERS | NEED_OWNERS_CGROUPS)) && (names || run->groups) &&
+           ((lookups & (NEED_OWNERS | NEED_OWNERS_CGROUPS)) && (late || run->groups) &&
             !listing->events) ||
-           (names && (run_is_captured(run) || needs_rights(run)));
+           (late &&
+            (listing->home || listing->all_netns || run_is_captured(run) || needs_rights(run)));
 }
 
 void run_need_owners(struct run *run)

@@ -263,6 +263,14 @@ static void resolve_hosts(struct run *run)
         report_note(run->report, "hosts: not looked up: %s", strerror(-unanswered));
 }
 
+bool engine_gives_up_rights(const struct listing *listing, uint64_t lookups)
+{
+    const bool elsewhere =
+        listing->home || listing->all_netns || !proc_tree_is_own(listing->proc_root);
+
+    return lookups & NEED_NAMES & ~(elsewhere ? 0 : NEED_USERS);
+}
+
 /* Everything except owners is looked up without rights. */
 int run_prepare_names(struct run *run)
 {
@@ -274,11 +282,19 @@ int run_prepare_names(struct run *run)
     const int error = run->listing->home ? namespace_enter(run->listing->home) : 0;
     if (error)
         return error;
-    rights_drop();
+    if ((needs & NEED_USERS) && !context->users && !(context->users = users_create()))
+        return -ENOMEM;
+    if (engine_gives_up_rights(run->listing, needs) || !rights_any()) {
+        rights_drop();
+    } else if (users_ask_apart(context->users) < 0) {
+        if (!run->keep_all) {
+            run->keep_all = true; /* what comes needs rights */
+            return 0;
+        }
+        rights_drop();
+    }
     if ((needs & NEED_NETWORKS) && !context->networks &&
         !(context->networks = networks_create(NULL)))
-        return -ENOMEM;
-    if ((needs & NEED_USERS) && !context->users && !(context->users = users_create()))
         return -ENOMEM;
     if ((needs & NEED_SERVICES) && !context->services && !(context->services = services_create()))
         return -ENOMEM;

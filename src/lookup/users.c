@@ -3,16 +3,33 @@
 #include "fastnet/lookup.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <pwd.h>
+#include <signal.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
+#include "fastnet/rights.h"
 #include "lookup/number_map.h"
 
-enum { BUFFER_FIRST = 1024, BUFFER_MAX = 1024 * 1024 };
+enum { BUFFER_FIRST = 1024, BUFFER_MAX = 1024 * 1024, NAME_SIZE = 1020 };
 
 struct users {
     struct hash_table names;
-    int error; /* errno, or 0 */
+    int error;     /* errno, or 0 */
+    pid_t child;   /* asks; 0: this process does */
+    int questions; /* an eventfd: a uid and 1. Sockets would be listed */
+    int answers;   /* a pipe */
+};
+
+/* Of a uid. */
+struct answer {
+    int error;            /* errno, or 0 */
+    char name[NAME_SIZE]; /* empty: it has none */
 };
 
 struct users *users_create(void)
@@ -24,6 +41,13 @@ void users_destroy(struct users *users)
 {
     if (!users)
         return;
+    if (users->child) {
+        close(users->questions);
+        close(users->answers);
+        kill(users->child, SIGKILL);
+        while (waitpid(users->child, NULL, 0) < 0 && errno == EINTR)
+            continue;
+    }
     number_map_finish(&users->names);
     free(users);
 }
@@ -35,33 +59,98 @@ static bool is_fault(int error)
 }
 
 /* The buffer grows because entries of directory services can be very long. */
-static int ask(uint32_t uid, struct passwd *entry, char **buffer, struct passwd **found)
+static void ask(uint32_t uid, struct answer *answer)
 {
-    int error = ERANGE;
-    for (size_t size = BUFFER_FIRST; error == ERANGE && size <= BUFFER_MAX; size *= 2) {
-        char *larger = realloc(*buffer, size);
-        if (!larger)
-            return ENOMEM;
-        *buffer = larger;
+    struct passwd entry, *found = NULL;
+    char *buffer = NULL;
+
+    *answer = (struct answer){.error = ERANGE};
+    for (size_t size = BUFFER_FIRST; answer->error == ERANGE && size <= BUFFER_MAX; size *= 2) {
+        char *larger = realloc(buffer, size);
+        if (!larger) {
+            answer->error = ENOMEM;
+            break;
+        }
+        buffer = larger;
         do
-            error = getpwuid_r(uid, entry, *buffer, size, found);
-        while (error == EINTR);
+            answer->error = getpwuid_r(uid, &entry, buffer, size, &found);
+        while (answer->error == EINTR);
     }
+    const size_t length = answer->error == 0 && found ? strlen(found->pw_name) : 0;
+    if (length < sizeof answer->name)
+        memcpy(answer->name, length ? found->pw_name : "", length);
+    else
+        answer->error = ERANGE;
+    free(buffer);
+}
+
+/* The child. */
+static _Noreturn void answer_all(int questions, int answers, pid_t parent)
+{
+    struct answer answer;
+    eventfd_t question;
+
+    rights_drop();
+    (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+    while (getppid() == parent)
+        if (eventfd_read(questions, &question) == 0) {
+            ask((uint32_t)(question - 1), &answer);
+            if (write(answers, &answer, sizeof answer) < 0)
+                break;
+        }
+    _exit(0);
+}
+
+int users_ask_apart(struct users *users)
+{
+    const pid_t self = getpid();
+    int answers[2], error;
+
+    if (users->child)
+        return 0;
+    if (pipe2(answers, O_CLOEXEC) < 0)
+        return -errno;
+    users->questions = eventfd(0, EFD_CLOEXEC);
+    users->answers = answers[0];
+    users->child = users->questions < 0 ? -1 : fork();
+    error = users->child < 0 ? -errno : 0;
+    if (users->child == 0)
+        answer_all(users->questions, answers[1], self);
+    close(answers[1]);
+    if (!error)
+        return 0;
+    close(answers[0]);
+    if (users->questions >= 0)
+        close(users->questions);
+    users->child = 0;
     return error;
+}
+
+/* An answer fits into the pipe at once (PIPE_BUF). */
+static void ask_child(const struct users *users, uint32_t uid, struct answer *answer)
+{
+    const bool asked = eventfd_write(users->questions, (eventfd_t)uid + 1) == 0;
+    ssize_t length = 0;
+
+    while (asked && (length = read(users->answers, answer, sizeof *answer)) < 0 && errno == EINTR)
+        continue;
+    if (length != (ssize_t)sizeof *answer)
+        *answer = (struct answer){.error = EPIPE};
 }
 
 const char *users_name(struct users *users, uint32_t uid)
 {
     const struct number_name *known = number_map_find(&users->names, uid);
     if (!known) {
-        struct passwd entry, *found = NULL;
-        char *buffer = NULL;
-        const int error = ask(uid, &entry, &buffer, &found);
-        const char *name = error == 0 && found ? found->pw_name : NULL;
-        known = number_map_put(&users->names, uid, name, sizeof *known);
-        free(buffer);
-        if (users->error == 0 && is_fault(error))
-            users->error = error;
+        struct answer answer;
+        if (users->child)
+            ask_child(users, uid, &answer);
+        else
+            ask(uid, &answer);
+        known =
+            number_map_put(&users->names, uid, *answer.name ? answer.name : NULL, sizeof *known);
+        if (users->error == 0 && is_fault(answer.error))
+            users->error = answer.error;
         if (users->error == 0 && !known)
             users->error = ENOMEM;
     }

@@ -15,6 +15,7 @@
 #include <sys/ioctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -27,6 +28,7 @@
 static atomic_uint asked, hardware_asked;
 
 static int users_fail_with;
+enum { LONG_NAMED = 50001, DEADLY = 50002 }; /* has a very long name; ends the process that asks */
 
 int getpwuid_r(uid_t uid, struct passwd *entry, char *buffer, size_t size, struct passwd **found)
 {
@@ -37,11 +39,13 @@ int getpwuid_r(uid_t uid, struct passwd *entry, char *buffer, size_t size, struc
         users_fail_with = 0;
         return error;
     }
-    if (uid != 0 && uid != 1000 && uid != 4000000000)
+    if (uid == DEADLY)
+        _exit(1);
+    if (uid != 0 && uid != 1000 && uid != 4000000000 && uid != LONG_NAMED)
         return 0;
-    if (uid == 1000 && size < 5000) /* an entry with a very long field */
+    if ((uid == 1000 || uid == LONG_NAMED) && size < 5000) /* an entry with a very long field */
         return ERANGE;
-    snprintf(buffer, size, "user%u", uid);
+    snprintf(buffer, size, uid == LONG_NAMED ? "%04000u" : "user%u", uid);
     *entry = (struct passwd){.pw_name = buffer, .pw_uid = uid};
     *found = entry;
     return 0;
@@ -296,6 +300,48 @@ static void a_user_lookup_that_fails_is_an_error_and_a_user_without_a_name_is_no
     users_fail_with = EMFILE;
     assert_null(users_name(users, 0));
     assert_int_equal(users_error(users), EMFILE);
+    users_destroy(users);
+}
+
+static void a_child_asks_for_users_and_this_process_does_not(void **state)
+{
+    struct users *users = users_create();
+    (void)state;
+
+    assert_int_equal(users_ask_apart(users), 0);
+    assert_int_equal(users_ask_apart(users), 0);
+    assert_string_equal(users_name(users, 0), "user0");
+    assert_string_equal(users_name(users, 1000), "user1000");
+    assert_null(users_name(users, 77));
+    assert_int_equal(users_error(users), 0);
+    assert_int_equal(asked, 0);
+    users_destroy(users);
+    assert_int_equal(waitpid(-1, NULL, 0), -1);
+}
+
+static void a_name_that_is_too_long_to_be_sent_is_an_error(void **state)
+{
+    struct users *users = users_create();
+    (void)state;
+
+    assert_int_equal(users_ask_apart(users), 0);
+    assert_null(users_name(users, LONG_NAMED));
+    assert_int_equal(users_error(users), ERANGE);
+    assert_string_equal(users_name(users, 0), "user0");
+    users_destroy(users);
+}
+
+static void a_child_that_ends_costs_only_names(void **state)
+{
+    struct users *users = users_create();
+    (void)state;
+
+    assert_int_equal(users_ask_apart(users), 0);
+    assert_string_equal(users_name(users, 0), "user0");
+    assert_null(users_name(users, DEADLY));
+    assert_null(users_name(users, 1000));
+    assert_string_equal(users_name(users, 0), "user0");
+    assert_int_equal(users_error(users), EPIPE);
     users_destroy(users);
 }
 
@@ -783,6 +829,9 @@ int main(void)
         A_LOOKUP(a_user_lookup_that_fails_is_an_error_and_a_user_without_a_name_is_none),
         A_LOOKUP(services_that_cannot_be_read_are_an_error),
         A_LOOKUP(many_users_are_kept_apart),
+        A_LOOKUP(a_child_asks_for_users_and_this_process_does_not),
+        A_LOOKUP(a_name_that_is_too_long_to_be_sent_is_an_error),
+        A_LOOKUP(a_child_that_ends_costs_only_names),
         A_LOOKUP(interface_is_asked_for_once),
         A_LOOKUP(interface_has_a_hardware_type_asked_for_when_it_is_needed),
         A_LOOKUP(interface_is_found_by_its_name),
