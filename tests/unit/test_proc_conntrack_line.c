@@ -448,6 +448,34 @@ static void a_line_with_any_byte_changed_is_refused_or_a_row(void **state)
         }
 }
 
+/* What is read at once only with single blanks is the same word by word: a changed byte, too. */
+static void with_more_blanks_a_line_is_the_same(void **state)
+{
+    static const char *const lines[] = {tcp, udp6};
+    char line[sizeof udp6 + sizeof tcp], text[2][64], blanks[2 * sizeof line];
+    struct record record[2];
+
+    (void)state;
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++)
+        for (size_t at = 0; at < strlen(lines[i]); at++)
+            for (int byte = 0; byte < 256; byte++) {
+                const size_t length = strlen(lines[i]);
+                size_t longer = 0;
+                memcpy(line, lines[i], length);
+                line[at] = (char)byte;
+                for (size_t from = 0; from < length; from++) {
+                    blanks[longer++] = line[from];
+                    if (line[from] == ' ')
+                        blanks[longer++] = ' ';
+                }
+                const int result = decode(line, length, false, &record[0], text[0]);
+                assert_int_equal(decode(blanks, longer, false, &record[1], text[1]), result);
+                record[0].flow.secctx = record[1].flow.secctx;
+                if (result == 0)
+                    assert_memory_equal(&record[0], &record[1], sizeof *record);
+            }
+}
+
 static void an_overlong_line_is_refused(void **state)
 {
     char text[sizeof tcp];
@@ -559,6 +587,7 @@ int main(void)
         cmocka_unit_test(a_line_that_is_none_of_the_kernels_is_refused),
         cmocka_unit_test(a_line_cut_at_any_byte_is_refused),
         cmocka_unit_test(a_line_with_any_byte_changed_is_refused_or_a_row),
+        cmocka_unit_test(with_more_blanks_a_line_is_the_same),
         cmocka_unit_test(an_overlong_line_is_refused),
         cmocka_unit_test(an_expectation_has_all_that_stands_in_its_line),
         cmocka_unit_test(flags_and_policy_are_told_from_the_helper),

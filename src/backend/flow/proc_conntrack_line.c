@@ -22,13 +22,13 @@
 
 /* In the order in which the kernel writes them, because the search goes on from the last word. */
 enum word {
+    WORD_UNREPLIED, /* between two tuples */
     WORD_SRC,
     WORD_DST,
     WORD_SPORT,
     WORD_DPORT,
     WORD_PACKETS,
     WORD_BYTES,
-    WORD_UNREPLIED,
     WORD_ASSURED,
     WORD_MARK,
     WORD_SECCTX,
@@ -76,13 +76,13 @@ static const struct {
     uint32_t status; /* what a flow with this word has */
     uint64_t has;
 } words[] = {
+    [WORD_UNREPLIED] = {.text = TEXT_LITERAL("[UNREPLIED]")},
     [WORD_SRC] = OF_WAY("src=", FORM_ADDRESS, tuple.src),
     [WORD_DST] = OF_WAY("dst=", FORM_ADDRESS, tuple.dst),
     [WORD_SPORT] = OF_WAY("sport=", FORM_NUMBER, tuple.src_port),
     [WORD_DPORT] = OF_WAY("dport=", FORM_NUMBER, tuple.dst_port),
     [WORD_PACKETS] = OF_WAY("packets=", FORM_NUMBER, packets),
     [WORD_BYTES] = OF_WAY("bytes=", FORM_NUMBER, bytes),
-    [WORD_UNREPLIED] = {.text = TEXT_LITERAL("[UNREPLIED]")},
     [WORD_ASSURED] = {.text = TEXT_LITERAL("[ASSURED]"), .status = IPS_ASSURED},
     [WORD_MARK] = OF_FLOW("mark=", mark, FLOW_MARK),
     [WORD_SECCTX] = {.text = TEXT_LITERAL("secctx="), .form = FORM_CONTEXT},
@@ -200,7 +200,7 @@ static bool take_address(struct scan *word, uint8_t family, struct address *addr
 {
     address->family = family;
     if (family == AF_INET)
-        return scan_ipv4(word, address->bytes) && word->at == word->end;
+        return scan_ipv4(word, address->bytes);
     /* eight groups: the kernel leaves none of them out here */
     for (size_t i = 0; i < 8; i++) {
         uint64_t group;
@@ -209,7 +209,7 @@ static bool take_address(struct scan *word, uint8_t family, struct address *addr
         address->bytes[2 * i] = (uint8_t)(group >> 8);
         address->bytes[2 * i + 1] = (uint8_t)group;
     }
-    return word->at == word->end;
+    return true;
 }
 
 /* A context may hold blanks. It ends before the next of the words that can follow it. */
@@ -246,7 +246,8 @@ static inline bool take_value(struct decoding *decoding, enum word word, struct 
     case FORM_KEY:
         return take_key(value, member);
     case FORM_ADDRESS:
-        return take_address(value, decoding->record->flow.family, member);
+        return take_address(value, decoding->record->flow.family, member) &&
+               value->at == value->end;
     case FORM_CONTEXT:
         take_context(decoding, value);
         return true;
@@ -311,6 +312,51 @@ static bool begin_tuple(struct decoding *decoding)
     return true;
 }
 
+static inline bool take_text(struct scan *scan, const char *text)
+{
+    const size_t length = strlen(text);
+
+    if ((size_t)(scan->end - scan->at) < length || memcmp(scan->at, text, length) != 0)
+        return false;
+    scan->at += length;
+    return true;
+}
+
+static inline bool take_two(struct scan *scan, const char *first, const char *second,
+                            uint64_t numbers[2], uint64_t max)
+{
+    return take_text(scan, first) && scan_decimal(scan, &numbers[0], max) &&
+           take_text(scan, second) && scan_decimal(scan, &numbers[1], max) &&
+           scan->at < scan->end && *scan->at == ' ';
+}
+
+/*
+ * Behind src=, what the kernel mostly writes: no blank is looked for then, nor what a word is. What
+ * differs is left to be taken word by word.
+ */
+static void take_usual_words(struct decoding *decoding)
+{
+    struct flow_record *const flow = &decoding->record->flow;
+    struct flow_direction *const way = (void *)decoding->tuple;
+    struct scan scan = decoding->scan;
+    uint64_t two[2];
+
+    if (!take_text(&scan, " dst=") || !take_address(&scan, flow->family, &way->tuple.dst) ||
+        !take_two(&scan, " sport=", " dport=", two, UINT16_MAX))
+        return;
+    way->tuple.src_port = (uint16_t)two[0];
+    way->tuple.dst_port = (uint16_t)two[1];
+    decoding->words |= BIT(WORD_DST) | PORTS;
+    decoding->scan = scan;
+    if (take_two(&scan, " packets=", " bytes=", two, UINT64_MAX)) {
+        way->packets = two[0];
+        way->bytes = two[1];
+        decoding->words |= COUNTERS;
+        decoding->scan = scan;
+    }
+    decoding->next = way == flow->way ? WORD_UNREPLIED : WORD_ASSURED;
+}
+
 /* Unknown words are passed over. */
 static bool take_flow_words(struct decoding *decoding)
 {
@@ -323,6 +369,8 @@ static bool take_flow_words(struct decoding *decoding)
             continue;
         if ((word == WORD_SRC && !begin_tuple(decoding)) || !take_value(decoding, word, &value))
             return false;
+        if (word == WORD_SRC)
+            take_usual_words(decoding);
         record->has |= words[word].has;
         record->flow.status |= words[word].status;
     }
@@ -420,13 +468,8 @@ int proc_conntrack_decode_flow(const struct line *line, struct record *record)
 
 static bool take_literal(struct scan *scan, const char *literal)
 {
-    size_t length = strlen(literal);
-
     scan_blanks(scan);
-    if ((size_t)(scan->end - scan->at) < length || memcmp(scan->at, literal, length) != 0)
-        return false;
-    scan->at += length;
-    return true;
+    return take_text(scan, literal);
 }
 
 /* TIMEOUT l3proto = FAMILY proto=PROTOCOL; the timeout is "-" if there is none. */
