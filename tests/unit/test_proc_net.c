@@ -491,6 +491,33 @@ static void a_unix_row_may_hide_its_address(void **state)
     assert_true(record.identity == 0);
 }
 
+/* Every byte at every place: without the first 0 of its address a line is read word by word. */
+static void unix_columns_say_what_words_say(void **state)
+{
+    char line[] = UNIX_NUMBERS "4002605 @name", path[2][SOCKET_PATH_MAX];
+    size_t rows = 0;
+
+    (void)state;
+    for (size_t at = 1; at < sizeof line - 1; at++) {
+        const char before = line[at];
+        for (int byte = 0; byte < 256; byte++) {
+            struct record record, other;
+            line[at] = (char)byte;
+            const int result = decode(line, sizeof line - 1, &table_unix, &record, path[0]);
+            assert_int_equal(decode(line + 1, sizeof line - 2, &table_unix, &other, path[1]),
+                             result);
+            if (result < 0)
+                continue;
+            assert_text(&other.socket.path, record.socket.path.data, record.socket.path.length);
+            other.socket.path = record.socket.path;
+            assert_memory_equal(&other, &record, sizeof other);
+            rows++;
+        }
+        line[at] = before;
+    }
+    assert_in_range(rows, 40 * 16, 60 * 256); /* some of both */
+}
+
 static void a_unix_line_that_is_none_of_the_kernels_is_refused(void **state)
 {
     static const char *const lines[] = {
@@ -794,6 +821,7 @@ int main(void)
         cmocka_unit_test(an_abstract_name_has_nuls_where_the_file_has_at_signs),
         cmocka_unit_test(a_unix_name_is_at_most_as_long_as_the_kernel_has_them),
         cmocka_unit_test(a_unix_row_may_hide_its_address),
+        cmocka_unit_test(unix_columns_say_what_words_say),
         cmocka_unit_test(a_unix_line_that_is_none_of_the_kernels_is_refused),
         ON_STAGE(a_malformed_line_never_loses_the_rows_around_it),
         ON_STAGE(malformed_lines_are_counted_and_told_in_one_line),

@@ -264,23 +264,56 @@ static uint8_t state_of_unix(uint64_t unix_state, uint64_t flags)
     return flags & UNIX_ACCEPTCON ? TCP_LISTEN : TCP_CLOSE;
 }
 
-static bool scan_unix_numbers(struct scan *scan, struct socket_record *sock, uint64_t *address)
+/*
+ * Up to the state by columns, where addresses of the kernel have 64 bits:
+ *
+ * 000000002d4e7952: 00000003 00000000 00010000 0001 01 62945594 /run/name
+ */
+static bool take_unix_columns(struct scan *scan, struct socket_record *sock, uint64_t *address)
+{
+    enum { COLUMNS = 53 };
+    const char *const at = scan->at;
+    uint64_t digits = SCAN_EACH(0x80);
+
+    if (scan->end - at < COLUMNS || at[16] != ':' || at[17] != ' ' || at[26] != ' ' ||
+        at[35] != ' ' || at[44] != ' ' || at[49] != ' ' || at[52] != ' ')
+        return false;
+    *address = (uint64_t)take_eight(scan_text(at), &digits) << 32;
+    *address |= take_eight(scan_text(at + 8), &digits);
+    sock->refcount = take_eight(scan_text(at + 18), &digits);
+    (void)take_eight(scan_text(at + 27), &digits); /* the protocol */
+    sock->flags = take_eight(scan_text(at + 36), &digits);
+    sock->type = (uint16_t)take_eight(SCAN_EACH('0') << 32 | scan_text(at + 45) >> 32, &digits);
+    sock->unix_state = (uint8_t)take_two(at + 50, &digits);
+    if (~digits & SCAN_EACH(0x80))
+        return false;
+    scan->at += COLUMNS;
+    return true;
+}
+
+static bool scan_unix_words(struct scan *scan, struct socket_record *sock, uint64_t *address)
 {
     uint64_t references, protocol, flags, type, state;
 
     if (!scan_pointer(scan, address) || !scan_char(scan, ':') || !scan_char(scan, ' ') ||
         !scan_hex(scan, &references, 8) || !scan_char(scan, ' ') || !scan_hex(scan, &protocol, 8) ||
         !scan_char(scan, ' ') || !scan_hex(scan, &flags, 8) || !scan_char(scan, ' ') ||
-        !scan_hex(scan, &type, 4) || !scan_char(scan, ' ') || !scan_hex(scan, &state, 2) ||
-        !scan_number(scan, &sock->inode, UINT64_MAX) ||
-        (scan->at < scan->end && !scan_char(scan, ' ')))
+        !scan_hex(scan, &type, 4) || !scan_char(scan, ' ') || !scan_hex(scan, &state, 2))
         return false;
     sock->refcount = (uint32_t)references;
     sock->flags = (uint32_t)flags;
     sock->type = (uint16_t)type;
     sock->unix_state = (uint8_t)state;
-    sock->state = state_of_unix(state, flags);
     return true;
+}
+
+static bool scan_unix_numbers(struct scan *scan, struct socket_record *sock, uint64_t *address)
+{
+    if (!take_unix_columns(scan, sock, address) && !scan_unix_words(scan, sock, address))
+        return false;
+    sock->state = state_of_unix(sock->unix_state, sock->flags);
+    return scan_number(scan, &sock->inode, UINT64_MAX) &&
+           (scan->at == scan->end || scan_char(scan, ' '));
 }
 
 /*
