@@ -81,8 +81,6 @@ static const char zsh[] = "#compdef \1\n"
                           "    compdef _fastnet_\1 \1\n"
                           "fi\n";
 
-/* fish puts a blank behind a word that alone fits, so the only element of a list is offered with a
- * comma, too. */
 static const char fish[] =
     "# fish completion for \1, by fastnet\n"
     "function __fastnet_\1\n"
@@ -104,10 +102,6 @@ static const char fish[] =
     "            set offered (__fish_complete_path \"$rest\")\n"
     "        case directory\n"
     "            set offered (__fish_complete_directories \"$rest\")\n"
-    "        case part\n"
-    "            if test (count $offered) -eq 1\n"
-    "                set -a offered (string replace -r '\\t.*|$' , -- $offered)\n"
-    "            end\n"
     "    end\n"
     "    test -z \"$offered\"; or printf '%s\\n' \"$head[2]\"$offered\n"
     "end\n"
