@@ -170,7 +170,7 @@ static void keep_asked(struct listing_command *command)
 
 static void add_named(struct listing *listing, const struct field *field)
 {
-    listing->named.fields |= field->fields;
+    listing->named.fields |= field_compares(field);
     listing->named.lookups |= field->lookups;
 }
 
