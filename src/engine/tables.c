@@ -289,6 +289,7 @@ static bool read_by(struct run *run, const struct listing_table *table, struct a
         !(backend_fields(backend, table->table) & table->table->kind->cgroup)) {
         run->owners.stand_ins = true;
         run_need_owners(run);
+        run->owners.unread = true; /* earlier rows asked those of another walk */
     }
     start_lane(&lane, run, table, backend);
     *error = ask(table, backend, &lane, &pass);
