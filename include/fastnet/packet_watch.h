@@ -40,6 +40,9 @@ void packet_watch_explain(const struct query *query, struct explanation *explana
 /* From now on packets are counted. Returns 0 or -errno. */
 int packet_watch_start(struct packet_watch *watch);
 
+/* From the next packet_watch_take() on these fields part flows. */
+void packet_watch_part(struct packet_watch *watch, uint64_t fields);
+
 /* All times are nanoseconds since 1970; bytes are of frames, with their link-layer headers. */
 struct packet_totals {
     uint64_t from;    /* when the first packet can have come that was counted */

@@ -13,9 +13,10 @@
 #include "fastnet/packet_watch.h"
 
 struct traffic_options {
-    unsigned milliseconds;           /* to watch until the first listing */
+    unsigned milliseconds; /* to watch until the first listing; or `live` */
+    bool live;             /* nothing waits, for ctrl-C neither; the caller tells losses */
     struct packet_watch_options how; /* without fields and filter, which follow from the listing */
-    const struct listing *listing;   /* read when it begins */
+    const struct listing *listing;   /* read by traffic_begin() */
 };
 
 struct traffic;
@@ -41,7 +42,17 @@ struct traffic_share {
     uint64_t bytes, frames;
     uint64_t counted_bytes, counted_frames; /* by the interface; no frames: not known */
 };
-/* Of each interface that counted something, most bytes first. */
+/* Of each interface that counted something; behind a listing most bytes first. */
 const struct traffic_share *traffic_shares(const struct traffic *traffic, size_t *count);
+
+/* What was taken last, and the flows of the last listing: of those their packets and bytes. */
+const struct packet_totals *traffic_totals(const struct traffic *traffic);
+struct traffic_sums {
+    uint64_t flows, packets, bytes;
+};
+const struct traffic_sums *traffic_sums(const struct traffic *traffic);
+
+/* Says which frames were lost, and which flows made room. */
+void traffic_report(const struct packet_totals *totals, struct report *report);
 
 #endif

@@ -40,6 +40,7 @@ struct traffic {
     struct counts before, now;
     struct traffic_share *shares; /* of the listing; as many as there were interfaces */
     size_t share_count, share_capacity;
+    struct traffic_sums sums;
     struct address *own; /* addresses of this namespace, in order */
     size_t own_count, own_capacity;
     struct sought *sought;
@@ -85,6 +86,16 @@ const struct traffic_share *traffic_shares(const struct traffic *traffic, size_t
 {
     *count = traffic->share_count;
     return traffic->shares;
+}
+
+const struct packet_totals *traffic_totals(const struct traffic *traffic)
+{
+    return packet_watch_totals(traffic->watch);
+}
+
+const struct traffic_sums *traffic_sums(const struct traffic *traffic)
+{
+    return &traffic->sums;
 }
 
 /* --- Interfaces ------------------------------------------------------------------------------- */
@@ -176,13 +187,25 @@ static int begin_shares(struct traffic *traffic)
     return 0;
 }
 
-static void add_to_share(struct traffic *traffic, const struct traffic_record *seen)
+static void begin_sums(struct traffic *traffic)
+{
+    traffic->sums = (struct traffic_sums){.flows = 0};
+    for (size_t i = 0; i < traffic->share_count; i++)
+        traffic->shares[i].bytes = traffic->shares[i].frames = 0;
+    if (traffic->share_count)
+        qsort(traffic->shares, traffic->share_count, sizeof *traffic->shares, by_number);
+}
+
+static void add_to_sums(struct traffic *traffic, const struct traffic_record *seen)
 {
     struct traffic_share *share = traffic->share_count
                                       ? bsearch(&seen->interface, traffic->shares,
                                                 traffic->share_count, sizeof *share, by_number)
                                       : NULL;
 
+    traffic->sums.flows++;
+    traffic->sums.packets += seen->packets;
+    traffic->sums.bytes += seen->bytes;
     if (!share)
         return;
     share->bytes += seen->bytes;
@@ -304,20 +327,27 @@ static void take_socket(const struct fitting fitting[ENDS], struct record *recor
 
 /* --- To watch --------------------------------------------------------------------------------- */
 
+/* Of the fields that the listing needs those that part flows. */
+static uint64_t parting_fields(const struct traffic *traffic)
+{
+    return traffic->options->listing->needs.fields & (TRAFFIC_VLAN | TRAFFIC_LLADDRS);
+}
+
 static int start(struct traffic *traffic)
 {
     struct packet_watch_options how = traffic->options->how;
     int error;
 
-    how.fields = traffic->options->listing->needs.fields & (TRAFFIC_VLAN | TRAFFIC_LLADDRS);
+    how.fields = parting_fields(traffic);
     how.where = traffic->options->listing->where;
     error = packet_watch_create(&traffic->watch, &how);
     if (error)
         return error;
-    clock_catch_interrupt();
+    if (!traffic->options->live)
+        clock_catch_interrupt();
     count_interfaces(traffic);
     error = packet_watch_start(traffic->watch);
-    if (!error)
+    if (!error && !traffic->options->live)
         clock_wait(clock_nanoseconds(CLOCK_MONOTONIC) +
                    traffic->options->milliseconds * (CLOCK_SECOND / 1000));
     return error;
@@ -332,7 +362,10 @@ void traffic_begin(void *maker)
     if (traffic->error)
         return;
     count_interfaces(traffic);
+    packet_watch_part(traffic->watch, parting_fields(traffic));
     traffic->error = packet_watch_take(traffic->watch);
+    if (!traffic->error)
+        traffic->error = begin_shares(traffic);
 }
 
 /* --- Rows ------------------------------------------------------------------------------------- */
@@ -365,12 +398,11 @@ static int take_row(const struct record *record, void *arg)
     if (result >= 0)
         result = hand_on(traffic, &row, &wanted);
     if (wanted)
-        add_to_share(traffic, seen);
+        add_to_sums(traffic, seen);
     return result;
 }
 
-/* gone: there is no such interface any more. */
-static void report_totals(const struct packet_totals *totals, bool gone, struct report *report)
+void traffic_report(const struct packet_totals *totals, struct report *report)
 {
     if (totals->lost)
         report_loss(report,
@@ -382,8 +414,6 @@ static void report_totals(const struct packet_totals *totals, bool gone, struct 
                     " bytes (--flows)",
                     totals->forgotten, totals->forgotten == 1 ? "" : "s", totals->forgotten_packets,
                     totals->forgotten_packets == 1 ? "" : "s", totals->forgotten_bytes);
-    if (totals->down || gone)
-        report_note(report, "an interface went down meanwhile, or away");
 }
 
 int traffic_list(void *maker, const struct query *query, record_fn fn, void *arg)
@@ -395,10 +425,13 @@ int traffic_list(void *maker, const struct query *query, record_fn fn, void *arg
         query->report->ended = true;
     if (error)
         return error;
-    report_totals(packet_watch_totals(traffic->watch),
-                  traffic->options->how.interface && !traffic->now.count, query->report);
-    error = begin_shares(traffic);
-    if (!error && query->needs & TRAFFIC_SOCKET)
+    if (!traffic->options->live)
+        traffic_report(traffic_totals(traffic), query->report);
+    if (traffic_totals(traffic)->down || /* or there is no such interface any more */
+        (traffic->options->how.interface && !traffic->now.count))
+        report_note(query->report, "an interface went down meanwhile, or away");
+    begin_sums(traffic);
+    if (query->needs & TRAFFIC_SOCKET)
         error = find_sockets(traffic, query->report);
     traffic->query = query;
     traffic->fn = fn;

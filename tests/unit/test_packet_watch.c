@@ -102,6 +102,7 @@ static bool send_datagrams(uint16_t i, unsigned count, size_t size)
 
 /* Frames and bytes of the datagrams from this port. */
 struct sum {
+    uint64_t has;
     uint16_t port;
     uint64_t rows, frames, bytes;
 };
@@ -116,6 +117,7 @@ static int add(const struct record *record, void *arg)
     if (traffic->sport != sum->port || traffic->protocol != IPPROTO_UDP)
         return 0;
     sum->rows++;
+    sum->has |= record->has;
     sum->frames += traffic->frames;
     sum->bytes += traffic->bytes;
     return 0;
@@ -184,8 +186,11 @@ static int ticks_body(void)
     for (unsigned tick = 0; tick < 4; tick++) {
         REQUIRE(send_datagrams(1, 10 + tick, 10));
         usleep(1000);
+        if (tick == 2)
+            packet_watch_part(watch, TRAFFIC_LLADDRS); /* from the next tick on */
         REQUIRE(packet_watch_take(watch) == 0);
         REQUIRE(sum_of(watch, 3001).frames == 10 + tick);
+        REQUIRE(!(sum_of(watch, 3001).has & TRAFFIC_LLADDRS) == (tick < 3));
         REQUIRE(packet_watch_totals(watch)->frames == 10 + tick);
     }
     packet_watch_destroy(watch);

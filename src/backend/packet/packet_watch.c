@@ -357,9 +357,15 @@ static int swap(struct packet_watch *watch)
             packet_flows_reset(next);
         watch->taken[i] = watch->readers[i].ring.flows;
         watch->readers[i].ring.flows = next;
+        watch->readers[i].ring.fields = watch->options.fields;
         sum_up(watch, &watch->readers[i], watch->taken[i]);
     }
     return 0;
+}
+
+void packet_watch_part(struct packet_watch *watch, uint64_t fields)
+{
+    watch->options.fields = fields;
 }
 
 int packet_watch_take(struct packet_watch *watch)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* fastnet traffic: which packets pass an interface, by flow, and whose they are. */
-#include "fastnet/traffic.h"
+#include "cli/traffic/traffic.h"
 
 #include <inttypes.h>
 #include <net/if.h>
@@ -9,20 +9,13 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/command.h"
 #include "cli/form.h"
+#include "cli/live/terminal.h"
 #include "cli/personality.h"
 #include "fastnet/array.h"
 #include "fastnet/thread.h"
 
 enum { FOR_MS = 5000, FLOWS = 65536, THREADS = 8 };
-
-struct traffic_command {
-    struct common common;  /* first */
-    const char *interface; /* NULL: any */
-    unsigned milliseconds;
-    uint64_t flows, threads; /* 0: as many as are usual */
-};
 
 enum { OPTION_FOR = 256, OPTION_FLOWS, OPTION_THREADS };
 
@@ -30,7 +23,8 @@ enum { WHAT, SHOW, OTHER };
 static const char *const groups[] = {"What to watch", "How it is shown", "About fastnet"};
 
 static const struct option options_table[] = {
-    LONG(OPTION_FOR, "for", WHAT, "how long to watch (default 5 seconds)", TAKES("SECONDS")),
+    LONG(OPTION_FOR, "for", WHAT, "list once, after so long (not on a terminal: 5)",
+         TAKES("SECONDS")),
     LONG(OPTION_FLOWS, "flows", WHAT, "so many flows have room (default 65536)", TAKES("COUNT")),
     LONG(OPTION_THREADS, "threads", WHAT, "so many read packets (default: one a processor)",
          TAKES("COUNT")),
@@ -45,7 +39,7 @@ static const struct option_table traffic_table = {groups, COUNT(groups), options
 static const struct operands operands[] = {{NULL, "any", CHOICES_INTERFACES}};
 
 static const struct example examples[] = {
-    {"", "flows of 5 s, largest first"},
+    {"", "flows, live on a terminal"},
     {"lo --for 60 --limit 20", "of an interface, for a minute"},
     {"--count-by dst/24", "packets to each network"},
     {"--where 'dport = 443'", "to a port"},
@@ -61,7 +55,8 @@ const struct grammar traffic_grammar = {
     .kind = &kind_traffic,
     .operands = operands,
     .usage = "[OPTION]... [INTERFACE|any]",
-    .about = "Counts the packets that pass an interface, by flow. Payload is not looked at.",
+    .about = "Counts the packets that pass an interface, by flow. Payload is not looked at.\n"
+             "On a terminal it is live (? shows its keys) unless --for is given.",
     .important = "for c host port where columns sort count-by limit json",
     .late_groups = 1,
     .examples = examples,
@@ -108,36 +103,37 @@ static int take_option(const struct option *option, const char *argument, void *
 
 /* --- How much that is ------------------------------------------------------------------------- */
 
-struct totals {
-    const struct traffic_command *command;
-    const struct traffic *traffic;
-    const struct listing *listing;
-};
-
 /* More than all is a difference of clocks, or a tag that the device does not count. */
 static double percent(uint64_t part, uint64_t whole)
 {
     return part >= whole ? 100 : 100.0 * (double)part / (double)whole;
 }
 
+void traffic_put_share(const struct traffic_share *share, bool filtered, char text[SHARE_TEXT])
+{
+    char frames[48] = "";
+
+    if (share->counted_frames)
+        snprintf(frames, sizeof frames, " and %.3g %% of the frames",
+                 percent(share->frames, share->counted_frames));
+    snprintf(text, SHARE_TEXT, "these flows are %.3g %% of the bytes%s that %s counted%s",
+             percent(share->bytes, share->counted_bytes), frames, share->name,
+             filtered ? "; a filter chose them" : "");
+}
+
 /* Lines for people. */
 static void note_shares(const void *arg, struct report *report)
 {
     enum { MOST = 8 }; /* interfaces */
-    const struct totals *totals = arg;
+    const struct traffic_listing *listing = arg;
+    char text[SHARE_TEXT];
     size_t count;
-    const struct traffic_share *share = traffic_shares(totals->traffic, &count);
+    const struct traffic_share *share = traffic_shares(listing->traffic, &count);
 
-    if (totals->command->common.format != FORMAT_PLAIN)
-        return;
-    for (size_t i = 0; i < count && i < MOST; i++, share++) {
-        char frames[48] = "";
-        if (share->counted_frames)
-            snprintf(frames, sizeof frames, " and %.3g %% of the frames",
-                     percent(share->frames, share->counted_frames));
-        report_note(report, "these flows are %.3g %% of the bytes%s that %s counted%s",
-                    percent(share->bytes, share->counted_bytes), frames, share->name,
-                    totals->listing->where ? "; a filter chose them" : "");
+    for (size_t i = 0; i < count && i < MOST && listing->typed->common.format == FORMAT_PLAIN;
+         i++) {
+        traffic_put_share(&share[i], listing->command->listing.where, text);
+        report_note(report, "%s", text);
     }
 }
 
@@ -148,30 +144,44 @@ static int most_first(const struct record *a, const struct record *b)
     return (a->traffic.bytes < b->traffic.bytes) - (a->traffic.bytes > b->traffic.bytes);
 }
 
-static int list(const struct traffic_command *command, struct traffic *traffic,
-                struct listing_command *listing)
+static int list(struct traffic_command *typed, struct traffic *traffic,
+                struct listing_command *command)
 {
     const struct maker maker = {traffic_begin, traffic_list, traffic};
     const struct listing_table table = {.table = &table_traffic, .if_missing = MISSING_ENDS};
-    const struct totals totals = {command, traffic, &listing->listing};
-    const struct common *common = &command->common;
+    struct traffic_listing listing = {typed, traffic, command};
+    const bool plain = typed->common.format == FORMAT_PLAIN;
 
-    *listing = (struct listing_command){
-        .common = common,
+    *command = (struct listing_command){
+        .common = &typed->common,
         .kind = &kind_traffic,
-        .columns = {common->format != FORMAT_PLAIN
-                        ? "protocol src dst sport dport packets frames bytes packets_per_second "
-                          "bytes_per_second tcp_flags first last interface"
-                        : "protocol from to packets frames bytes packets_per_second "
-                          "bytes_per_second tcp_flags",
-                    command->interface ? NULL : "interface"},
+        .columns = {typed->live ? "protocol from to packets_per_second bytes_per_second packets "
+                                  "frames bytes tcp_flags"
+                    : plain     ? "protocol from to packets frames bytes packets_per_second "
+                                  "bytes_per_second tcp_flags"
+                                : "protocol src dst sport dport packets frames bytes "
+                                  "packets_per_second bytes_per_second tcp_flags first last "
+                                  "interface",
+                    typed->interface ? NULL : "interface"},
         .drop = "frames tcp_flags packets_per_second bytes_per_second packets",
         .whole = "from to",
+        .without = typed->live ? NEED_NAMES : 0,
         .listing = {.tables = &table, .table_count = 1, .maker = &maker, .compare = most_first},
+        .go_on = typed->live ? traffic_live : NULL,
         .after_each_pass = note_shares,
-        .arg = &totals,
+        .arg = &listing,
     };
-    return command_run(listing);
+    return command_run(command);
+}
+
+/* Whether it is a table that stays in place: on a terminal, if nobody says how long it lasts. */
+static bool is_live(const struct traffic_command *command)
+{
+    const struct common *common = &command->common;
+    const bool help = common->columns && strcmp(common->columns, "help") == 0;
+
+    return !command->milliseconds && common->format == FORMAT_PLAIN && !common->output &&
+           !common->explain && !help && terminal_is_there();
 }
 
 /* An index; 0: any. Returns 0 or a status. */
@@ -188,7 +198,7 @@ static int find_interface(struct traffic_command *command, uint32_t *index)
                                "there is no interface", as_text(name));
 }
 
-static int watch(const struct traffic_command *command, uint32_t interface)
+static int watch(struct traffic_command *command, uint32_t interface)
 {
     const struct common *common = &command->common;
     const unsigned usual = thread_processors() < THREADS ? thread_processors() : THREADS;
@@ -197,10 +207,11 @@ static int watch(const struct traffic_command *command, uint32_t interface)
         .milliseconds = command->milliseconds ? command->milliseconds
                         : common->interval_ms ? common->interval_ms
                                               : FOR_MS,
+        .live = command->live,
         .how = {.interface = interface,
                 .threads = command->threads ? (unsigned)command->threads : usual,
                 .flows = command->flows ? (size_t)command->flows : FLOWS,
-                .repeats = common->interval_ms != 0},
+                .repeats = command->live || common->interval_ms},
         .listing = &listing.listing,
     };
     struct traffic *traffic;
@@ -213,7 +224,7 @@ static int watch(const struct traffic_command *command, uint32_t interface)
         fprintf(stderr, "%s: out of memory\n", common->program);
         return STATUS_FAILURE;
     }
-    if (isatty(STDERR_FILENO) && !common->explain)
+    if (isatty(STDERR_FILENO) && !command->live && !common->explain)
         fprintf(stderr, "%s: watching for %g s; ctrl-C shows what there is\n", common->program,
                 options.milliseconds / 1000.0);
     status = list(command, traffic, &listing);
@@ -239,6 +250,11 @@ int traffic_run(int argc, char *const argv[])
         return common_misuse(common, "packets are seen in one network namespace: --netns names it");
     if (common->exact)
         return common_misuse(common, "--exact is for tables that are read: packets pass once");
+    command.live = is_live(&command);
+    if (command.live) {
+        command.tick_ms = common->interval_ms ? common->interval_ms : 1000;
+        command.common.interval_ms = 0;
+    }
     status = find_interface(&command, &interface);
     return status ? status : watch(&command, interface);
 }

@@ -1,0 +1,286 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The flows on a terminal. Those of a tick stay until the next one, so each frame lists them anew,
+ * by the engine: in another order, counted, or through another filter.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/live/screen.h"
+#include "cli/traffic/traffic.h"
+#include "fastnet/array.h"
+#include "fastnet/clock.h"
+
+#define USUAL_ORDER "bytes_per_second"
+
+struct flows_screen {
+    struct screen_state state; /* first */
+    const struct traffic_listing *of;
+    struct engine *engine;
+    struct writer *writer;
+    struct live_view view;
+    struct packet_totals all; /* what was lost since it began */
+    bool ended;               /* the packets cannot be seen */
+    /* Where the rows of a listing go: to the screen, or the chosen one to fn. */
+    struct sink sink;
+    record_fn fn;
+    void *arg;
+};
+
+static struct flows_screen *of(const struct screen_state *state)
+{
+    return (struct flows_screen *)(uintptr_t)state;
+}
+
+/* --- Rows ------------------------------------------------------------------------------------- */
+
+static void take_row(struct sink *sink, const struct record *record)
+{
+    struct flows_screen *screen =
+        (struct flows_screen *)(void *)((char *)sink - offsetof(struct flows_screen, sink));
+    struct screen_state *state = &screen->state;
+    const size_t at = state->listed++ - state->view->first; /* wraps: before the first */
+
+    if (screen->fn && at == state->chosen)
+        screen->fn(record, screen->arg);
+    if (screen->fn || at >= state->view->count)
+        return;
+    state->shown_count++;
+    state->sink->ops->row(state->sink, record);
+}
+
+static int list(struct flows_screen *screen, const struct listing *listing)
+{
+    static const struct sink_ops ops = {.row = take_row};
+    struct report *report = &screen->state.report;
+
+    screen->state.listed = 0;
+    screen->sink = (struct sink){&ops, screen->writer, screen->state.command->context};
+    const int error = engine_run(screen->engine, listing, &screen->sink, report);
+    screen->ended |= report->ended;
+    screen->state.quits |= report->ended;
+    return error;
+}
+
+static int show(struct screen_state *state)
+{
+    return list(of(state), &state->command->listing);
+}
+
+/* Also what is not shown, but for names, which may take long to look up. */
+static int show_chosen(struct screen_state *state, record_fn fn, void *arg)
+{
+    struct flows_screen *screen = of(state);
+    struct listing listing = state->command->listing;
+    int error;
+
+    if (listing.count_by_count)
+        return 0;
+    for (size_t i = 0; i < kind_traffic.field_count; i++) {
+        const struct needs needs = field_needs(&kind_traffic.fields[i]);
+        if (!(needs.fields & TRAFFIC_END) && !(needs.lookups & NEED_NAMES))
+            needs_add(&listing.needs, needs);
+    }
+    screen->fn = fn;
+    screen->arg = arg;
+    error = list(screen, &listing);
+    screen->fn = NULL;
+    return error;
+}
+
+/* --- Looks ------------------------------------------------------------------------------------ */
+
+static int look(struct screen_state *state, bool all)
+{
+    struct flows_screen *screen = of(state);
+    const struct packet_totals *totals;
+
+    (void)all;
+    traffic_begin(screen->of->traffic);
+    state->command->listing.time = clock_nanoseconds(CLOCK_REALTIME);
+    totals = traffic_totals(screen->of->traffic);
+    screen->all.lost += totals->lost;
+    screen->all.forgotten += totals->forgotten;
+    screen->all.forgotten_packets += totals->forgotten_packets;
+    screen->all.forgotten_bytes += totals->forgotten_bytes;
+    return 0;
+}
+
+/* A column of counts is sorted by itself, all others by the field that stands for them. */
+static int choose(struct screen_state *state)
+{
+    const struct listing_command *command = state->command;
+    struct sort_key *sort = state->command->listing.sort;
+
+    *sort = state->view->order;
+    if (command->listing.count_by_count)
+        sort->field =
+            state->sorted < command->shown_count ? command->shown[state->sorted] : &field_count;
+    sort[1].field = NULL;
+    return 0;
+}
+
+static int begin(struct screen_state *state)
+{
+    return state->command->listing.sort->field ? 0 : choose(state);
+}
+
+/* --- Lines above ------------------------------------------------------------------------------ */
+
+static size_t count_shares(const struct screen_state *state)
+{
+    size_t count;
+
+    (void)traffic_shares(of(state)->of->traffic, &count);
+    return count < state->height / 6 ? count : state->height / 6;
+}
+
+static size_t count_lines(const struct screen_state *state)
+{
+    return 2 + count_shares(state);
+}
+
+static void put_sums(struct screen_state *state)
+{
+    const struct traffic *traffic = of(state)->of->traffic;
+    const struct traffic_sums *sums = traffic_sums(traffic);
+    const struct packet_totals *totals = traffic_totals(traffic);
+    const double seconds = totals->elapsed ? (double)totals->elapsed / CLOCK_SECOND : 1;
+    char packets[SCREEN_AMOUNT], bytes[SCREEN_AMOUNT], lost[64] = "", forgotten[64] = "";
+    char text[256];
+
+    if (totals->lost)
+        snprintf(lost, sizeof lost, ", %" PRIu64 " frames lost", totals->lost);
+    if (totals->forgotten)
+        snprintf(forgotten, sizeof forgotten, ", %" PRIu64 " flows made room for others",
+                 totals->forgotten);
+    snprintf(text, sizeof text, "%" PRIu64 " flows, %s packets/s, %sB/s%s%s", sums->flows,
+             screen_amount(packets, (double)sums->packets / seconds),
+             screen_amount(bytes, (double)sums->bytes / seconds), lost, forgotten);
+    screen_line(state->sink, *lost ? SCREEN_PROBLEM : SCREEN_PLAIN, text);
+}
+
+static void put_lines(struct screen_state *state)
+{
+    const struct traffic_listing *listing = of(state)->of;
+    const char *interface = listing->typed->interface;
+    char name[64], text[SHARE_TEXT], escaped[ESCAPE_FACTOR * SHARE_TEXT + 1];
+    size_t count;
+    const struct traffic_share *share = traffic_shares(listing->traffic, &count);
+
+    snprintf(name, sizeof name, "traffic %.40s", interface ? TYPED(interface) : "any");
+    screen_put_first(state, name, "", "");
+    put_sums(state);
+    for (size_t i = 0; i < count_shares(state); i++) {
+        traffic_put_share(&share[i], state->command->listing.where, text);
+        *escape_text(escaped, text, strlen(text), NULL) = '\0';
+        screen_line(state->sink, SCREEN_PLAIN, escaped);
+    }
+}
+
+/* --- Keys ------------------------------------------------------------------------------------- */
+
+/* The columns of the listing, which are others where flows are counted. */
+static int show_columns(struct screen_state *state)
+{
+    struct listing_command *command = state->command;
+    const char *name = state->view->order.field->name;
+    const struct field *by = field_compared(command->kind, name, strlen(name));
+
+    state->view->order.field = by = by ? by : field_named(command->kind, USUAL_ORDER);
+    command->listing.count_by_count = command->listing.sum_count = command->shown_count = 0;
+    command->listing.percent = false;
+    command->listing.count_by[0] = NULL;
+    if (columns_resolve(command) ||
+        !screen_columns(state->sink, command->shown, command->shown_count))
+        return -ENOMEM;
+    state->view->group = command->listing.count_by[0];
+    state->view->first = 0;
+    state->sorted = SIZE_MAX;
+    for (size_t i = 0; i < command->shown_count; i++)
+        if (strcmp(command->shown[i]->name, by->name) == 0)
+            state->sorted = i;
+    return choose(state);
+}
+
+static int sum_up(struct screen_state *state, int key)
+{
+    struct listing_command *command = state->command;
+    struct common *common = &of(state)->of->typed->common;
+    const bool is_counted = common->count_by;
+
+    (void)key;
+    if (!command->counting) /* command_run() frees it */
+        command->counting = malloc(sizeof *command->counting);
+    if (!command->counting)
+        return -ENOMEM;
+    common->count_by = is_counted ? NULL : screen_group_column(state)->name;
+    common->sum = is_counted ? NULL : "bytes,packets_per_second,bytes_per_second";
+    common->percent = false;
+    return show_columns(state);
+}
+
+static const struct key_binding keys[] = {
+    {'g', sum_up, "g|counts of packets, by the column that is sorted by; and back"},
+};
+static const struct key_table own_keys = {keys, COUNT(keys)};
+
+/* --- The table -------------------------------------------------------------------------------- */
+
+static const struct screen_ops screen_ops = {
+    .bottom = "? help  / filter  < > sort  r reverse  g group  space pause  q quit",
+    .keys = {&keys_of_order, &own_keys, &keys_of_place, &keys_of_end},
+    .notes = "\n"
+             "Rows are the flows of the last interval; packets still count during a pause.\n"
+             "Payload is not looked at.\n",
+    .begin = begin,
+    .look = look,
+    .choose = choose,
+    .filter = choose,
+    .count_lines = count_lines,
+    .put_lines = put_lines,
+    .show = show,
+    .show_chosen = show_chosen,
+};
+
+/* Without the right to see packets there is no table. */
+int traffic_live(struct listing_command *command, struct engine *engine, struct sink *sink)
+{
+    const struct traffic_listing *listing = command->arg;
+    const struct sort_key usual = {field_named(&kind_traffic, USUAL_ORDER), true};
+    const struct sort_key *typed = command->listing.sort;
+    struct sink_options options = {
+        .writer = sink->writer,
+        .drop = "frames bytes packets tcp_flags protocol",
+        .whole = command->whole,
+        .titles = "count=PACKETS packets_per_second=PACKETS/s bytes_per_second=BYTES/s "
+                  "tcp_flags=FLAGS",
+    };
+    struct flows_screen screen = {
+        .state = {.ops = &screen_ops,
+                  .command = command,
+                  .view = &screen.view,
+                  .interval_ms = &listing->typed->tick_ms},
+        .of = listing,
+        .engine = engine,
+        .writer = sink->writer,
+        .view = {.group = *command->listing.count_by, .order = typed->field ? *typed : usual},
+    };
+    struct report report = {.partial = false};
+    int status = STATUS_FAILURE, error;
+
+    traffic_begin(listing->traffic);
+    error = list(&screen, &command->listing);
+    if (error < 0 && !screen.ended)
+        report_loss(&report, "%s", strerror(-error));
+    if (!error && !screen.ended) {
+        status = screen_run(&screen.state, &options, NULL);
+        traffic_report(&screen.all, &report);
+    }
+    report_print(&screen.state.report, stderr, command->common->program);
+    report_print(&report, stderr, command->common->program);
+    return report.partial || screen.state.report.partial ? STATUS_FAILURE : status;
+}
