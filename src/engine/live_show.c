@@ -130,19 +130,23 @@ static void add_line(struct live *live, const struct live_view *view, size_t *at
     ++*at;
 }
 
-/* Chooses the lines of the view; returns how many there are in all. */
+/* Chooses the lines of the view; returns how many there are in all: of as many rows, or groups that
+ * stand for theirs, as are wanted. */
 static size_t choose_lines(struct live *live, const struct live_view *view, size_t count)
 {
+    const bool folded = view->folded && live->view.group;
+    uint64_t left = live->listing->most ? live->listing->most : UINT64_MAX;
     size_t at = 0, last = SIZE_MAX;
 
     live->line_count = 0;
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < count && left; i++) {
         const size_t item = (uintptr_t)live->ranked[i].item;
         struct remembered *row = item & 1 ? NULL : delta_at(live->engine->delta, item >> 1);
         const size_t group = row && live->view.group ? live_row_of(live, row)->group : SIZE_MAX;
+        left -= !folded || group != last;
         if (group != last)
             add_line(live, view, &at, LINE_GROUP, last = group);
-        if (!view->folded || !live->view.group)
+        if (!folded)
             add_line(live, view, &at, row ? LINE_ROW : LINE_ENDED, item >> 1);
     }
     return at;

@@ -3,6 +3,7 @@
 #include "cli/live/screen.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -36,6 +37,9 @@ void screen_put_first(const struct screen_state *state, const char *what, const 
                            TYPED(state->filter));
     if (view->group)
         length += snprintf(text + length, room - (size_t)length, "   by %s", view->group->name);
+    if (state->command->listing.most)
+        length += snprintf(text + length, room - (size_t)length, "   the first %" PRIu64,
+                           state->command->listing.most);
     snprintf(text + length, room - (size_t)length, "%s%s%s%s%s",
              view->totals ? "   totals since it began" : "", view->idle ? "   with idle ones" : "",
              state->paused ? "   PAUSED" : "", *note ? "   " : "", note);

@@ -3,6 +3,7 @@
 #include "cli/live/screen.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <netinet/tcp.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -345,6 +346,8 @@ static int show_command(struct screen_state *state, int key)
         if (top->common.columns)
             text_put_word(stream, " --columns=", top->common.columns);
     }
+    if (top->command->listing.most)
+        fprintf(stream, " --limit=%" PRIu64, top->command->listing.most);
     fclose(stream);
     return 0;
 }
