@@ -143,6 +143,29 @@ static void what_is_not_of_that_form_is_malformed(void **state)
     }
 }
 
+/* Every byte at every place: with a blank more no column is at its place. */
+static void columns_say_what_words_say(void **state)
+{
+    char line[sizeof whole + 1];
+    size_t rows = 0;
+
+    (void)state;
+    for (size_t at = 11; at < sizeof whole - 1; at++)
+        for (int byte = 1; byte < 256; byte++) {
+            struct record record, other;
+            memcpy(line + 1, whole, sizeof whole);
+            line[1 + at] = (char)byte;
+            const int result = decode(line + 1, &record);
+            memcpy(line, whole, 10);
+            line[10] = ' ';
+            assert_int_equal(decode(line, &other), result);
+            rows += result == 0;
+            if (result == 0)
+                assert_memory_equal(&other, &record, sizeof other);
+        }
+    assert_in_range(rows, 14 * 16, 40 * 256); /* some of both */
+}
+
 static void what_is_another_neighbour_has_another_identity(void **state)
 {
     const uint64_t first = decoded(whole).identity;
@@ -247,6 +270,7 @@ int main(void)
         cmocka_unit_test(a_device_without_addresses_leaves_a_blank),
         cmocka_unit_test(names_of_interfaces_hold_any_byte_but_blanks),
         cmocka_unit_test(what_is_not_of_that_form_is_malformed),
+        cmocka_unit_test(columns_say_what_words_say),
         cmocka_unit_test(what_is_another_neighbour_has_another_identity),
         ON_STAGE(junk_in_place_of_the_heading_is_told),
         ON_STAGE(the_recorded_file_gives_all_its_rows),

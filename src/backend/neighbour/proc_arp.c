@@ -42,16 +42,54 @@ static bool scan_lladdr(struct scan *scan, struct neighbour_record *neighbour)
     return scan->at < scan->end && *scan->at == ' ';
 }
 
-/* Link-layer address, mask and device; the first is blank for a device without addresses. */
+/* Link-layer address and mask; the first is blank for a device without addresses. */
 static bool scan_words(struct scan *scan, struct neighbour_record *neighbour)
 {
-    struct text mask, device;
+    struct text mask;
 
     scan_blanks(scan);
     if (scan->at < scan->end && *scan->at != '*' && !scan_lladdr(scan, neighbour))
         return false;
-    if (!scan_word(scan, &mask) || !scan_word(scan, &device) ||
-        device.length >= INTERFACE_NAME_SIZE)
+    return scan_word(scan, &mask);
+}
+
+/*
+ * From the hardware's type to the mask by columns, if it is Ethernet:
+ *
+ * 192.168.100.100  0x1         0x2         02:00:5e:10:00:ff     *        eth0
+ */
+static bool take_columns(struct scan *scan, const char *line, struct neighbour_record *neighbour,
+                         uint64_t *flags)
+{
+    uint8_t lladdr[6];
+    unsigned bad;
+
+    scan_blanks(scan);
+    if (scan->at != line + 17 || scan->end - line < 72 ||
+        memcmp(line + 17, "0x1         0x", 14) != 0 || memcmp(line + 32, "         ", 9) != 0 ||
+        memcmp(line + 58, "     *        ", 14) != 0)
+        return false;
+    *flags = bad = scan_digit(line[31]);
+    for (size_t i = 0; i < sizeof lladdr; i++) {
+        const char *const byte = line + 41 + 3 * i;
+        const unsigned high = scan_digit(byte[0]), low = scan_digit(byte[1]);
+        bad |= high | low | (byte[2] == (i < 5 ? ':' : ' ') ? 0 : 16);
+        lladdr[i] = (uint8_t)(high << 4 | low);
+    }
+    if (bad > 15)
+        return false;
+    memcpy(neighbour->lladdr, lladdr, sizeof lladdr);
+    neighbour->lladdr_length = sizeof lladdr;
+    scan->at = line + 72;
+    return true;
+}
+
+/* Up to the end of the line. */
+static bool take_device(struct scan *scan, struct neighbour_record *neighbour)
+{
+    struct text device;
+
+    if (!scan_word(scan, &device) || device.length >= INTERFACE_NAME_SIZE)
         return false;
     scan_blanks(scan);
     if (scan->at < scan->end)
@@ -85,12 +123,14 @@ int proc_arp_decode(const struct line *line, struct record *record)
 {
     struct scan scan = {line->data, line->data + line->length};
     struct neighbour_record *neighbour = &record->neighbour;
-    uint64_t hardware, flags;
+    uint64_t hardware = ARPHRD_ETHER, flags;
 
     memset(record, 0, sizeof *record);
-    if (line->cut || !scan_ipv4(&scan, neighbour->address.bytes) || !scan_flags(&scan, &hardware) ||
-        !scan_flags(&scan, &flags) || hardware > UINT16_MAX || flags > UINT16_MAX ||
-        !scan_char(&scan, ' ') || !scan_words(&scan, neighbour))
+    if (line->cut || !scan_ipv4(&scan, neighbour->address.bytes) ||
+        (!take_columns(&scan, line->data, neighbour, &flags) &&
+         (!scan_flags(&scan, &hardware) || !scan_flags(&scan, &flags) || hardware > UINT16_MAX ||
+          flags > UINT16_MAX || !scan_char(&scan, ' ') || !scan_words(&scan, neighbour))) ||
+        !take_device(&scan, neighbour))
         return -EBADMSG;
     neighbour->address.family = AF_INET;
     neighbour->hardware = (uint16_t)hardware;
