@@ -114,7 +114,8 @@ static void adapt(struct proc_file *file, struct record *record)
     const struct kind *kind = record->kind;
     const bool ipv4 = file->query->table->family == AF_INET;
     const bool numbers =
-        kind == &kind_socket || (ipv4 && (kind == &kind_route || kind == &kind_group));
+        (file->machine.differs | file->machine.unsure) & MACHINE_ORDER &&
+        (kind == &kind_socket || (ipv4 && (kind == &kind_route || kind == &kind_group)));
     uint16_t *type = &record->socket.type;
 
     for (size_t i = 0; numbers && i < kind->host_count; i++) {
