@@ -4,7 +4,6 @@
 #define FASTNET_BPF_MAP_H
 
 #include <stdint.h>
-#include <sys/types.h>
 
 #include "fastnet/btf.h"
 

@@ -3,8 +3,6 @@
 #ifndef FASTNET_DROP_REASONS_H
 #define FASTNET_DROP_REASONS_H
 
-#include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 #include "fastnet/text.h"

@@ -3,8 +3,6 @@
 #ifndef CLI_COUNTS_H
 #define CLI_COUNTS_H
 
-#include <stddef.h>
-
 #include "fastnet/engine.h"
 
 enum { COUNTS_TEXT = 96 };

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* --explain: which rows a listing has, and what chooses them. */
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 

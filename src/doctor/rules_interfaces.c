@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Interfaces, and packets that the kernel loses before any socket sees them. */
 #include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "doctor/rules.h"

@@ -2,7 +2,6 @@
 /* Other machines and the way to them: nothing is acknowledged, answered or read there. */
 #include <inttypes.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "doctor/rules.h"
 

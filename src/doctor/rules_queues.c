@@ -2,7 +2,6 @@
 /* Queues that programs do not empty fast enough. */
 #include <inttypes.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "doctor/rules.h"
 

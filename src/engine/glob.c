@@ -4,7 +4,6 @@
 #include <fnmatch.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <string.h>
 
 bool glob_matches_loosely(const char *pattern, struct text text)
 {

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <string.h>
-#include <sys/socket.h>
 
 #include "engine/run.h"
 #include "fastnet/array.h"

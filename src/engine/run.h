@@ -3,8 +3,6 @@
 #ifndef ENGINE_RUN_H
 #define ENGINE_RUN_H
 
-#include <string.h>
-
 #include "engine/groups.h"
 #include "engine/rows.h"
 #include "engine/seen.h"

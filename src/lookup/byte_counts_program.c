@@ -7,7 +7,6 @@
 
 #include <errno.h>
 #include <netinet/in.h>
-#include <stdbool.h>
 #include <sys/socket.h>
 
 #include "fastnet/array.h"

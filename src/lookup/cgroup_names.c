@@ -5,7 +5,6 @@
  * with either of two drivers ("systemd": PREFIX-ID.scope; "cgroupfs": directories), by the kubelet
  * (pkg/kubelet/cm), by lxc.container.conf(5) and by systemd-nspawn(1).
  */
-#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 

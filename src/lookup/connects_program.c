@@ -7,7 +7,6 @@
 
 #include <errno.h>
 #include <netinet/tcp.h>
-#include <string.h>
 
 #include "fastnet/array.h"
 #include "fastnet/kernel_abi.h"

@@ -2,7 +2,6 @@
 #include "fastnet/bpf_map.h"
 
 #include <errno.h>
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>

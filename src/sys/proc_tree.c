@@ -10,7 +10,6 @@
 #include <linux/magic.h>
 #include <linux/openat2.h>
 #include <poll.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>

@@ -4,7 +4,6 @@
 #define FASTNET_RECORD_FLOW_H
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 #include "fastnet/address.h"

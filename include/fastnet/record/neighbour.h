@@ -3,7 +3,6 @@
 #ifndef FASTNET_RECORD_NEIGHBOUR_H
 #define FASTNET_RECORD_NEIGHBOUR_H
 
-#include <stddef.h>
 #include <stdint.h>
 
 #include "fastnet/address.h"

@@ -16,7 +16,6 @@
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <stdint.h>
-#include <string.h>
 
 #include "backend/socket/sock_diag.h"
 #include "fastnet/kernel_number.h"

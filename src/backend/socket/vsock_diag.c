@@ -4,7 +4,6 @@
 #include "backend/socket/decode.h"
 
 #include <errno.h>
-#include <linux/types.h>
 #include <linux/vm_sockets_diag.h>
 #include <sys/socket.h>
 

@@ -3,7 +3,6 @@
 #include "backend/socket/decode.h"
 
 #include <errno.h>
-#include <linux/types.h>
 #include <linux/xdp_diag.h>
 #include <sys/socket.h>
 

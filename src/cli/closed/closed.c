@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* fastnet closed: connections as they end, with what they carried and whose they were. */
 #include <linux/sock_diag.h>
-#include <netinet/in.h>
 
 #include "cli/command.h"
 #include "cli/personality.h"

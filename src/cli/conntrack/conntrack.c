@@ -3,9 +3,6 @@
  * conntrack-tools conntrack, its reading side: what its options list, and its exit statuses. The
  * layout is made by format/flow/layout_conntrack.c.
  */
-#include <stdio.h>
-#include <string.h>
-#include <sys/socket.h>
 
 #include "cli/command.h"
 #include "cli/conntrack/conntrack_options.h"

@@ -5,7 +5,6 @@
 #include <linux/netfilter/nf_conntrack_common.h>
 #include <netdb.h>
 #include <netinet/in.h>
-#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 #include <sys/socket.h>

@@ -2,9 +2,7 @@
 /* fastnet's own list of all neighbours: its command line, which of them, and which columns. */
 #include "cli/neigh/neigh.h"
 
-#include <linux/neighbour.h>
 #include <stdio.h>
-#include <string.h>
 #include <sys/socket.h>
 
 #include "cli/command.h"

@@ -4,7 +4,6 @@
  * format/socket/layout_netstat.c.
  */
 #include <netinet/in.h>
-#include <stdio.h>
 #include <unistd.h>
 
 #include "cli/command.h"

@@ -4,7 +4,6 @@
 #define CLI_SS_SS_SELECTION_H
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 /* The tables that -A names, in the order of the output. */

@@ -4,7 +4,6 @@
  * counter in the words of netstat. If netstat does not know a counter, the line has the kernel's
  * name and the indentation of the line before it; and there is no line if the counter is 0.
  */
-#include <string.h>
 
 #include "fastnet/layouts.h"
 #include "fastnet/text.h"

@@ -3,7 +3,6 @@
 #ifndef FORMAT_COUNTER_STATISTICS_TEXTS_H
 #define FORMAT_COUNTER_STATISTICS_TEXTS_H
 
-#include <stdbool.h>
 #include <stddef.h>
 
 #include "fastnet/record.h"

@@ -12,7 +12,6 @@
 #define FORMAT_FIELDS_FIELDS_H
 
 #include <string.h>
-#include <sys/socket.h>
 
 #include "fastnet/array.h"
 #include "fastnet/field.h"

@@ -3,7 +3,6 @@
 #ifndef FORMAT_FLOW_LAYOUT_CONNTRACK_H
 #define FORMAT_FLOW_LAYOUT_CONNTRACK_H
 
-#include <sys/socket.h>
 #include <time.h>
 
 #include "fastnet/flow_names.h"

@@ -6,7 +6,6 @@
  */
 #include <linux/netfilter/nf_conntrack_common.h>
 #include <netinet/in.h>
-#include <string.h>
 
 #include "fastnet/flow_names.h"
 #include "fastnet/layouts.h"

@@ -4,7 +4,6 @@
  * function says otherwise.
  */
 #include <linux/inet_diag.h>
-#include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <string.h>
 
