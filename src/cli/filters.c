@@ -68,17 +68,12 @@ static const struct option of_drops[] = {WHERE("'process != null'"), PORT, HOST,
 
 static const struct option of_traffic[] = {WHERE("'packets > 9'"), PORT, HOST, OF_OWNERS};
 
-#define TABLE(options)                                                                             \
-    {                                                                                              \
-        groups, COUNT(groups), options, COUNT(options)                                             \
-    }
-
-const struct option_table filters_of_sockets = TABLE(of_sockets);
-const struct option_table filters_of_flows = TABLE(of_flows);
-const struct option_table filters_of_neighbours = TABLE(of_neighbours);
-const struct option_table filters_of_findings = TABLE(of_findings);
-const struct option_table filters_of_drops = TABLE(of_drops);
-const struct option_table filters_of_traffic = TABLE(of_traffic);
+const struct option_table filters_of_sockets = {groups, 1, of_sockets, COUNT(of_sockets)};
+const struct option_table filters_of_flows = {groups, 1, of_flows, COUNT(of_flows)};
+const struct option_table filters_of_neighbours = {groups, 1, of_neighbours, COUNT(of_neighbours)};
+const struct option_table filters_of_findings = {groups, 1, of_findings, COUNT(of_findings)};
+const struct option_table filters_of_drops = {groups, 1, of_drops, COUNT(of_drops)};
+const struct option_table filters_of_traffic = {groups, 1, of_traffic, COUNT(of_traffic)};
 
 const char *filters_typed(const struct filters *filters, const char *name)
 {

@@ -11,6 +11,8 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "fastnet/array.h"
+
 enum option_argument {
     ARGUMENT_NONE,
     ARGUMENT_REQUIRED,
@@ -93,6 +95,9 @@ struct option_table {
     const struct option *options;
     size_t count;
 };
+
+#define OPTION_TABLE(groups, options)                                                              \
+    (&(const struct option_table){groups, COUNT(groups), options, COUNT(options)})
 
 enum { OPTION_TABLES_MAX = 5 }; /* of a grammar */
 

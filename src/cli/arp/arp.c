@@ -48,9 +48,6 @@ static const struct option options_table[] = {
     OPTION('e', NULL, SHOW, "in Linux style, the default", SETS(linux_style)),
 };
 
-static const struct option_table arp_table = {groups, COUNT(groups), options_table,
-                                              COUNT(options_table)};
-
 static const struct example examples[] = {
     {"-n", "IPv4 neighbours, as numbers"},
     {"-an", "the same, a sentence for each"},
@@ -65,7 +62,7 @@ static const struct example examples[] = {
 const struct grammar arp_grammar = {
     .name = "arp",
     .help = "IPv4 neighbours, as arp lists them",
-    .tables = {&arp_table, &filters_of_neighbours, &common_options},
+    .tables = {OPTION_TABLE(groups, options_table), &filters_of_neighbours, &common_options},
     .kind = &kind_neighbour,
     .usage = "[OPTION]... [HOST]",
     .about = "The IPv4 neighbours of this machine, as arp lists them; fastnet neigh lists all.",

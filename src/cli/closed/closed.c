@@ -5,7 +5,6 @@
 #include "cli/command.h"
 #include "cli/personality.h"
 #include "cli/stream.h"
-#include "fastnet/array.h"
 
 struct closed_command {
     struct common common;  /* first */
@@ -34,9 +33,6 @@ static const struct option options_table[] = {
     OPTION('V', "version", OTHER, "version and build options"),
 };
 
-static const struct option_table closed_table = {groups, COUNT(groups), options_table,
-                                                 COUNT(options_table)};
-
 static const struct example examples[] = {
     {"", "each connection as it ends"},
     {"--port 443", "on a port, at either end"},
@@ -51,7 +47,8 @@ static const struct example examples[] = {
 const struct grammar closed_grammar = {
     .name = "closed",
     .help = "connections as they end: what they carried, and whose they were",
-    .tables = {&closed_table, &filters_of_sockets, &common_options, &common_options_of_owners},
+    .tables = {OPTION_TABLE(groups, options_table), &filters_of_sockets, &common_options,
+               &common_options_of_owners},
     .kind = &kind_socket,
     .usage = "[OPTION]...",
     .about = "Shows each connection when it ends: its bytes, its age, and whose it was.",

@@ -142,9 +142,6 @@ static const struct option options_table[] = {
     CHANGE('R', "load-file", TAKES("FILE")),
 };
 
-static const struct option_table conntrack_table_of_options = {groups, COUNT(groups), options_table,
-                                                               COUNT(options_table)};
-
 /* Says where help is. */
 static void hint(const char *program)
 {
@@ -174,7 +171,7 @@ static const struct example examples[] = {
 const struct grammar conntrack_grammar = {
     .name = "conntrack",
     .help = "the flows that the kernel tracks",
-    .tables = {&conntrack_table_of_options, &filters_of_flows, &common_options},
+    .tables = {OPTION_TABLE(groups, options_table), &filters_of_flows, &common_options},
     .kind = &kind_flow,
     .listed = listed,
     .listed_count = COUNT(listed),

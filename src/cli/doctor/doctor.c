@@ -42,9 +42,6 @@ static const struct option options_table[] = {
     OPTION('V', "version", OTHER, "version and build options"),
 };
 
-static const struct option_table doctor_table = {groups, COUNT(groups), options_table,
-                                                 COUNT(options_table)};
-
 static const struct example examples[] = {
     {"", "what is wrong"},
     {"--for=0", "what one reading shows"},
@@ -61,7 +58,8 @@ static const struct listed listed[] = {{OPTION_EXPOSED, &kind_socket, NULL}};
 const struct grammar doctor_grammar = {
     .name = "doctor",
     .help = "what is wrong with this machine's network, and what to do",
-    .tables = {&doctor_table, &filters_of_findings, &common_options, &common_options_of_owners},
+    .tables = {OPTION_TABLE(groups, options_table), &filters_of_findings, &common_options,
+               &common_options_of_owners},
     .kind = &kind_finding,
     .listed = listed,
     .listed_count = COUNT(listed),

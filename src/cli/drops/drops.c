@@ -8,7 +8,6 @@
 
 #include "cli/command.h"
 #include "cli/personality.h"
-#include "fastnet/array.h"
 #include "fastnet/report.h"
 
 enum { FOR_MS = 5000 };
@@ -33,9 +32,6 @@ static const struct option options_table[] = {
     OPTION('V', "version", OTHER, "version and build options"),
 };
 
-static const struct option_table drops_table = {groups, COUNT(groups), options_table,
-                                                COUNT(options_table)};
-
 static const struct example examples[] = {
     {"", "what is dropped within 5 s"},
     {"--for 60 --all-netns", "... in a minute, everywhere"},
@@ -49,7 +45,8 @@ static const struct example examples[] = {
 const struct grammar drops_grammar = {
     .name = "drops",
     .help = "packets that the kernel drops: why, where, and for whom",
-    .tables = {&drops_table, &filters_of_drops, &common_options, &common_options_of_owners},
+    .tables = {OPTION_TABLE(groups, options_table), &filters_of_drops, &common_options,
+               &common_options_of_owners},
     .kind = &kind_drop,
     .usage = "[OPTION]...",
     .about = "Watches for packets that the kernel drops, and says why, where, and for whom.",

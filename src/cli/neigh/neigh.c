@@ -33,9 +33,6 @@ static const struct option options_table[] = {
     OPTION('V', "version", OTHER, "version and build options"),
 };
 
-static const struct option_table neigh_table = {groups, COUNT(groups), options_table,
-                                                COUNT(options_table)};
-
 static const struct listed listed[] = {{OPTION_USAGE, &kind_neighbour_usage, NULL}};
 
 static const struct example examples[] = {
@@ -53,7 +50,7 @@ static const struct example examples[] = {
 const struct grammar neigh_grammar = {
     .name = "neigh",
     .help = "all neighbours, IPv4 and IPv6, in every state",
-    .tables = {&neigh_table, &filters_of_neighbours, &common_options},
+    .tables = {OPTION_TABLE(groups, options_table), &filters_of_neighbours, &common_options},
     .kind = &kind_neighbour,
     .listed = listed,
     .listed_count = COUNT(listed),

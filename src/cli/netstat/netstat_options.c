@@ -72,9 +72,6 @@ static const struct option options_table[] = {
     OPTION('d', NULL, 0, NULL),
 };
 
-static const struct option_table netstat_table = {groups, COUNT(groups), options_table,
-                                                  COUNT(options_table)};
-
 /* In a table of its own, so that no abbreviation of netstat's own options becomes ambiguous. */
 static const char *const own_groups[] = {NULL};
 static const struct option own_options[] = {
@@ -83,7 +80,6 @@ static const struct option own_options[] = {
     STRICT_INTERVAL_OPTION(0),
     LONG(OPTION_SUMMARY, "summary", 0, SUMMARY_HELP, .newer = true),
 };
-static const struct option_table own_table = {own_groups, 1, own_options, COUNT(own_options)};
 
 static const struct listed listed[] = {
     {'r', &kind_route, NULL},
@@ -113,8 +109,8 @@ static const struct example examples[] = {
 const struct grammar netstat_grammar = {
     .name = "netstat",
     .help = "sockets, and the other tables of netstat",
-    .tables = {&netstat_table, &own_table, &filters_of_sockets, &common_options,
-               &common_options_of_owners},
+    .tables = {OPTION_TABLE(groups, options_table), OPTION_TABLE(own_groups, own_options),
+               &filters_of_sockets, &common_options, &common_options_of_owners},
     .kind = &kind_socket,
     .listed = listed,
     .listed_count = COUNT(listed),

@@ -62,9 +62,6 @@ static const struct option options_table[] = {
     OPTION('V', "version", OTHER, "version and build options"),
 };
 
-static const struct option_table sockets_table = {groups, COUNT(groups), options_table,
-                                                  COUNT(options_table)};
-
 static const struct listed listed[] = {{OPTION_SUMMARY, &kind_summary, NULL}};
 
 static const struct example examples[] = {
@@ -86,7 +83,8 @@ static const struct example examples[] = {
 const struct grammar sockets_grammar = {
     .name = "sockets",
     .help = "sockets for people: owners first, as wide as the terminal",
-    .tables = {&sockets_table, &filters_of_sockets, &common_options, &common_options_of_owners},
+    .tables = {OPTION_TABLE(groups, options_table), &filters_of_sockets, &common_options,
+               &common_options_of_owners},
     .kind = &kind_socket,
     .listed = listed,
     .listed_count = COUNT(listed),
@@ -134,7 +132,7 @@ static const char *command_for_attention(const struct sockets_options *options,
     if (!stream)
         return NULL;
     fputs(strcmp(common->program, "sockets") == 0 ? "sockets" : "fastnet s", stream);
-    common_put_letters(stream, &sockets_table, WHICH, common);
+    common_put_letters(stream, common->grammar->tables[0], WHICH, common);
     fputs(" --attention", stream);
     common_put_filters(stream, common);
     if (common->proc_root)

@@ -95,9 +95,6 @@ static const struct option options_table[] = {
     LONG(OPTION_BPF_MAP_ID, "bpf-map-id", SHOW, "... of one map", TAKES("ID")),
 };
 
-static const struct option_table ss_table = {groups, COUNT(groups), options_table,
-                                             COUNT(options_table)};
-
 /* In a table of its own, so that no abbreviation of ss's own options becomes ambiguous. */
 static const char *const own_groups[] = {NULL};
 static const struct option own_options[] = {
@@ -106,7 +103,6 @@ static const struct option own_options[] = {
     NONZERO_OPTION(0),
     STRICT_INTERVAL_OPTION(0),
 };
-static const struct option_table own_table = {own_groups, 1, own_options, COUNT(own_options)};
 
 static const struct listed listed[] = {{'s', &kind_counter, NULL}};
 static const struct example examples[] = {
@@ -126,8 +122,8 @@ static const struct example examples[] = {
 const struct grammar ss_grammar = {
     .name = "ss",
     .help = "sockets of every family, as ss lists them",
-    .tables = {&ss_table, &own_table, &filters_of_sockets, &common_options,
-               &common_options_of_owners},
+    .tables = {OPTION_TABLE(groups, options_table), OPTION_TABLE(own_groups, own_options),
+               &filters_of_sockets, &common_options, &common_options_of_owners},
     .kind = &kind_socket,
     .listed = listed,
     .listed_count = COUNT(listed),
