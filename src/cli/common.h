@@ -83,6 +83,8 @@ enum { OPTION_HELP = 999 };
          .member = offsetof(struct common, strict_interval), .newer = true)
 #define DELTA_OPTION(group, help)                                                                  \
     LONG(THIS_ROW, "delta", group, help, .member = offsetof(struct common, delta))
+#define FOR_OPTION(group, help, ...)                                                               \
+    LONG(THIS_ROW, "for", group, help, TAKES("SECONDS"), .form = FORM_SECONDS, __VA_ARGS__)
 #define NONZERO_OPTION(group)                                                                      \
     LONG(THIS_ROW, "nonzero", group, "with --delta: only rows whose counters moved",               \
          .member = offsetof(struct common, nonzero), .newer = true)

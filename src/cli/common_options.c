@@ -305,6 +305,12 @@ static int take_option(const struct option *option, const char *argument, void *
         return take_other(parsing, option, argument);
     if (option->form == FORM_WORD)
         return take_word(common, option, argument);
+    if (option->form == FORM_SECONDS) {
+        const int status = common_seconds(common, "--for", argument, member);
+        return status || !option->value || *(unsigned *)member
+                   ? status
+                   : common_misuse(common, "--for=0 sees nothing: %s", option->value);
+    }
     if (option->number)
         *(unsigned *)member = option->number;
     else if (option->argument == ARGUMENT_NONE)

@@ -23,10 +23,11 @@ enum option_argument {
 
 /* What the argument of an option is. */
 enum option_form {
-    FORM_LIST, /* values of the columns, as --where takes them */
-    FORM_TEXT, /* a text, in which no sign means anything; the last one counts */
-    FORM_WORD, /* one of the choices: its number among them is the value of an enum */
-    FORM_OWN,  /* from here on: forms of the personality, which takes the option itself */
+    FORM_LIST,    /* values of the columns, as --where takes them */
+    FORM_TEXT,    /* a text, in which no sign means anything; the last one counts */
+    FORM_WORD,    /* one of the choices: its number among them is the value of an enum */
+    FORM_SECONDS, /* a time: milliseconds in an unsigned */
+    FORM_OWN,     /* from here on: forms of the personality, which takes the option itself */
 };
 
 struct option {
@@ -37,7 +38,8 @@ struct option {
     bool newer : 1;     /* an abbreviation shared with an older option means that one */
     /*
      * Bytes from the start of the personality's options to what this one sets: a bool if it takes
-     * no argument, a const char * if it takes one, or an enum. 0: it means more than that.
+     * no argument, a const char * if it takes one, or what its form says. 0: it means more than
+     * that.
      */
     uint16_t member;
     const char *name;    /* without the dashes; NULL: none */
@@ -49,7 +51,8 @@ struct option {
      * them refuses the option. NULL: the argument is a condition of --where.
      */
     const char *columns;
-    const char *value; /* what stands for the argument of an option that takes none */
+    /* What stands for the argument of an option that takes none; FORM_SECONDS: why 0 is refused. */
+    const char *value;
     uint8_t form;      /* enum option_form */
     uint8_t protocols; /* the option goes with these and ... */
     uint16_t commands; /* ... with these, as the personality numbers them; 0: with all */

@@ -13,8 +13,6 @@ struct closed_command {
     bool nothing; /* cppcheck-suppress unusedStructMember ; letters that have no effect */
 };
 
-enum { OPTION_FOR = 256 };
-
 enum { WHICH, SHOW, OTHER };
 static const char *const groups[] = {"Which connections", "How they are shown", "About fastnet"};
 
@@ -26,7 +24,8 @@ static const struct option options_table[] = {
     OPTION('a', "all", WHICH, "also sockets without a peer, such as listeners", SETS(all)),
     OPTION('4', "ipv4", WHICH, "IPv4 only", SETS(inet)),
     OPTION('6', "ipv6", WHICH, "IPv6 only", SETS(inet6)),
-    LONG(OPTION_FOR, "for", SHOW, "how long (default: until ctrl-C)", TAKES("SECONDS")),
+    FOR_OPTION(SHOW, "how long (default: until ctrl-C)", SETS(milliseconds),
+               .value = "connections are only seen while fastnet watches"),
     OPTION('n', "numeric", SHOW, "no effect: addresses and ports are numbers", SETS(nothing)),
     OPTION('p', NULL, SHOW, "no effect: processes are always shown", SETS(nothing)),
     HELP_OPTIONS(OTHER),
@@ -58,19 +57,6 @@ const struct grammar closed_grammar = {
     .page = "fastnet-closed",
     .version = "backends: sock_diag netlink; BPF at sock:inet_sock_set_state",
 };
-
-static int take_option(const struct option *option, const char *argument, void *arg)
-{
-    struct closed_command *command = arg;
-
-    if (option->id != OPTION_FOR)
-        return filters_misuse_operand(&command->common, &kind_socket, argument);
-    const int status = common_seconds(&command->common, "--for", argument, &command->milliseconds);
-    if (status || command->milliseconds)
-        return status;
-    return common_misuse(&command->common, "--for=0 sees nothing: connections are only seen while "
-                                           "fastnet watches");
-}
 
 /* The kinds of events (struct query_events). */
 static unsigned kinds_of(const struct closed_command *command)
@@ -133,7 +119,7 @@ int closed_run(int argc, char *const argv[])
     struct closed_command command = {.milliseconds = 0};
     bool done = false;
     const int status =
-        common_parse(&command.common, &closed_grammar, argc, argv, take_option, &command, &done);
+        common_parse(&command.common, &closed_grammar, argc, argv, NULL, NULL, &done);
     const struct common *common = &command.common;
 
     if (status || done)

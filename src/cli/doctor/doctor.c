@@ -17,7 +17,7 @@ enum { FOR_MS = 5000 };
 enum { STATUS_WARNING = 10, STATUS_FAULT = 20 };
 enum { NAGIOS_OK, NAGIOS_WARNING, NAGIOS_CRITICAL, NAGIOS_UNKNOWN };
 
-enum { OPTION_FOR = 256, OPTION_ONLY, OPTION_SKIP, OPTION_LIST, OPTION_EXPOSED, OPTION_NAGIOS };
+enum { OPTION_ONLY = 256, OPTION_SKIP, OPTION_LIST, OPTION_EXPOSED, OPTION_NAGIOS };
 
 enum { WHAT, SHOW, OTHER };
 static const char *const groups[] = {"What to look at", "How it is shown", "About fastnet"};
@@ -27,8 +27,7 @@ static const char *const groups[] = {"What to look at", "How it is shown", "Abou
 #define CHOICES_RULES "!fastnet doctor --list --no-header 2>/dev/null | cut -d\" \" -f1"
 
 static const struct option options_table[] = {
-    LONG(OPTION_FOR, "for", WHAT, "seconds between two readings (default 5; 0: one)",
-         TAKES("SECONDS")),
+    FOR_OPTION(WHAT, "seconds between two readings (default 5; 0: one)", SETS(milliseconds)),
     LONG(OPTION_ONLY, "only", WHAT, "only these rules", TAKES("A,B,..."), OF(CHOICES_RULES)),
     LONG(OPTION_SKIP, "skip", WHAT, "all but these rules", TAKES("A,B,..."), OF(CHOICES_RULES)),
     LONG(OPTION_LIST, "list", WHAT, "the rules, instead of findings", SETS(list)),
@@ -110,8 +109,6 @@ static int take_option(const struct option *option, const char *argument, void *
     int status;
 
     switch (option->id) {
-    case OPTION_FOR:
-        return common_seconds(&command->common, "--for", argument, &command->milliseconds);
     case OPTION_ONLY:
         status = take_rules(command, argument, &rules);
         command->rules &= status ? 0 : rules;
@@ -125,7 +122,7 @@ static int take_option(const struct option *option, const char *argument, void *
     }
 }
 
-int doctor_parse(struct doctor_command *command, int argc, char *const argv[], bool *done)
+static int parse(struct doctor_command *command, int argc, char *const argv[], bool *done)
 {
     int status;
 
@@ -255,7 +252,7 @@ int doctor_run(int argc, char *const argv[])
 {
     struct doctor_command command = {.rules = 0};
     bool done = false;
-    const int status = doctor_parse(&command, argc, argv, &done);
+    const int status = parse(&command, argc, argv, &done);
 
     /*
      * A plugin that is called wrongly knows nothing, so its status must not be that of a fault.

@@ -15,9 +15,6 @@ struct doctor_command {
     bool list, exposed, nagios, verbose;
 };
 
-/* As common_parse(). */
-int doctor_parse(struct doctor_command *command, int argc, char *const argv[], bool *done);
-
 /* Lists sockets that other machines can reach. Returns the exit status. */
 int doctor_exposed(const struct doctor_command *command);
 

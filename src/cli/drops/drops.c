@@ -18,13 +18,13 @@ struct drops_command {
     bool all;
 };
 
-enum { OPTION_FOR = 256 };
-
 enum { WHAT, SHOW, OTHER };
 static const char *const groups[] = {"What to watch", "How it is shown", "About fastnet"};
 
 static const struct option options_table[] = {
-    LONG(OPTION_FOR, "for", WHAT, "how long to watch (default 5 seconds)", TAKES("SECONDS")),
+    FOR_OPTION(WHAT, "how long to watch (default 5 seconds)",
+               .member = offsetof(struct drops_command, milliseconds),
+               .value = "drops are only seen while fastnet watches"),
     OPTION('a', "all", WHAT, "also drops that nobody misses",
            .member = offsetof(struct drops_command, all)),
     INTERVAL_OPTION(SHOW),
@@ -56,19 +56,6 @@ const struct grammar drops_grammar = {
     .page = "fastnet-drops",
     .version = "backends: BPF at skb:kfree_skb, counters",
 };
-
-static int take_option(const struct option *option, const char *argument, void *arg)
-{
-    struct drops_command *command = arg;
-
-    if (option->id != OPTION_FOR)
-        return filters_misuse_operand(&command->common, &kind_drop, argument);
-    const int status = common_seconds(&command->common, "--for", argument, &command->milliseconds);
-    if (status || command->milliseconds)
-        return status;
-    return common_misuse(&command->common, "--for=0 sees nothing: drops are only seen while "
-                                           "fastnet watches");
-}
 
 /* --- What has no row -------------------------------------------------------------------------- */
 
@@ -136,8 +123,7 @@ int drops_run(int argc, char *const argv[])
 {
     struct drops_command command = {.milliseconds = 0};
     bool done = false;
-    int status =
-        common_parse(&command.common, &drops_grammar, argc, argv, take_option, &command, &done);
+    int status = common_parse(&command.common, &drops_grammar, argc, argv, NULL, NULL, &done);
     const struct common *common = &command.common;
     struct drops_options options;
     struct drops *drops;
