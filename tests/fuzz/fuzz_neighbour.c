@@ -12,8 +12,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "backend/neighbour/neighbour_usage.h"
-#include "backend/neighbour/proc_arp.h"
+#include "backend/neighbour/decode.h"
 #include "backend/proc/lines.h"
 #include "backend/proc/stat_file.h"
 #include "datagrams.h"

@@ -10,8 +10,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "backend/flow/decode.h"
 #include "backend/flow/flow_usage.h"
-#include "backend/flow/proc_conntrack.h"
 #include "backend/proc/lines.h"
 #include "backend/proc/stat_file.h"
 #include "fuzz.h"

@@ -10,8 +10,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "backend/counter/proc_snmp.h"
-#include "backend/counter/proc_softnet.h"
+#include "backend/counter/decode.h"
 #include "backend/group/proc_igmp.h"
 #include "backend/proc/proc_file.h"
 #include "backend/summary/summary.h"

@@ -12,8 +12,7 @@
 
 #include "backend/interface/decode.h"
 #include "backend/proc/lines.h"
-#include "backend/route/proc_route.h"
-#include "backend/route/route_decode.h"
+#include "backend/route/decode.h"
 #include "fastnet/lookup.h"
 #include "fastnet/route.h"
 #include "fuzz.h"

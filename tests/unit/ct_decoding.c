@@ -8,7 +8,7 @@
 #include <string.h>
 #include <sys/socket.h>
 
-#include "backend/flow/ctnetlink_decode.h"
+#include "backend/flow/decode.h"
 #include "kit.h"
 
 static size_t copy_text(char copy[CT_TEXT_MAX], const struct text *text)

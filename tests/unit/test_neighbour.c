@@ -7,7 +7,7 @@
 #include <string.h>
 #include <sys/socket.h>
 
-#include "backend/neighbour/neighbour.h"
+#include "backend/neighbour/decode.h"
 #include "fastnet/kernel_abi.h"
 #include "kit.h"
 #include "predicates.h"

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <sys/socket.h>
 
-#include "backend/neighbour/proc_arp.h"
+#include "backend/neighbour/decode.h"
 #include "backend/proc/lines.h"
 #include "fastnet/predicate.h"
 #include "kit.h"

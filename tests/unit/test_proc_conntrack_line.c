@@ -8,7 +8,7 @@
 #include <string.h>
 #include <sys/socket.h>
 
-#include "backend/flow/proc_conntrack.h"
+#include "backend/flow/decode.h"
 #include "backend/proc/lines.h"
 #include "kit.h"
 

@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "backend/counter/proc_snmp.h"
+#include "backend/counter/decode.h"
 #include "kit.h"
 
 /* --- Lines ------------------------------------------------------------------------------------ */

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "backend/counter/proc_softnet.h"
+#include "backend/counter/decode.h"
 #include "kit.h"
 
 static int say(const struct record *record, void *arg)

@@ -9,8 +9,7 @@
 #include <sys/socket.h>
 
 #include "backend/proc/lines.h"
-#include "backend/route/proc_route.h"
-#include "backend/route/route_decode.h"
+#include "backend/route/decode.h"
 #include "fastnet/route.h"
 #include "kit.h"
 

@@ -5,7 +5,7 @@
  * in the same order as netstat reads them. sockstat and sockstat6 count sockets, in one line for
  * each protocol.
  */
-#include "backend/counter/proc_snmp.h"
+#include "backend/counter/decode.h"
 
 #include <errno.h>
 #include <stdlib.h>

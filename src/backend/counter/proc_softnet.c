@@ -3,7 +3,7 @@
  * What each processor did with received packets, from /proc/net/softnet_stat. Every namespace has
  * this file, with the numbers of the whole machine.
  */
-#include "backend/counter/proc_softnet.h"
+#include "backend/counter/decode.h"
 
 #include <errno.h>
 #include <inttypes.h>

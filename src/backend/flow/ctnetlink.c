@@ -10,8 +10,8 @@
 #include <sys/socket.h>
 
 #include "backend/explanation.h"
-#include "backend/flow/ctnetlink_decode.h"
 #include "backend/flow/ctnetlink_filter.h"
+#include "backend/flow/decode.h"
 #include "backend/flow/flow_usage.h"
 #include "backend/netlink/netlink.h"
 #include "fastnet/array.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "backend/flow/ctnetlink_decode.h"
+#include "backend/flow/decode.h"
 
 #include <errno.h>
 #include <linux/netfilter/nfnetlink.h>

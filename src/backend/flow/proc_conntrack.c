@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Connection tracking from /proc: the tables, their sizes, their counters. */
-#include "backend/flow/proc_conntrack.h"
+#include "backend/flow/decode.h"
 
 #include <errno.h>
 #include <linux/netfilter/nf_conntrack_common.h>

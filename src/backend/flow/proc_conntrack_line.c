@@ -13,8 +13,8 @@
 /* These come after netinet/in.h, because linux/in.h then does not define the same again. */
 #include <linux/netfilter/nf_conntrack_common.h>
 
+#include "backend/flow/decode.h"
 #include "backend/flow/flow_identity.h"
-#include "backend/flow/proc_conntrack.h"
 #include "backend/proc/lines.h"
 #include "backend/proc/scan.h"
 #include "fastnet/array.h"

@@ -3,7 +3,7 @@
  * Neighbours by rtnetlink(7): one dump of what the kernel resolved, one of what it answers for.
  * Sources: linux/neighbour.h, net/core/neighbour.c (neigh_fill_info, pneigh_fill_info).
  */
-#include "backend/neighbour/neighbour.h"
+#include "backend/neighbour/decode.h"
 
 #include <errno.h>
 #include <libmnl/libmnl.h>

@@ -4,7 +4,7 @@
  * but one of the numbers of /proc, also in a network namespace, where /proc has none of them.
  * Source: neightbl_fill_info() of net/core/neighbour.c.
  */
-#include "backend/neighbour/neighbour_usage.h"
+#include "backend/neighbour/decode.h"
 
 #include <errno.h>
 #include <libmnl/libmnl.h>

@@ -4,7 +4,7 @@
  * of the state only whether an entry is complete and whether it is permanent. The kernel writes it
  * in net/ipv4/arp.c, arp_seq_show().
  */
-#include "backend/neighbour/proc_arp.h"
+#include "backend/neighbour/decode.h"
 
 #include <errno.h>
 #include <linux/neighbour.h>

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <sys/socket.h>
 
-#include "backend/neighbour/neighbour_usage.h"
+#include "backend/neighbour/decode.h"
 #include "backend/proc/stat_file.h"
 #include "fastnet/array.h"
 #include "fastnet/report.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Routes from /proc/net/route and /proc/net/ipv6_route. */
-#include "backend/route/proc_route.h"
+#include "backend/route/decode.h"
 
 #include <errno.h>
 #include <linux/route.h>

@@ -8,8 +8,7 @@
 
 #include "backend/netlink/netlink.h"
 #include "backend/proc/lines.h"
-#include "backend/route/proc_route.h"
-#include "backend/route/route_decode.h"
+#include "backend/route/decode.h"
 #include "fastnet/predicate.h"
 #include "fastnet/query.h"
 #include "fastnet/report.h"

@@ -4,7 +4,7 @@
  * as the kernel makes it: fib_flag_trans() and fib_route_seq_show() of net/ipv4/fib_trie.c,
  * ipv6_route_native_seq_show() of net/ipv6/ip6_fib.c, ip6_route_info_create() of net/ipv6/route.c.
  */
-#include "backend/route/route_decode.h"
+#include "backend/route/decode.h"
 
 #include <errno.h>
 #include <linux/ipv6_route.h>

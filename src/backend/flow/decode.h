@@ -1,11 +1,27 @@
 /* SPDX-License-Identifier: MIT */
-/* Decoders for lines of netfilter's files in /proc/net. */
-#ifndef BACKEND_FLOW_PROC_CONNTRACK_H
-#define BACKEND_FLOW_PROC_CONNTRACK_H
+/* Flows and expectations from ctnetlink, and from lines of netfilter's files: decoders. */
+#ifndef BACKEND_FLOW_DECODE_H
+#define BACKEND_FLOW_DECODE_H
+
+#include <linux/netlink.h>
 
 #include "fastnet/query.h"
 
 struct line;
+
+/*
+ * Each fills in a record from one message, whose length is that of the memory behind it. What an
+ * attribute lacks, or is too short for, is a field that the record lacks. Returns 0, or -EBADMSG:
+ * not even the beginning is there, or something in it is no attribute; what was understood before
+ * that is in the record then, and has says so.
+ */
+int ctnetlink_decode_flow(const struct nlmsghdr *message, struct record *record);
+int ctnetlink_decode_expectation(const struct nlmsghdr *message, struct record *record);
+int ctnetlink_decode_flow_statistics(const struct nlmsghdr *message, struct record *record);
+int ctnetlink_decode_expectation_statistics(const struct nlmsghdr *message, struct record *record);
+
+/* CTA_STATS_GLOBAL_*: how many entries there are, and may be. */
+int ctnetlink_decode_usage(const struct nlmsghdr *message, struct record *record);
 
 /*
  * Fill the record from one line of PROC_ROOT/net/nf_conntrack (ct_seq_show() of the kernel's

@@ -1,14 +1,29 @@
 /* SPDX-License-Identifier: MIT */
-/* How full the tables of neighbours are: what its two backends share, and their decoders. */
-#ifndef BACKEND_NEIGHBOUR_NEIGHBOUR_USAGE_H
-#define BACKEND_NEIGHBOUR_NEIGHBOUR_USAGE_H
+/* Decoders of neighbours, and of how full their tables are. */
+#ifndef BACKEND_NEIGHBOUR_DECODE_H
+#define BACKEND_NEIGHBOUR_DECODE_H
 
 #include <linux/netlink.h>
 
 #include "fastnet/query.h"
 
+struct line;
 struct stat_file;
 struct stat_values;
+
+/*
+ * Fills the record from one RTM_NEWNEIGH message; attributes that are unknown, or shorter than they
+ * have to be, are skipped. Returns 0; -EAFNOSUPPORT for another family than IPv4 and IPv6, as a
+ * bridge's forwarding table has; -EBADMSG when the message is too short, has no address, or its
+ * attributes do not end where it does.
+ */
+int neighbour_decode(const struct nlmsghdr *message, struct record *record);
+
+/*
+ * Fills the record from one line of PROC_ROOT/net/arp. Returns 0, or -EBADMSG if the line does not
+ * have that form; the record is then of no use.
+ */
+int proc_arp_decode(const struct line *line, struct record *record);
 
 /*
  * Fills the record from one RTM_NEWNEIGHTBL. Returns 0; -EAFNOSUPPORT for a table of another family
