@@ -78,7 +78,8 @@ struct screen_ops {
     int (*read_events)(struct screen_state *state);
 };
 
-/* The table, until somebody ends it. These options are completed. Returns the exit status. */
+/* The table, until somebody ends it (run.c). These options are completed. Returns the exit status.
+ */
 int screen_run(struct screen_state *state, struct sink_options *options, const struct field *event);
 
 int screen_draw(struct screen_state *state);

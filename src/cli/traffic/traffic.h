@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the files of fastnet traffic share: traffic.c lists, live.c is the table on a terminal. */
+/* What the files of fastnet traffic share. traffic.c lists, live.c is the table on a terminal. */
 #ifndef CLI_TRAFFIC_TRAFFIC_H
 #define CLI_TRAFFIC_TRAFFIC_H
 
@@ -23,7 +23,7 @@ struct traffic_listing {
     struct listing_command *command;
 };
 
-/* How much of what an interface counted these flows are. Its name is not escaped. */
+/* How much of what an interface counted these flows are (share.c). Its name is not escaped. */
 enum { SHARE_TEXT = 200 };
 void traffic_put_share(const struct traffic_share *share, bool filtered, char text[SHARE_TEXT]);
 

@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: MIT */
+/* The life of a table on a terminal: it waits, looks, and takes keys, until somebody ends it. */
+#include "cli/live/screen.h"
+
+#include "cli/live/terminal.h"
+#include "fastnet/clock.h"
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const uint64_t NOTED = 5 * CLOCK_SECOND;
+
+/* What went wrong is said at the bottom, each thing once; all of it is printed at the end. */
+static void note_problem(struct screen_state *state)
+{
+    const uint64_t now = clock_nanoseconds(CLOCK_MONOTONIC);
+
+    if (*state->message && state->noted_at && now - state->noted_at > NOTED)
+        *state->message = '\0';
+    if (!*state->message)
+        state->noted_at = 0;
+    if (state->report.count == state->noted || *state->message || state->typing)
+        return;
+    screen_say(state, state->report.partial, state->report.lines[state->noted++]);
+    state->noted_at = now;
+}
+
+/* Waits for a key, the next look, or events, which are read ten times a second at most. */
+static bool wait(struct screen_state *state)
+{
+    enum { MOST = 255, PAUSE = 10 };
+    int descriptors[MOST];
+    const uint64_t now = clock_nanoseconds(CLOCK_MONOTONIC);
+    const uint64_t ready = state->events_read + CLOCK_SECOND / PAUSE;
+    const bool has_events = state->ops->descriptors && !state->paused;
+    const size_t count =
+        has_events && now >= ready ? state->ops->descriptors(state, descriptors, MOST) : 0;
+    uint64_t until = state->paused ? now + CLOCK_SECOND : state->next;
+
+    if (has_events && now < ready && ready < until)
+        until = ready;
+    return terminal_wait(until > now ? until - now : 0, descriptors, count);
+}
+
+/* Looks again if it is time, or if events want it. Returns 1 if it did, 0 or -errno. */
+static int look(struct screen_state *state)
+{
+    const uint64_t interval = *state->interval_ms * (CLOCK_SECOND / 1000);
+    const uint64_t now = clock_nanoseconds(CLOCK_MONOTONIC);
+    int error = 0;
+
+    if (state->paused)
+        return 0;
+    if (now >= state->next) {
+        error = state->ops->look(state, false);
+        state->next = state->next + interval > now ? state->next + interval : now + interval;
+        return error < 0 ? error : 1;
+    }
+    if (state->ops->read_events && now >= state->events_read + CLOCK_SECOND / 10) {
+        error = state->ops->read_events(state);
+        state->events_read = now;
+        if (error > 0)
+            error = state->ops->look(state, true);
+    }
+    return error < 0 ? error : 0;
+}
+
+static int go_on(struct screen_state *state)
+{
+    const bool changed = terminal_changed();
+    int error = 0, key;
+
+    if (changed)
+        screen_forget(state->sink);
+    while (error >= 0 && !state->quits && (key = terminal_key()) != KEY_NONE) {
+        error = screen_take_key(state, key);
+        if (error >= 0) /* the next key may mean a row that is shown now */
+            error = screen_draw(state);
+    }
+    if (error >= 0)
+        error = look(state);
+    note_problem(state);
+    return error > 0 || (!error && changed) ? screen_draw(state) : error;
+}
+
+static int run(struct screen_state *state)
+{
+    const uint64_t began = clock_nanoseconds(CLOCK_MONOTONIC), millisecond = CLOCK_SECOND / 1000;
+    const uint64_t end = state->for_ms ? began + state->for_ms * millisecond : UINT64_MAX;
+    int error = state->ops->begin(state);
+
+    state->next = began + *state->interval_ms * millisecond;
+    note_problem(state);
+    if (error >= 0)
+        error = screen_draw(state);
+    while (error >= 0 && !state->quits && clock_nanoseconds(CLOCK_MONOTONIC) < end && wait(state))
+        error = go_on(state);
+    return error;
+}
+
+/* The column that rows are sorted by at first. */
+static size_t sorted_column(const struct screen_state *state)
+{
+    const struct listing_command *command = state->command;
+    size_t found = SIZE_MAX;
+
+    for (size_t i = 0; i < command->shown_count; i++)
+        if (command->shown[i] == state->view->order.field)
+            found = i;
+    return found;
+}
+
+int screen_run(struct screen_state *state, struct sink_options *options, const struct field *event)
+{
+    struct listing_command *command = state->command;
+    const char *program = command->common->program;
+    int error = -ENOMEM;
+
+    options->context = command->context;
+    options->columns = command->shown;
+    options->count = command->shown_count;
+    options->colour = command_colour(command->common);
+    state->where = command->listing.where;
+    state->sorted = sorted_column(state);
+    state->sink = sink_screen_create(options, event);
+    if (state->sink)
+        error = terminal_begin();
+    if (!error) {
+        options->writer->full = WRITER_CAPACITY; /* a frame is one write(2) */
+        error = run(state);
+        terminal_end();
+    }
+    report_print(&state->report, stderr, program);
+    if (error < 0 && error != -EPIPE)
+        fprintf(stderr, "%s: %s\n", program, strerror(-error));
+    where_finish(&state->typed_where);
+    sink_destroy(state->sink);
+    free(state->page);
+    return error < 0 && error != -EPIPE ? STATUS_FAILURE : STATUS_OK;
+}
