@@ -403,6 +403,7 @@ int packet_watch_list(const struct packet_watch *watch, record_fn fn, void *arg)
                 continue;
             packet_flow_tell(&watch->taken[i]->flows[j], watch->totals.from, &record);
             record.traffic.elapsed = watch->totals.elapsed;
+            record.traffic.lost = watch->totals.lost;
             result = fn(&record, arg);
         }
     return result;

@@ -140,12 +140,12 @@ static int list(struct traffic_command *typed, struct traffic *traffic,
         .columns = {typed->live ? "protocol from to packets_per_second bytes_per_second packets "
                                   "frames bytes tcp_flags"
                     : plain     ? "protocol from to packets frames bytes packets_per_second "
-                                  "bytes_per_second tcp_flags"
+                                  "bytes_per_second tcp_flags lost"
                                 : "protocol src dst sport dport packets frames bytes "
-                                  "packets_per_second bytes_per_second tcp_flags first last "
+                                  "packets_per_second bytes_per_second tcp_flags lost first last "
                                   "interface",
                     typed->interface ? NULL : "interface"},
-        .drop = "frames tcp_flags packets_per_second bytes_per_second packets",
+        .drop = "lost frames tcp_flags packets_per_second bytes_per_second packets",
         .whole = "from to",
         .without = typed->live ? NEED_NAMES : 0,
         .listing = {.tables = &table, .table_count = 1, .maker = &maker, .compare = most_first},
