@@ -48,6 +48,7 @@ enum { VALUE_VIEW_MAX = 512 };
 struct value {
     enum value_type type;
     uint8_t family; /* of a link-layer address that is an IP address; else AF_UNSPEC */
+    bool hex;       /* a number without a name is written as 0x88b5 */
     union {
         uint64_t number;
         struct {

@@ -110,7 +110,7 @@ KINDS = [
     ("lldp", NONE, None, [ethernet(0x88cc, bytes(50))]),
     ("802.2", NONE, None, [ethernet(38, bytes.fromhex("424203") + bytes(40))]),
     ("mpls", NONE, None, [ethernet(0x8847, bytes.fromhex("00010140") + bytes(40))]),
-    ("35041", NONE, None, [ethernet(0x88e1, bytes(46))]),
+    ("0x88e1", NONE, None, [ethernet(0x88e1, bytes(46))]),
     # IPv4 whose header is too short; IPv4 that says it is IPv6
     ("ip", NONE, None, [ipv4(17, udp(16), first=0x44), ipv4(17, udp(16), first=0x65)]),
     ("udp", V4, 17, [ethernet(0x8100, b"\0\7\x08\0" + ipv4(17, udp(17))[14:])]),

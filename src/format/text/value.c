@@ -26,7 +26,9 @@ struct text value_text(const struct value *value, char *digits)
         return value->text;
     if (value->name.string)
         return (struct text){value->name.string, strlen(value->name.string)};
-    return (struct text){digits, (size_t)(text_u64(digits, value->name.number) - digits)};
+    char *end = value->hex ? put_hex(PUT(digits, "0x"), value->name.number)
+                           : text_u64(digits, value->name.number);
+    return (struct text){digits, (size_t)(end - digits)};
 }
 
 /* The first set bit from this one on; VALUE_FLAG_BITS when there is none. */
@@ -61,6 +63,7 @@ bool value_next(const struct value *list, size_t *at, struct value *element)
         element->networks.read = list->networks.read;
     } else {
         element->type = VALUE_NAME;
+        element->hex = false;
         element->name.string = i < list->flags.names->count ? list->flags.names->names[i] : NULL;
         element->name.number = i;
     }

@@ -38,6 +38,18 @@ static const char *ethertype_word(uint64_t ethertype)
     return ethertype <= UINT8_MAX ? protocol_word(TRAFFIC_WITHOUT_ETHERTYPE | ethertype) : NULL;
 }
 
+/* Ethertypes are known by their hexadecimal numbers; those of protocols of IP are below them. */
+static struct value word_or_hex(const struct cell *cell)
+{
+    struct value value = named_member(cell);
+
+    value.hex = value.name.number > UINT8_MAX;
+    return value;
+}
+
+#define ETHERTYPE(id, path, function, ...)                                                         \
+    FIELD(id, VALUE_NAME, word_or_hex, __VA_ARGS__, PLAIN(path), .word = function)
+
 static const char *const flags_of_tcp[] = {"FIN", "SYN", "RST", "PSH", "ACK", "URG", "ECE", "CWR"};
 static const struct flag_names tcp_flag_names = {flags_of_tcp, COUNT(flags_of_tcp)};
 
@@ -100,8 +112,9 @@ static struct value view_to(const struct cell *cell)
              __VA_ARGS__)
 /* In the order in which --columns=help lists them. Names and meanings stay once released. */
 static const struct field fields[] = {
-    NAMED(protocol, traffic.protocol, protocol_word, 0,
-          "tcp, udp, icmp ...; where that is not IP, the ethertype: arp, lldp ...", .key = true),
+    ETHERTYPE(protocol, traffic.protocol, protocol_word, 0,
+              "tcp, udp, icmp ...; where that is not IP, the ethertype: arp, lldp ...",
+              .key = true),
     ADDRESS(src, traffic.src, TRAFFIC_ADDRESSES, "address that sends", .key = true),
     ADDRESS(dst, traffic.dst, TRAFFIC_ADDRESSES, "address that it sends to", .key = true),
     NUMBER(sport, traffic.sport, TRAFFIC_PORTS, "port that sends", .port = true, .key = true),
@@ -123,8 +136,8 @@ static const struct field fields[] = {
     GAUGE(lost, traffic.lost, 0,
           "frames of any flow that were lost meanwhile: the same in all rows of a listing",
           .unit = UNIT_PACKETS),
-    NAMED(ethertype, traffic.ethertype, ethertype_word, 0,
-          "ethertype, behind tags of VLANs: ip, ipv6, arp ..."),
+    ETHERTYPE(ethertype, traffic.ethertype, ethertype_word, 0,
+              "ethertype, behind tags of VLANs: ip, ipv6, arp ..."),
     NUMBER(vlan, traffic.vlan, TRAFFIC_VLAN, "VLAN, by the outermost tag", .key = true),
     COMPUTED(src_lladdr, VALUE_LLADDR, lladdr, TRAFFIC_LLADDRS, "link-layer address that sends",
              .key = true),
