@@ -20,7 +20,8 @@ static void note_problem(struct screen_state *state)
         *state->message = '\0';
     if (!*state->message)
         state->noted_at = 0;
-    if (state->report.count == state->noted || *state->message || state->typing)
+    if (state->noted == state->report.count || state->noted == REPORT_LINES || *state->message ||
+        state->typing)
         return;
     screen_say(state, state->report.partial, state->report.lines[state->noted++]);
     state->noted_at = now;
