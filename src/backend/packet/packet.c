@@ -100,7 +100,6 @@ static bool take_ipv4(struct packet *packet, struct rest *rest)
     take_fragment(packet, offset & IP_OFFMASK, offset & IP_MF,
                   read16(header + offsetof(struct iphdr, id)));
     rest->behind += size;
-    take_transport(packet, rest);
     return true;
 }
 
@@ -135,7 +134,6 @@ static bool take_ipv6(struct packet *packet, struct rest *rest)
     /* what a later fragment begins with is no header, whatever its type is */
     while (packet->fragment != FRAGMENT_LATER && take_extension(packet, rest))
         continue;
-    take_transport(packet, rest);
     return true;
 }
 
@@ -159,7 +157,9 @@ void packet_parse(struct packet *packet, const uint8_t *network, size_t captured
         known = take_ipv4(packet, &rest);
     else if (ethertype == ETH_P_IPV6)
         known = take_ipv6(packet, &rest);
-    if (!known)
+    if (known)
+        take_transport(packet, &rest);
+    else
         packet->key.protocol = ethertype >= TRAFFIC_ETHERTYPES
                                    ? ethertype
                                    : (uint16_t)(TRAFFIC_WITHOUT_ETHERTYPE | (ethertype & 0xff));
