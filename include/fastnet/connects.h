@@ -36,10 +36,11 @@ struct connects *connects_create(void);
 void connects_destroy(struct connects *connects);
 
 /*
- * From now on connections are noted, those of all network namespaces: the last 32,768. Returns
- * whether they are; a refusal is for good. Uses RIGHT_OWNERS and RIGHT_BPF.
+ * From now on connections are noted, those of the network namespace of this id (namespace.h), or of
+ * all if it is 0: the last 32,768. Returns whether they are; what the first call said is for good.
+ * Uses RIGHT_OWNERS and RIGHT_BPF.
  */
-bool connects_watch(struct connects *connects);
+bool connects_watch(struct connects *connects, uint64_t netns);
 /* Why it was refused; empty if it was not. */
 const char *connects_reason(const struct connects *connects);
 

@@ -10,6 +10,7 @@
 #include "fastnet/clock.h"
 #include "fastnet/connects.h"
 #include "fastnet/hash.h"
+#include "fastnet/namespace.h"
 #include "fastnet/netlink.h"
 
 _Static_assert(sizeof(struct remembered) + sizeof(struct live_row) == 88,
@@ -549,7 +550,9 @@ static struct connects *note_connects(struct live *live)
     if (live->first || live->listing->owners == OWNERS_PROC ||
         (!engine->connects && !(engine->connects = connects_create())))
         return NULL;
-    return connects_watch(engine->connects) ? engine->connects : NULL;
+    return connects_watch(engine->connects, live->listing->all_netns ? 0 : namespace_own_id())
+               ? engine->connects
+               : NULL;
 }
 
 int live_read_ends(struct live *live, struct report *report)

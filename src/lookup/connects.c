@@ -50,7 +50,7 @@ const char *connects_reason(const struct connects *connects)
 }
 
 /* The program keeps the map, and what is attached the program. */
-static int attach(struct connects *connects, const struct connect_layout *layout)
+static int attach(struct connects *connects, const struct connect_layout *layout, uint64_t netns)
 {
     struct bpf_insn code[CONNECT_PROGRAM_MAX];
 
@@ -58,12 +58,13 @@ static int attach(struct connects *connects, const struct connect_layout *layout
         bpf_map_create_recent(sizeof(uint64_t), sizeof(struct connect_note), KEPT, "fastnet_conn");
     if (connects->map < 0)
         return connects->map;
-    connects->link = bpf_tracepoint_attach(code, connect_program_make(layout, connects->map, code),
-                                           layout->tracepoint, "fastnet_conn");
+    connects->link =
+        bpf_tracepoint_attach(code, connect_program_make(layout, netns, connects->map, code),
+                              layout->tracepoint, "fastnet_conn");
     return connects->link < 0 ? connects->link : 0;
 }
 
-bool connects_watch(struct connects *connects)
+bool connects_watch(struct connects *connects, uint64_t netns)
 {
     struct kernel_types types;
     struct connect_layout layout = {.tracepoint = 0};
@@ -84,7 +85,7 @@ bool connects_watch(struct connects *connects)
     kernel_types_finish(&types);
     if (status == 0) {
         what = "bpf(2)";
-        status = attach(connects, &layout);
+        status = attach(connects, &layout, netns);
     }
     if (status == 0)
         return true;

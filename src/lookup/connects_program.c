@@ -32,7 +32,7 @@ int connect_layout_init(struct connect_layout *layout, const struct btf *btf)
         WANTED("group_leader", leader, BPF_DW),
     };
     struct kernel_member common;
-    uint32_t sock, task, type, bytes;
+    uint32_t sock, task, type, bytes, net;
 
     *layout = (struct connect_layout){
         .tracepoint = btf_find(btf, BTF_TYPEDEF, "btf_trace_inet_sock_set_state")};
@@ -45,6 +45,9 @@ int connect_layout_init(struct connect_layout *layout, const struct btf *btf)
         return -ENOTSUP;
     layout->has_v6 = kernel_struct_find(btf, type, "skc_v6_daddr", &layout->v6, &bytes);
     layout->v6.offset = (int16_t)(layout->v6.offset + common.offset);
+    layout->has_netns =
+        kernel_path_find(btf, sock, "__sk_common.skc_net.net", &layout->net, &net) &&
+        kernel_path_find(btf, kernel_pointed_to(btf, net), "ns.inum", &layout->netns, NULL);
     return 0;
 }
 
@@ -176,21 +179,35 @@ static void put_ended(struct assembly *to, const struct connect_layout *layout, 
     assembly_store_in(to, CONTEXT, BPF_FIRST, offsetof(struct connect_note, error), BPF_W);
 }
 
-size_t connect_program_make(const struct connect_layout *layout, int map,
+/* A socket of another namespace takes no room in the map. */
+static void put_netns(struct assembly *to, const struct connect_layout *layout, uint64_t netns)
+{
+    if (!netns || !layout->has_netns)
+        return;
+    assembly_load(to, BPF_FIRST, SOCKET, layout->net);
+    assembly_load(to, BPF_FIRST, BPF_FIRST, layout->netns);
+    assembly_wide(to, BPF_SECOND, netns);
+    assembly_end_if_unequal(to, BPF_FIRST, BPF_SECOND);
+}
+
+size_t connect_program_make(const struct connect_layout *layout, uint64_t netns, int map,
                             struct bpf_insn program[CONNECT_PROGRAM_MAX])
 {
     struct assembly to = {.code = program};
-    size_t is_ended, is_begun, is_connected;
+    size_t is_closed, is_ended, is_begun, is_connected;
 
     assembly_register(&to, BPF_MOV, CONTEXT, BPF_FIRST);
     put_parameter(&to, SOCKET, 0);
     put_parameter(&to, OLD, 1);
     put_parameter(&to, NEW, 2);
-    is_ended = assembly_skip_if(&to, BPF_JEQ, NEW, TCP_CLOSE);
+    is_closed = assembly_skip_if(&to, BPF_JEQ, NEW, TCP_CLOSE);
     is_begun = assembly_skip_if(&to, BPF_JEQ, NEW, TCP_SYN_SENT);
     assembly_end_if(&to, BPF_JNE, NEW, TCP_ESTABLISHED);
     assembly_end_if(&to, BPF_JNE, OLD, TCP_SYN_RECV);
+    assembly_land(&to, is_closed);
     assembly_land(&to, is_begun);
+    put_netns(&to, layout, netns);
+    is_ended = assembly_skip_if(&to, BPF_JEQ, NEW, TCP_CLOSE);
     for (size_t i = 0; i < sizeof(struct connect_note); i += 8)
         assembly_store_zero(&to, NOTE + (int)i);
     put_cookie(&to);

@@ -29,15 +29,20 @@ struct connect_layout {
     struct kernel_member flags, leader, name;                     /* of struct task_struct */
     struct kernel_member family, port, v4, v6, error, soft_error; /* of struct sock */
     bool has_v6;                                                  /* the kernel has IPv6 */
+    struct kernel_member net, netns; /* of struct sock, and of struct net: its id */
+    bool has_netns;                  /* the kernel has network namespaces */
 };
 
 /* Returns 0, or -ENOTSUP: the kernel has no such tracepoint, or other types. */
 int connect_layout_init(struct connect_layout *layout, const struct btf *btf);
 
-enum { CONNECT_PROGRAM_MAX = 96 };
+enum { CONNECT_PROGRAM_MAX = 112 };
 
-/* map: a hash table of struct connect_note by cookie. Returns the number of instructions. */
-size_t connect_program_make(const struct connect_layout *layout, int map,
+/*
+ * netns: the id of the namespace whose connections are noted; 0: those of all. map: a hash table of
+ * struct connect_note by cookie. Returns the number of instructions.
+ */
+size_t connect_program_make(const struct connect_layout *layout, uint64_t netns, int map,
                             struct bpf_insn program[CONNECT_PROGRAM_MAX]);
 
 #endif

@@ -106,7 +106,7 @@ static void look_for_connections(const struct btf *btf)
     if (connect_layout_init(&layout, btf) < 0)
         return;
     require(layout.port.size == BPF_H && layout.error.size == BPF_W && layout.flags.offset >= 0);
-    count = connect_program_make(&layout, 7, program);
+    count = connect_program_make(&layout, 4026531840, 7, program);
     require(count <= CONNECT_PROGRAM_MAX);
     look_at_jumps(program, count);
 }

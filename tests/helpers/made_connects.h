@@ -11,9 +11,10 @@
 /* Where members are, in bytes. */
 struct made_connects {
     uint32_t v4, port, family, v6; /* of struct sock_common */
+    uint32_t net, netns;           /* ... its network, and of that the id */
     uint32_t error, soft_error;    /* of struct sock */
     uint32_t flags, leader, name;  /* of struct task_struct */
-    bool without_v6;
+    bool without_v6, without_netns;
     uint32_t parameters; /* of the event, with the one that is not its own */
 };
 
@@ -23,6 +24,8 @@ static const struct made_connects made_connects_usual = {
     .port = 12,
     .family = 16,
     .v6 = 56,
+    .net = 48,
+    .netns = 64,
     .error = 200,
     .soft_error = 204,
     .flags = 44,
@@ -36,11 +39,21 @@ static inline void made_connects(struct made_btf *made, const struct made_connec
     const uint32_t two = made_int(made, "unsigned short", 2, 0),
                    four = made_int(made, "unsigned int", 4, 0),
                    nothing = made_type(made, "", KERNEL_POINTER, 0, 0);
-    uint32_t part, sock, v6, name, task, prototype;
+    uint32_t part, sock, v6, name, task, prototype, net;
 
+    part = made_type(made, "ns_common", KERNEL_STRUCT, 1, 8);
+    made_member(made, "inum", four, 0);
+    net = made_struct(made, "net", 1);
+    made_member(made, "ns", part, kernel->netns * 8);
+    net = made_pointer(made, net);
+    part = made_type(made, "", KERNEL_STRUCT, !kernel->without_netns, 8);
+    if (!kernel->without_netns)
+        made_member(made, "net", net, 0);
+    net = part;
     v6 = made_type(made, "in6_addr", KERNEL_STRUCT, 1, 16);
     made_member(made, "words", four, 0);
-    part = made_type(made, "sock_common", KERNEL_STRUCT, 3U + !kernel->without_v6, 136);
+    part = made_type(made, "sock_common", KERNEL_STRUCT, 4U + !kernel->without_v6, 136);
+    made_member(made, "skc_net", net, kernel->net * 8);
     made_member(made, "skc_daddr", four, kernel->v4 * 8);
     made_member(made, "skc_dport", two, kernel->port * 8);
     made_member(made, "skc_family", two, kernel->family * 8);

@@ -98,10 +98,12 @@ static void every_part_is_needed(void **state)
 /* --- Connections ------------------------------------------------------------------------------ */
 
 enum { MAP = 7, COOKIE = 77, OBJECT = 256, KERNEL_THREAD = 0x00200000 };
+#define NETNS 4026531840u /* as ids are: it does not fit in an int */
 
 struct scene {
     struct made_connects kernel;
-    _Alignas(uint64_t) char sock[OBJECT], task[OBJECT], leader[OBJECT];
+    _Alignas(uint64_t) char sock[OBJECT], task[OBJECT], leader[OBJECT], net[OBJECT];
+    uint64_t wanted; /* the namespace that is watched */
     uint64_t context[3];
     uint64_t now;
     bool known; /* the map has the note */
@@ -110,7 +112,9 @@ struct scene {
 
 static void make_scene(struct scene *scene)
 {
-    *scene = (struct scene){.kernel = made_connects_usual, .now = 1000};
+    *scene = (struct scene){.kernel = made_connects_usual, .now = 1000, .wanted = NETNS};
+    place_u64(scene->sock + scene->kernel.net, (uintptr_t)scene->net);
+    place_u32(scene->net + scene->kernel.netns, NETNS);
     memcpy(scene->sock + scene->kernel.v4, "\x7f\0\0\1", 4);
     place_u16(scene->sock + scene->kernel.port, htons(443));
     place_u16(scene->sock + scene->kernel.family, AF_INET);
@@ -177,7 +181,7 @@ static void change(struct scene *scene, uint32_t from, uint32_t to)
     size_t count;
 
     assert_int_equal(layout_of(&scene->kernel, &layout), 0);
-    count = connect_program_make(&layout, MAP, program);
+    count = connect_program_make(&layout, scene->wanted, MAP, program);
     assert_true(count <= CONNECT_PROGRAM_MAX);
     scene->context[1] = from | UINT64_C(0xdead) << 32;
     scene->context[2] = to | UINT64_C(0xdead) << 32;
@@ -310,6 +314,29 @@ static void other_states_are_not_noted(void **state)
     }
 }
 
+static void other_namespaces_are_not_noted(void **state)
+{
+    static const uint32_t changes[][2] = {{TCP_CLOSE, TCP_SYN_SENT},
+                                          {TCP_SYN_RECV, TCP_ESTABLISHED}};
+    struct scene scene;
+
+    (void)state;
+    for (size_t i = 0; i < COUNT(changes); i++) {
+        make_scene(&scene);
+        scene.wanted = NETNS + 1;
+        change(&scene, changes[i][0], changes[i][1]);
+        assert_false(scene.known);
+        scene.wanted = 0; /* all */
+        change(&scene, changes[i][0], changes[i][1]);
+        assert_true(scene.known);
+        make_scene(&scene);
+        scene.kernel.without_netns = true;
+        scene.wanted = NETNS + 1; /* there is only one */
+        change(&scene, changes[i][0], changes[i][1]);
+        assert_true(scene.known);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -323,6 +350,7 @@ int main(void)
         cmocka_unit_test(its_end_is_noted),
         cmocka_unit_test(why_it_failed_is_noted),
         cmocka_unit_test(other_states_are_not_noted),
+        cmocka_unit_test(other_namespaces_are_not_noted),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -24,6 +24,7 @@
 #include "fastnet/connects.h"
 #include "fastnet/hash.h"
 #include "fastnet/hash_table.h"
+#include "fastnet/namespace.h"
 #include "fastnet/report.h"
 
 const struct table table_socket_events = {
@@ -278,7 +279,8 @@ static int dump(const struct query *query, record_fn fn, void *arg)
     };
     int result;
 
-    if (query->needs & FIELDS_ORIGIN && query->connects && !connects_watch(query->connects) &&
+    if (query->needs & FIELDS_ORIGIN && query->connects &&
+        !connects_watch(query->connects, namespace_own_id()) &&
         query->needs & (SOCKET_ORIGIN | SOCKET_AGE))
         report_note(query->report,
                     "who connects is not noted, so owners are those of the last "
