@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: MIT
 """Runs a program on a pseudo-terminal and replays what it writes into a model of the screen.
 
+With TERM=linux it has no alternate screen.
+
     screen.py COLUMNSxLINES PROGRAM [ARGUMENT...] <script
 
 Each line of the script is a command:
@@ -19,6 +21,7 @@ Each line of the script is a command:
     print            the screen, without blanks at the ends of lines
     line N           line N of it, from 0 on
     restored         "restored" if the terminal is as it was before the program began
+    cursor           the line of the cursor, counted from the last one, and its column, from 0 on
     unknown          what it wrote that the model does not know
     end              waits for the program; its exit status, or "signal N"
     close            closes the terminal
@@ -59,8 +62,9 @@ class Screen:
 
     def mode(self, number, on):
         if number == "1049":
-            self.alternate = on
-            self.resize(self.columns, self.lines)
+            if os.environ["TERM"] != "linux":
+                self.alternate = on
+                self.resize(self.columns, self.lines)
         elif number == "25":
             self.hidden = not on
         elif number == "7":
@@ -240,6 +244,8 @@ class Session:
             same = termios.tcgetattr(self.slave)[:6] == self.before[:6]
             plain = not (self.screen.alternate or self.screen.hidden or self.screen.unwrapped)
             print("restored" if same and plain else f"not restored: {same} {plain}")
+        elif word == "cursor":
+            print(self.screen.lines - 1 - self.screen.at[0], self.screen.at[1])
         elif word == "unknown":
             print(" ".join(self.screen.unknown))
         elif word == "close":

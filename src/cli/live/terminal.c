@@ -18,9 +18,13 @@
 #include "fastnet/array.h"
 #include "fastnet/clock.h"
 
-/* The alternate screen, no cursor, no wrapping at the last column; and back, also from a frame. */
+/*
+ * The alternate screen, no cursor, no wrapping at the last column; and back, also from a frame.
+ * Where there is no alternate screen (the linux console, screen(1) as it comes), what follows
+ * stands below the frame.
+ */
 #define TAKE "\033[?1049h\033[?25l\033[?7l"
-#define GIVE "\033[?2026l\033[0m\033[?7h\033[?25h\033[?1049l"
+#define GIVE "\033[?2026l\033[0m\033[?7h\033[?25h\033[999H\n\033[?1049l"
 
 /* At file scope, because a signal handler reaches nothing else. */
 static struct termios former, raw;
