@@ -32,7 +32,7 @@ static const char *const groups[] = {"Filter (a value that begins with ! stands 
 /* Of what a socket has. */
 #define OF_OWNERS                                                                                  \
     SHORT("pid", "N,...", "pid", "held open by one of these processes", OF(CHOICES_PIDS)),         \
-        SHORT("process", "NAME,...", "process", "... by a process of this name",                   \
+        SHORT("process", "NAME,...", "process", "held open by a process of this name",             \
               OF(CHOICES_PROCESSES)),                                                              \
         SHORT("user", "NAME,...", "user", "made by one of these users", OF(CHOICES_USERS)),        \
         SHORT("unit", "NAME,...", "unit", "of one of these units of systemd", OF(CHOICES_VALUES)), \
@@ -45,11 +45,11 @@ static const struct option of_sockets[] = {
     WHERE("'recv_q > 0'"),
     SHORT("state", "A,B,...", "state", "in one of these states", OF(CHOICES_VALUES)),
     PORT,
-    SHORT("local-port", "N,N-M,...", "local_port", "... at this end"),
-    SHORT("remote-port", "N,N-M,...", "remote_port", "... at the other end"),
+    SHORT("local-port", "N,N-M,...", "local_port", "with this port at this end"),
+    SHORT("remote-port", "N,N-M,...", "remote_port", "with this port at the other end"),
     HOST,
-    SHORT("local", "ADDRESS,...", "local_address", "... at this end"),
-    SHORT("remote", "ADDRESS,...", "remote_address", "... at the other end"),
+    SHORT("local", "ADDRESS,...", "local_address", "with this address at this end"),
+    SHORT("remote", "ADDRESS,...", "remote_address", "with this address at the other end"),
     OF_OWNERS,
 };
 static const struct option of_flows[] = {WHERE("'mark = 7'"), PORT, HOST};

@@ -43,7 +43,8 @@ static const struct option options_table[] = {
     /* also the beginning of the name above, as in ss, and with an argument a filter */
     OPTION_ROW('p', 0, "process", SHOW, NULL, .argument = ARGUMENT_ATTACHED, .metavar = "NAME,...",
                OF(CHOICES_PROCESSES), COMPARES("process")),
-    OPTION('T', "threads", SHOW, "... and their threads", SETS(layout.threads)),
+    OPTION('T', "threads", SHOW, "processes that hold it open, and their threads",
+           SETS(layout.threads)),
     OPTION('b', "bpf", COMPATIBILITY, "timers, and filters of packet sockets",
            SETS(layout.filters)),
     OPTION('E', "events", WHICH, "TCP and UDP sockets as they close, until ^C", SETS(events)),
@@ -92,7 +93,8 @@ static const struct option options_table[] = {
     LONG(THIS_ROW, "inet-sockopt", SHOW, "options of sockets of IP", SETS(layout.options)),
     LONG(THIS_ROW, "bpf-maps", SHOW, "what BPF programs keep for each socket",
          SETS(layout.storages)),
-    LONG(OPTION_BPF_MAP_ID, "bpf-map-id", SHOW, "... of one map", TAKES("ID")),
+    LONG(OPTION_BPF_MAP_ID, "bpf-map-id", SHOW, "what this BPF map keeps for each socket",
+         TAKES("ID")),
 };
 
 /* In a table of its own, so that no abbreviation of ss's own options becomes ambiguous. */
