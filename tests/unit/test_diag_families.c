@@ -39,7 +39,7 @@ static struct record decoded(const struct diag_family *family, struct wire *wire
     struct record record;
 
     memset(&record, 0xa5, sizeof record);
-    assert_int_equal(family->decode(wire_last(wire), &record), 0);
+    assert_int_equal(diag_decode(family, wire_last(wire), &record), 0);
     assert_int_equal(record.kind, &kind_socket);
     assert_int_equal(record.has & ~backend_fields(&backend_sock_diag, family->table), 0);
     assert_int_equal(record.socket.family, family->table->family);
@@ -349,7 +349,7 @@ static void a_tipc_message_without_a_socket_is_no_row(void **state)
     struct record record;
 
     (void)state;
-    assert_int_equal(sock_diag_decode_tipc(wire_last(begin("", 0)), &record), DIAG_NO_ROW);
+    assert_int_equal(diag_decode(&tipc_diag, wire_last(begin("", 0)), &record), DIAG_NO_ROW);
 }
 
 static void what_is_nested_and_malformed_makes_its_message_malformed(void **state)
@@ -359,7 +359,7 @@ static void what_is_nested_and_malformed_makes_its_message_malformed(void **stat
 
     (void)state;
     wire_attribute(wire, TIPC_NLA_SOCK, "\x09\0\x06\0abcd", 8);
-    assert_int_equal(sock_diag_decode_tipc(wire_last(wire), &record), -EBADMSG);
+    assert_int_equal(diag_decode(&tipc_diag, wire_last(wire), &record), -EBADMSG);
 }
 
 /* --- Whole dumps ------------------------------------------------------------------------------ */
@@ -381,7 +381,7 @@ static int decode_exact(const struct diag_family *family, struct wire *wire)
     struct record record;
     int result;
 
-    result = family->decode(exact, &record);
+    result = diag_decode(family, exact, &record);
     free(exact);
     return result;
 }

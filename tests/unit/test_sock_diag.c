@@ -13,6 +13,7 @@
 #include <sys/socket.h>
 
 #include "backend/socket/decode.h"
+#include "backend/socket/sock_diag.h"
 #include "fastnet/predicate.h"
 #include "kit.h"
 
@@ -26,7 +27,7 @@ static int decode_last(struct wire *wire, const struct table *table, struct reco
     int result;
 
     memset(record, 0xa5, sizeof *record);
-    result = table->family == AF_UNIX ? sock_diag_decode_unix(exact, record)
+    result = table->family == AF_UNIX ? diag_decode(&unix_diag, exact, record)
                                       : sock_diag_decode_inet(exact, table, UINT64_MAX, record);
     if (result == 0 && record->has & SOCKET_PATH)
         record->socket.path.data = NULL; /* it died with the message */
@@ -179,7 +180,7 @@ static void the_remote_port_of_a_raw_socket_comes_as_the_kernel_has_it(void **st
 static void a_message_too_short_or_of_another_family_is_malformed(void **state)
 {
     const struct inet_diag_msg diag = tcp_message(80, 1);
-    const struct unix_diag_msg unix_diag = {.udiag_family = AF_UNIX};
+    const struct unix_diag_msg of_unix = {.udiag_family = AF_UNIX};
     struct record record;
 
     (void)state;
@@ -190,7 +191,7 @@ static void a_message_too_short_or_of_another_family_is_malformed(void **state)
         assert_int_equal(decode_last(&wire, &table_tcp, &record), -EBADMSG);
         wire.length = 0;
         wire_message(&wire, SOCK_DIAG_BY_FAMILY, 0, 1);
-        wire_put(&wire, &unix_diag, size < sizeof unix_diag ? size : 0);
+        wire_put(&wire, &of_unix, size < sizeof of_unix ? size : 0);
         assert_int_equal(decode_last(&wire, &table_unix, &record), -EBADMSG);
     }
     struct wire wire = {.length = 0};
@@ -205,7 +206,7 @@ static void attributes_that_do_not_fill_their_message_make_it_malformed(void **s
 {
     static const uint16_t lengths[] = {0, 1, 3, 9, 100, UINT16_MAX};
     const struct inet_diag_msg diag = tcp_message(80, 1);
-    const struct unix_diag_msg unix_diag = {.udiag_family = AF_UNIX, .udiag_ino = 5};
+    const struct unix_diag_msg of_unix = {.udiag_family = AF_UNIX, .udiag_ino = 5};
     struct record record;
 
     (void)state;
@@ -219,7 +220,7 @@ static void attributes_that_do_not_fill_their_message_make_it_malformed(void **s
         assert_int_equal(decode_last(&wire, &table_tcp, &record), -EBADMSG);
         wire.length = 0;
         wire_message(&wire, SOCK_DIAG_BY_FAMILY, 0, 1);
-        wire_put(&wire, &unix_diag, sizeof unix_diag);
+        wire_put(&wire, &of_unix, sizeof of_unix);
         wire_put(&wire, &attribute, sizeof attribute);
         wire_put(&wire, "name", 4);
         assert_int_equal(decode_last(&wire, &table_unix, &record), -EBADMSG);
@@ -248,7 +249,7 @@ static struct text name_of(const char *data, size_t size)
 
     begin_unix(&wire, TCP_CLOSE);
     wire_attribute(&wire, UNIX_DIAG_NAME, data, size);
-    assert_int_equal(sock_diag_decode_unix(wire_last(&wire), &record), 0);
+    assert_int_equal(diag_decode(&unix_diag, wire_last(&wire), &record), 0);
     assert_true(record.has & SOCKET_PATH);
     return record.socket.path;
 }
@@ -349,7 +350,7 @@ static void a_unix_socket_has_all_that_the_kernel_can_say_of_it(void **state)
     wire_attribute(&wire, UNIX_DIAG_ICONS, waiting, sizeof waiting);
     wire_attribute(&wire, UNIX_DIAG_MEMINFO, memory, sizeof memory);
     wire_attribute(&wire, UNIX_DIAG_SHUTDOWN, &closed, sizeof closed);
-    assert_int_equal(sock_diag_decode_unix(wire_last(&wire), &record), 0);
+    assert_int_equal(diag_decode(&unix_diag, wire_last(&wire), &record), 0);
     assert_int_equal(record.has & (SOCKET_VFS | SOCKET_ICONS | SOCKET_MEMORY | SOCKET_SHUTDOWN),
                      SOCKET_VFS | SOCKET_ICONS | SOCKET_MEMORY | SOCKET_SHUTDOWN);
     assert_int_equal(record.socket.file_inode, 815);
@@ -470,14 +471,14 @@ static void cut_message(const struct nlmsghdr *message, const struct table *tabl
     struct record whole, record;
     bool is_unix = table->family == AF_UNIX;
 
-    assert_int_equal(is_unix ? sock_diag_decode_unix(message, &whole)
+    assert_int_equal(is_unix ? diag_decode(&unix_diag, message, &whole)
                              : sock_diag_decode_inet(message, table, UINT64_MAX, &whole),
                      0);
     for (uint32_t length = sizeof *message; length < message->nlmsg_len; length++) {
         struct nlmsghdr *cut = malloc(length);
         memcpy(cut, message, length);
         cut->nlmsg_len = length;
-        int result = is_unix ? sock_diag_decode_unix(cut, &record)
+        int result = is_unix ? diag_decode(&unix_diag, cut, &record)
                              : sock_diag_decode_inet(cut, table, UINT64_MAX, &record);
         if (result == 0)
             assert_true(claims_no_more(&record, &whole));

@@ -10,20 +10,11 @@
 struct line;
 
 /*
- * Fill the record from one message of a dump; unknown attributes and ones of unknown length are
- * skipped. Return 0, or -EBADMSG when the message is too short, of another family, or its
- * attributes do not end where it does. Texts are borrowed from the message. A message about a TIPC
- * socket may hold none: DIAG_NO_ROW. needs: fields that will be used; if no attribute of a socket
- * of IP has one of them, the attributes are not looked at.
+ * As diag_decode(), for sockets of IP. needs: fields that will be used; if no attribute has one of
+ * them, the attributes are not looked at.
  */
 int sock_diag_decode_inet(const struct nlmsghdr *message, const struct table *table, uint64_t needs,
                           struct record *record);
-int sock_diag_decode_unix(const struct nlmsghdr *message, struct record *record);
-int sock_diag_decode_packet(const struct nlmsghdr *message, struct record *record);
-int sock_diag_decode_netlink(const struct nlmsghdr *message, struct record *record);
-int sock_diag_decode_vsock(const struct nlmsghdr *message, struct record *record);
-int sock_diag_decode_xdp(const struct nlmsghdr *message, struct record *record);
-int sock_diag_decode_tipc(const struct nlmsghdr *message, struct record *record);
 
 /* Fields of each row of the file of unix sockets, and a word in its heading. */
 #define FIELDS_UNIX_FILE                                                                           \

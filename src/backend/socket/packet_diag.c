@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Packet sockets by packet_diag. Sources: linux/packet_diag.h, net/packet/diag.c. */
-#include "backend/socket/decode.h"
+#include "backend/socket/sock_diag.h"
 
-#include <errno.h>
 #include <linux/packet_diag.h>
 #include <sys/socket.h>
 
-#include "backend/socket/sock_diag.h"
 #include "fastnet/rights.h"
 
 /* The kernel tells filters only with a capability. */
@@ -40,47 +38,41 @@ static const struct target targets[] = {
     [PACKET_DIAG_FILTER] = TAKE_BYTES(socket.filter, SOCKET_FILTER),
 };
 
-int sock_diag_decode_packet(const struct nlmsghdr *message, struct record *record)
+static void begin(const void *of_message, struct record *record)
 {
-    struct socket_record *sock = &record->socket;
-    struct decoding decoding = {.object = record};
-    struct attributes attributes;
-    const struct packet_diag_msg *header = message_header(message, sizeof *header, &attributes);
-    bool hidden;
+    const struct packet_diag_msg *header = of_message;
 
-    if (!header || header->pdiag_family != AF_PACKET)
-        return -EBADMSG;
-    diag_begin(record, &table_packet, header->pdiag_cookie, header->pdiag_ino);
-    sock->type = header->pdiag_type;
-    sock->ether_protocol = header->pdiag_num;
-    attributes_decode(&decoding, attributes, (struct targets)TARGETS(targets));
-    /*
-     * Without a filter there is no attribute. Without CAP_NET_ADMIN there is one for every socket,
-     * and it is empty (sock_diag_put_filterinfo()).
-     */
-    hidden = decoding.has & SOCKET_FILTER && sock->filter.length == 0;
-    record->has = (decoding.has & ~SOCKET_FILTER) | (hidden ? 0 : SOCKET_FILTER) | ALWAYS_PACKET;
-    return decoding.malformed ? -EBADMSG : 0;
+    diag_identify(record, header->pdiag_cookie, header->pdiag_ino);
+    record->socket.type = header->pdiag_type;
+    record->socket.ether_protocol = header->pdiag_num;
 }
 
-static size_t put_request(const struct query *query, void *body)
+/*
+ * Without a filter there is no attribute. Without CAP_NET_ADMIN there is one for every socket, and
+ * it is empty (sock_diag_put_filterinfo()).
+ */
+static int finish(struct record *record)
 {
-    static const struct diag_show shows[] = {
-        {SOCKET_INTERFACE | SOCKET_PACKET | SOCKET_UID, PACKET_SHOW_INFO},
-        {SOCKET_RX_RING | SOCKET_TX_RING, PACKET_SHOW_RING_CFG},
-        {SOCKET_FANOUT, PACKET_SHOW_FANOUT},
-        {SOCKET_QUEUES | SOCKET_MEMORY, PACKET_SHOW_MEMINFO},
-        {SOCKET_FILTER, PACKET_SHOW_FILTER},
-    };
-
-    *(struct packet_diag_req *)body = (struct packet_diag_req){
-        .sdiag_family = AF_PACKET, .pdiag_show = sock_diag_show(query, shows, COUNT(shows))};
-    return sizeof(struct packet_diag_req);
+    if (record->has & SOCKET_FILTER && record->socket.filter.length == 0)
+        record->has &= ~SOCKET_FILTER;
+    else
+        record->has |= SOCKET_FILTER;
+    return 0;
 }
 
 const struct diag_family packet_diag = {
     .table = &table_packet,
     .missing = "the kernel lacks packet_diag",
-    .put_request = put_request,
-    .decode = sock_diag_decode_packet,
+    .size = sizeof(struct packet_diag_req),
+    .show_at = offsetof(struct packet_diag_req, pdiag_show),
+    .shows = {{SOCKET_INTERFACE | SOCKET_PACKET | SOCKET_UID, PACKET_SHOW_INFO},
+              {SOCKET_RX_RING | SOCKET_TX_RING, PACKET_SHOW_RING_CFG},
+              {SOCKET_FANOUT, PACKET_SHOW_FANOUT},
+              {SOCKET_QUEUES | SOCKET_MEMORY, PACKET_SHOW_MEMINFO},
+              {SOCKET_FILTER, PACKET_SHOW_FILTER}},
+    .header = sizeof(struct packet_diag_msg),
+    .targets = TARGETS(targets),
+    .always = ALWAYS_PACKET,
+    .begin = begin,
+    .finish = finish,
 };

@@ -50,16 +50,6 @@ uint32_t sock_diag_states(const struct query *query)
     return states;
 }
 
-uint32_t sock_diag_show(const struct query *query, const struct diag_show *shows, size_t count)
-{
-    uint32_t bits = 0;
-
-    for (size_t i = 0; i < count; i++)
-        if (query->needs & shows[i].fields)
-            bits |= shows[i].bit;
-    return bits;
-}
-
 /* --- Families that are not IP ----------------------------------------------------------------- */
 
 /* One reading of one table. */
@@ -70,6 +60,29 @@ struct reading {
     void *arg;
 };
 
+int diag_decode(const struct diag_family *family, const struct nlmsghdr *message,
+                struct record *record)
+{
+    struct decoding decoding = {.object = record};
+    struct attributes attributes;
+    const uint8_t *header = message_header(message, family->header, &attributes);
+
+    if (!header || (family->header && *header != family->table->family))
+        return -EBADMSG;
+    record_begin(record, &kind_socket, sizeof record->socket);
+    record->has = family->always;
+    record->socket.family = family->table->family;
+    record->socket.protocol = family->table->protocol;
+    record->socket.state = TCP_CLOSE; /* of sockets without states */
+    if (family->begin)
+        family->begin(header, record);
+    attributes_decode(&decoding, attributes, family->targets);
+    record->has |= decoding.has;
+    if (decoding.malformed)
+        return -EBADMSG;
+    return family->finish ? family->finish(record) : 0;
+}
+
 static int take(const struct nlmsghdr *message, void *arg)
 {
     const struct reading *reading = arg;
@@ -78,10 +91,27 @@ static int take(const struct nlmsghdr *message, void *arg)
 
     if (message->nlmsg_type != SOCK_DIAG_BY_FAMILY)
         return 0;
-    result = reading->family->decode(message, &record);
+    result = diag_decode(reading->family, message, &record);
     if (result < 0)
         return report_malformed(reading->query);
     return result == DIAG_NO_ROW ? 0 : reading->fn(&record, reading->arg);
+}
+
+/* Writes the request behind its header. */
+static void put_request(const struct diag_family *family, const struct query *query, char *body)
+{
+    const struct sock_diag_req request = {family->table->family, family->protocol};
+    uint32_t bits = 0;
+
+    memset(body, 0, family->size);
+    memcpy(body, &request, sizeof request);
+    for (const struct diag_show *show = family->shows; show->fields; show++)
+        bits |= query->needs & show->fields ? show->bit : 0;
+    if (family->show_at)
+        memcpy(body + family->show_at, &bits, sizeof bits);
+    bits = family->states_at ? sock_diag_states(query) : 0;
+    if (family->states_at)
+        memcpy(body + family->states_at, &bits, sizeof bits);
 }
 
 static int dump_family(const struct diag_family *family, const struct query *query, record_fn fn,
@@ -91,11 +121,12 @@ static int dump_family(const struct diag_family *family, const struct query *que
     struct {
         struct nlmsghdr header;
         _Alignas(uint64_t) char body[DIAG_REQUEST_MAX];
-    } request = {
-        .header = {.nlmsg_type = SOCK_DIAG_BY_FAMILY, .nlmsg_flags = NLM_F_REQUEST | NLM_F_DUMP}};
+    } request = {.header = {.nlmsg_len = (uint32_t)NLMSG_LENGTH(family->size),
+                            .nlmsg_type = SOCK_DIAG_BY_FAMILY,
+                            .nlmsg_flags = NLM_F_REQUEST | NLM_F_DUMP}};
     int result;
 
-    request.header.nlmsg_len = (uint32_t)NLMSG_LENGTH(family->put_request(query, request.body));
+    put_request(family, query, request.body);
     result = netlink_dump(query->netlink, NETLINK_SOCK_DIAG, &request.header, take, &reading,
                           query->report);
     if (result == 0 && family->report_gaps)
@@ -116,7 +147,7 @@ int unix_diag_ask(const struct query *query, const struct socket_id *const ids[]
         requests[i].header = (struct nlmsghdr){.nlmsg_len = sizeof *requests,
                                                .nlmsg_type = SOCK_DIAG_BY_FAMILY,
                                                .nlmsg_flags = NLM_F_REQUEST};
-        unix_diag.put_request(query, &requests[i].body);
+        put_request(&unix_diag, query, (char *)&requests[i].body);
         requests[i].body.udiag_ino = ids[i]->inode;
         requests[i].body.udiag_cookie[0] = (uint32_t)ids[i]->cookie;
         requests[i].body.udiag_cookie[1] = (uint32_t)(ids[i]->cookie >> 32);
@@ -161,7 +192,7 @@ static void explain(const struct query *query, struct explanation *explanation)
     if (!family) {
         inet_diag_explain(query, explanation);
     } else if (family->states_at) {
-        family->put_request(query, body);
+        put_request(family, query, body);
         memcpy(&states, body + family->states_at, sizeof states);
         sock_diag_explain_states(states, explanation);
     }

@@ -38,15 +38,29 @@ uint32_t sock_diag_states(const struct query *query);
 /* Describes such states of a request. */
 void sock_diag_explain_states(uint32_t states, struct explanation *explanation);
 
+/* A bit of a request, and fields for which it must be set: one of them is enough. */
+struct diag_show {
+    uint64_t fields;
+    uint32_t bit;
+};
+
 /* A family with a table of its own, which one request lists. */
 struct diag_family {
     const struct table *table;
     const char *missing; /* the kernel lacks its module */
-    /* Writes the request behind its header, at most DIAG_REQUEST_MAX bytes; returns its size. */
-    size_t (*put_request)(const struct query *query, void *body);
-    size_t states_at; /* where in it the wanted states are (uint32_t); 0: they are not part of it */
-    /* Fills the record from a message. Returns 0, -EBADMSG, or DIAG_NO_ROW. */
-    int (*decode)(const struct nlmsghdr *message, struct record *record);
+    /* The request: a struct sock_diag_req, and numbers of 32 bits behind it. */
+    uint8_t size;               /* at most DIAG_REQUEST_MAX */
+    uint8_t protocol;           /* sdiag_protocol */
+    uint8_t states_at, show_at; /* offsets of the wanted states and of what to show; 0: no part */
+    struct diag_show shows[8];  /* no field behind the last */
+    /* A message of the answer: a header, which begins with the family, and attributes. */
+    uint8_t header; /* its size; 0: there is none */
+    struct targets targets;
+    uint64_t always; /* fields of every row */
+    /* Takes the header; NULL: there is none. */
+    void (*begin)(const void *header, struct record *record);
+    /* Judges a row that is complete. Returns 0, -EBADMSG or DIAG_NO_ROW. NULL: all are good. */
+    int (*finish)(struct record *record);
     /* Reports after a dump which rows it cannot have; NULL: all are there. */
     void (*report_gaps)(const struct query *query);
 };
@@ -56,19 +70,19 @@ enum { DIAG_REQUEST_MAX = 32, DIAG_NO_ROW = 1 };
 extern const struct diag_family unix_diag, packet_diag, netlink_diag, vsock_diag, xdp_diag,
     tipc_diag;
 
-/* A bit of a request, and fields for which it must be set: one of them is enough. */
-struct diag_show {
-    uint64_t fields;
-    uint32_t bit;
-};
+/*
+ * Fills the record from one message of a dump; unknown attributes and ones of unknown length are
+ * skipped. Returns 0; -EBADMSG when the message is too short, of another family, or its attributes
+ * do not end where it does; DIAG_NO_ROW for one that holds no socket. Texts are borrowed from it.
+ */
+int diag_decode(const struct diag_family *family, const struct nlmsghdr *message,
+                struct record *record);
 
-/* The bits that the needs of a query make. */
-uint32_t sock_diag_show(const struct query *query, const struct diag_show *shows, size_t count);
-
-/* A cookie as messages have it, as the identity of a record. */
-static inline uint64_t diag_cookie(const uint32_t cookie[2])
+/* The cookie of a message is the identity of its row. */
+static inline void diag_identify(struct record *record, const uint32_t cookie[2], uint32_t inode)
 {
-    return (uint64_t)cookie[1] << 32 | cookie[0];
+    record->identity = (uint64_t)cookie[1] << 32 | cookie[0];
+    record->socket.inode = inode;
 }
 
 /* One number of SK_MEMINFO_* (linux/sock_diag.h); false if the kernel did not send it. */
@@ -87,18 +101,6 @@ static inline bool diag_take_received(struct text content, void *member)
 
     sock->memory = content;
     return diag_memory(content, SK_MEMINFO_RMEM_ALLOC, &sock->recv_q);
-}
-
-/* Begins a row of a table with one protocol, whose sockets have no state unless one is set. */
-static inline void diag_begin(struct record *record, const struct table *table,
-                              const uint32_t cookie[2], uint32_t inode)
-{
-    record_begin(record, &kind_socket, sizeof record->socket);
-    record->identity = diag_cookie(cookie);
-    record->socket.family = table->family;
-    record->socket.protocol = table->protocol;
-    record->socket.state = TCP_CLOSE;
-    record->socket.inode = inode;
 }
 
 /* In a dump, TCP sockets that are only bound are said to be closed, and no others are. */

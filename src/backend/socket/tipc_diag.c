@@ -4,14 +4,11 @@
  * others. Sources: linux/tipc_sockets_diag.h, linux/tipc_netlink.h, net/tipc/diag.c and
  * tipc_sk_fill_sock_diag() of net/tipc/socket.c.
  */
-#include "backend/socket/decode.h"
+#include "backend/socket/sock_diag.h"
 
-#include <errno.h>
 #include <linux/tipc_netlink.h>
 #include <linux/tipc_sockets_diag.h>
 #include <sys/socket.h>
-
-#include "backend/socket/sock_diag.h"
 
 /* There is no file of them. */
 const struct table table_tipc = {
@@ -45,34 +42,16 @@ static const struct target targets[] = {
 };
 
 /* A socket in a state that was not asked for gets a message, too: one without attributes. */
-int sock_diag_decode_tipc(const struct nlmsghdr *message, struct record *record)
+static int finish(struct record *record)
 {
-    struct decoding decoding = {.object = record};
-    struct attributes attributes;
-
-    if (!message_header(message, 0, &attributes))
-        return -EBADMSG;
-    record_begin(record, &kind_socket, sizeof record->socket);
-    record->socket.family = AF_TIPC;
-    record->socket.protocol = PROTOCOL_TIPC;
-    attributes_decode(&decoding, attributes, (struct targets)TARGETS(targets));
-    record->has = decoding.has;
-    if (decoding.malformed)
-        return -EBADMSG;
-    return (decoding.has & SOCKET_TIPC) ? 0 : DIAG_NO_ROW;
-}
-
-static size_t put_request(const struct query *query, void *body)
-{
-    *(struct tipc_sock_diag_req *)body = (struct tipc_sock_diag_req){
-        .sdiag_family = AF_TIPC, .tidiag_states = sock_diag_states(query)};
-    return sizeof(struct tipc_sock_diag_req);
+    return record->has & SOCKET_TIPC ? 0 : DIAG_NO_ROW;
 }
 
 const struct diag_family tipc_diag = {
     .table = &table_tipc,
     .missing = "the kernel lacks tipc_diag",
-    .put_request = put_request,
+    .size = sizeof(struct tipc_sock_diag_req),
     .states_at = offsetof(struct tipc_sock_diag_req, tidiag_states),
-    .decode = sock_diag_decode_tipc,
+    .targets = TARGETS(targets),
+    .finish = finish,
 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Unix sockets by unix_diag. Sources: linux/unix_diag.h, net/unix/diag.c. */
-#include "backend/socket/decode.h"
+#include "backend/socket/sock_diag.h"
 
 #include <errno.h>
 #include <linux/net.h>
@@ -9,7 +9,6 @@
 #include <sys/socket.h>
 
 #include "backend/netlink/attributes.h"
-#include "backend/socket/sock_diag.h"
 #include "fastnet/report.h"
 
 const struct table table_unix = SOCKET_TABLE("unix", AF_UNIX, 0);
@@ -58,44 +57,21 @@ static const struct target targets[] = {
     [UNIX_DIAG_UID] = TAKE(socket.uid, SOCKET_UID),
 };
 
-/* Fields of every socket. Without a name or a peer there is no attribute. */
-
-int sock_diag_decode_unix(const struct nlmsghdr *message, struct record *record)
+static void begin(const void *of_message, struct record *record)
 {
+    const struct unix_diag_msg *header = of_message;
     struct socket_record *sock = &record->socket;
-    struct decoding decoding = {.object = record};
-    struct attributes attributes;
-    const struct unix_diag_msg *header = message_header(message, sizeof *header, &attributes);
 
-    if (!header || header->udiag_family != AF_UNIX)
-        return -EBADMSG;
-    record_begin(record, &kind_socket, sizeof record->socket);
-    record->identity = diag_cookie(header->udiag_cookie);
-    sock->family = AF_UNIX;
+    diag_identify(record, header->udiag_cookie, header->udiag_ino);
     sock->state = header->udiag_state;
     sock->type = header->udiag_type;
-    sock->inode = header->udiag_ino;
     sock->flags = sock->state == TCP_LISTEN ? UNIX_ACCEPTCON : 0;
     sock->unix_state = sock->state == TCP_ESTABLISHED ? SS_CONNECTED : SS_UNCONNECTED;
-    attributes_decode(&decoding, attributes, (struct targets)TARGETS(targets));
-    record->has = decoding.has | ALWAYS_UNIX;
-    return decoding.malformed || sock->path.length > SOCKET_PATH_MAX ? -EBADMSG : 0;
 }
 
-static size_t put_request(const struct query *query, void *body)
+static int finish(struct record *record)
 {
-    static const struct diag_show shows[] = {
-        {SOCKET_PATH, UDIAG_SHOW_NAME},    {SOCKET_VFS, UDIAG_SHOW_VFS},
-        {SOCKET_PEER, UDIAG_SHOW_PEER},    {SOCKET_ICONS, UDIAG_SHOW_ICONS},
-        {SOCKET_QUEUES, UDIAG_SHOW_RQLEN}, {SOCKET_MEMORY, UDIAG_SHOW_MEMINFO},
-        {SOCKET_UID, UDIAG_SHOW_UID},
-    };
-
-    *(struct unix_diag_req *)body =
-        (struct unix_diag_req){.sdiag_family = AF_UNIX,
-                               .udiag_states = sock_diag_states(query),
-                               .udiag_show = sock_diag_show(query, shows, COUNT(shows))};
-    return sizeof(struct unix_diag_req);
+    return record->socket.path.length > SOCKET_PATH_MAX ? -EBADMSG : 0;
 }
 
 static void report_gaps(const struct query *query)
@@ -109,8 +85,20 @@ static void report_gaps(const struct query *query)
 const struct diag_family unix_diag = {
     .table = &table_unix,
     .missing = "the kernel lacks unix_diag",
-    .put_request = put_request,
+    .size = sizeof(struct unix_diag_req),
     .states_at = offsetof(struct unix_diag_req, udiag_states),
-    .decode = sock_diag_decode_unix,
+    .show_at = offsetof(struct unix_diag_req, udiag_show),
+    .shows = {{SOCKET_PATH, UDIAG_SHOW_NAME},
+              {SOCKET_VFS, UDIAG_SHOW_VFS},
+              {SOCKET_PEER, UDIAG_SHOW_PEER},
+              {SOCKET_ICONS, UDIAG_SHOW_ICONS},
+              {SOCKET_QUEUES, UDIAG_SHOW_RQLEN},
+              {SOCKET_MEMORY, UDIAG_SHOW_MEMINFO},
+              {SOCKET_UID, UDIAG_SHOW_UID}},
+    .header = sizeof(struct unix_diag_msg),
+    .targets = TARGETS(targets),
+    .always = ALWAYS_UNIX, /* without a name or a peer there is no attribute */
+    .begin = begin,
+    .finish = finish,
     .report_gaps = report_gaps,
 };

@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* XDP sockets by xsk_diag. Sources: linux/xdp_diag.h, net/xdp/xsk_diag.c. */
-#include "backend/socket/decode.h"
+#include "backend/socket/sock_diag.h"
 
-#include <errno.h>
 #include <linux/xdp_diag.h>
 #include <sys/socket.h>
-
-#include "backend/socket/sock_diag.h"
 
 /* XDP_DIAG_STATS and XDP_SHOW_STATS are of Linux 5.9; headers may be older. */
 enum { DIAG_STATS = XDP_DIAG_MEMINFO + 1, SHOW_STATS = 1 << 4 };
@@ -39,40 +36,26 @@ static const struct target targets[] = {
     [DIAG_STATS] = TAKE_BYTES(socket.stats, SOCKET_XDP_STATS),
 };
 
-int sock_diag_decode_xdp(const struct nlmsghdr *message, struct record *record)
+static void begin(const void *of_message, struct record *record)
 {
-    struct socket_record *sock = &record->socket;
-    struct decoding decoding = {.object = record};
-    struct attributes attributes;
-    const struct xdp_diag_msg *header = message_header(message, sizeof *header, &attributes);
+    const struct xdp_diag_msg *header = of_message;
 
-    if (!header || header->xdiag_family != AF_XDP)
-        return -EBADMSG;
-    diag_begin(record, &table_xdp, header->xdiag_cookie, header->xdiag_ino);
-    sock->type = header->xdiag_type;
-    attributes_decode(&decoding, attributes, (struct targets)TARGETS(targets));
-    record->has = decoding.has | ALWAYS_XDP;
-    return decoding.malformed ? -EBADMSG : 0;
-}
-
-static size_t put_request(const struct query *query, void *body)
-{
-    static const struct diag_show shows[] = {
-        {SOCKET_INTERFACE | SOCKET_QUEUE_ID | SOCKET_UID, XDP_SHOW_INFO},
-        {SOCKET_RX_RING | SOCKET_TX_RING, XDP_SHOW_RING_CFG},
-        {SOCKET_UMEM | SOCKET_FILL_RING | SOCKET_COMPLETION_RING, XDP_SHOW_UMEM},
-        {SOCKET_QUEUES | SOCKET_MEMORY, XDP_SHOW_MEMINFO},
-        {SOCKET_XDP_STATS, SHOW_STATS},
-    };
-
-    *(struct xdp_diag_req *)body = (struct xdp_diag_req){
-        .sdiag_family = AF_XDP, .xdiag_show = sock_diag_show(query, shows, COUNT(shows))};
-    return sizeof(struct xdp_diag_req);
+    diag_identify(record, header->xdiag_cookie, header->xdiag_ino);
+    record->socket.type = header->xdiag_type;
 }
 
 const struct diag_family xdp_diag = {
     .table = &table_xdp,
     .missing = "the kernel lacks xsk_diag",
-    .put_request = put_request,
-    .decode = sock_diag_decode_xdp,
+    .size = sizeof(struct xdp_diag_req),
+    .show_at = offsetof(struct xdp_diag_req, xdiag_show),
+    .shows = {{SOCKET_INTERFACE | SOCKET_QUEUE_ID | SOCKET_UID, XDP_SHOW_INFO},
+              {SOCKET_RX_RING | SOCKET_TX_RING, XDP_SHOW_RING_CFG},
+              {SOCKET_UMEM | SOCKET_FILL_RING | SOCKET_COMPLETION_RING, XDP_SHOW_UMEM},
+              {SOCKET_QUEUES | SOCKET_MEMORY, XDP_SHOW_MEMINFO},
+              {SOCKET_XDP_STATS, SHOW_STATS}},
+    .header = sizeof(struct xdp_diag_msg),
+    .targets = TARGETS(targets),
+    .always = ALWAYS_XDP,
+    .begin = begin,
 };
