@@ -379,14 +379,6 @@ static bool take_flow_words(struct decoding *decoding)
            (decoding->words & BIT(WORD_USE));
 }
 
-/* The name of a protocol, before its number, which says the same. */
-static bool pass_name(struct decoding *decoding)
-{
-    struct scan name;
-
-    return take_word(&decoding->scan, &name);
-}
-
 /* Offloaded flows have no timeout. */
 static void take_timeout(struct decoding *decoding)
 {
@@ -441,9 +433,12 @@ int proc_conntrack_decode_flow(const struct line *line, struct record *record)
 {
     struct decoding decoding = {.scan = {line->data, line->data + line->length}, .record = record};
     struct flow_record *flow = &record->flow;
+    struct scan name;
 
     record_begin(record, &kind_flow, sizeof record->flow);
-    if (line->cut || !pass_name(&decoding) || !take_family(&decoding) || !pass_name(&decoding) ||
+    /* names of protocols stand before the numbers, which say the same */
+    if (line->cut || !take_word(&decoding.scan, &name) || !take_family(&decoding) ||
+        !take_word(&decoding.scan, &name) ||
         !take_byte(&decoding.scan, &flow->way[WAY_ORIG].tuple.protocol))
         return -EBADMSG;
     take_timeout(&decoding);

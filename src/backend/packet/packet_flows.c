@@ -83,21 +83,16 @@ static inline uint64_t hash_addresses(const struct packet_flows *flows, const st
     return hash_bytes(hash, key->dst, sizeof key->dst);
 }
 
-static inline uint64_t hash_of(const struct packet_flows *flows, const struct flow_key *key)
-{
-    const uint64_t hash = hash_addresses(flows, key);
-    const uint64_t rest = (uint64_t)key->sport << 48 | (uint64_t)key->dport << 32 |
-                          (uint32_t)key->protocol << 16 | key->vlan;
-
-    if (key->has & TRAFFIC_LLADDRS)
-        return hash_bytes(hash_word(hash, rest), key->src_lladdr, 2 * sizeof key->src_lladdr);
-    return hash_word(hash, rest);
-}
-
 /* Where the flow with this key is or, free, where it belongs. Half of the slots are free. */
 static inline size_t first_slot(const struct packet_flows *flows, const struct flow_key *key)
 {
-    return (size_t)((hash_of(flows, key) >> 32) * (2 * flows->capacity) >> 32);
+    const uint64_t rest = (uint64_t)key->sport << 48 | (uint64_t)key->dport << 32 |
+                          (uint32_t)key->protocol << 16 | key->vlan;
+    uint64_t hash = hash_word(hash_addresses(flows, key), rest);
+
+    if (key->has & TRAFFIC_LLADDRS)
+        hash = hash_bytes(hash, key->src_lladdr, 2 * sizeof key->src_lladdr);
+    return (size_t)((hash >> 32) * (2 * flows->capacity) >> 32);
 }
 
 /* In two parts of so few bytes that compilers compare them in place: a call takes longer. */
@@ -137,14 +132,6 @@ static unsigned rank_of(uint64_t packets)
                : (top << RANK_BITS) + (unsigned)(packets >> (top - RANK_BITS)) % (1U << RANK_BITS);
 }
 
-static void count_made_room(struct packet_flows *flows, const struct flow *flow)
-{
-    flows->made_room.flows++;
-    flows->made_room.packets += flow->packets;
-    flows->made_room.frames += flow->frames;
-    flows->made_room.bytes += flow->bytes;
-}
-
 /* A quarter of all goes: those with the fewest packets, and of alike ones those that came first. */
 static void make_room(struct packet_flows *flows)
 {
@@ -157,12 +144,16 @@ static void make_room(struct packet_flows *flows)
         going -= ranks[last];
     empty_slots(flows);
     for (size_t i = 0; i < flows->count; i++) {
-        const unsigned rank = rank_of(flows->flows[i].packets);
+        const struct flow *flow = &flows->flows[i];
+        const unsigned rank = rank_of(flow->packets);
         if (rank < last || (rank == last && going && going--)) {
-            count_made_room(flows, &flows->flows[i]);
+            flows->made_room.flows++;
+            flows->made_room.packets += flow->packets;
+            flows->made_room.frames += flow->frames;
+            flows->made_room.bytes += flow->bytes;
             continue;
         }
-        flows->flows[kept] = flows->flows[i];
+        flows->flows[kept] = *flow;
         *slot_of(flows, &flows->flows[kept].key) = (uint32_t)kept + 1;
         kept++;
     }

@@ -61,18 +61,6 @@ static int open_file(const char *path)
     return fd < 0 ? -error : fd;
 }
 
-/* Reads once behind the bytes that are there. */
-static void read_once(struct reading *reading)
-{
-    const ssize_t length =
-        proc_read(reading->fd, reading->buffer + reading->to, CAPACITY - reading->to);
-
-    if (length < 0)
-        reading->error = (int)length;
-    reading->ended = length <= 0;
-    reading->to += length > 0 ? (size_t)length : 0;
-}
-
 /*
  * Makes size bytes (at most CAPACITY) available, or as many as the file has; returns how many there
  * are. Where they are not aligned, they move to the front of the buffer.
@@ -83,8 +71,14 @@ static size_t fill(struct reading *reading, size_t size)
         memmove(reading->buffer, reading->buffer + reading->from, reading->to - reading->from);
         reading->to -= reading->from;
         reading->from = 0;
-        while (!reading->ended && reading->to < size)
-            read_once(reading);
+        while (!reading->ended && reading->to < size) {
+            const ssize_t length =
+                proc_read(reading->fd, reading->buffer + reading->to, CAPACITY - reading->to);
+            if (length < 0)
+                reading->error = (int)length;
+            reading->ended = length <= 0;
+            reading->to += length > 0 ? (size_t)length : 0;
+        }
     }
     return reading->to - reading->from;
 }

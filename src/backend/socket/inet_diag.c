@@ -221,16 +221,6 @@ static uint64_t bytes_at(const struct text *info, size_t at)
     return bytes;
 }
 
-/* A listener has a struct tcp_info, but moves nothing. */
-static uint64_t set_bytes(struct socket_record *sock)
-{
-    if (sock->state == TCP_LISTEN)
-        return 0;
-    sock->bytes_sent = bytes_at(&sock->info, offsetof(struct kernel_tcp_info, bytes_sent));
-    sock->bytes_received = bytes_at(&sock->info, offsetof(struct kernel_tcp_info, bytes_received));
-    return SOCKET_BYTES;
-}
-
 /* Adds fields that follow from protocol and state; removes those that are wrong in this state. */
 static uint64_t complete(struct socket_record *sock, uint64_t has)
 {
@@ -238,8 +228,12 @@ static uint64_t complete(struct socket_record *sock, uint64_t has)
 
     if (has & SOCKET_TCP_INFO)
         has = (has & ~SOCKET_TCP_INFO) | info_of(sock);
-    if (has & SOCKET_TCP_INFO)
-        has |= set_bytes(sock);
+    if (has & SOCKET_TCP_INFO && sock->state != TCP_LISTEN) { /* which moves nothing */
+        sock->bytes_sent = bytes_at(&sock->info, offsetof(struct kernel_tcp_info, bytes_sent));
+        sock->bytes_received =
+            bytes_at(&sock->info, offsetof(struct kernel_tcp_info, bytes_received));
+        has |= SOCKET_BYTES;
+    }
     has |= set_counts(sock);
     if (is_tcp && sock->state == TCP_SYN_RECV)
         has &= ~FIELDS_NOT_HALF_OPEN;

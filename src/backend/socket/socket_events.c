@@ -140,14 +140,6 @@ static int list_all(struct reading *reading)
                 &table_udp6);
 }
 
-static void report_failure(struct reading *reading, int error)
-{
-    if (!reading->failed)
-        report_note(reading->query->report, "%s: users and owners are unknown: %s",
-                    reading->query->table->name, strerror(-error));
-    reading->failed = true;
-}
-
 /*
  * Lists the sockets. That takes a twentieth of the time at most, and is done once a second, or when
  * a connection came to a listener that is new.
@@ -166,8 +158,10 @@ static void look(struct reading *reading)
     reading->looked = begun;
     reading->appeared = false;
     result = list_all(reading);
-    if (result < 0)
-        report_failure(reading, result);
+    if (result < 0 && !reading->failed)
+        report_note(reading->query->report, "%s: users and owners are unknown: %s",
+                    reading->query->table->name, strerror(-result));
+    reading->failed |= result < 0;
     ended = clock_nanoseconds(CLOCK_MONOTONIC);
     reading->soonest = ended + (ended - begun) * SHARE;
     reading->next_look = ended + CLOCK_SECOND;

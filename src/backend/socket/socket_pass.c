@@ -46,11 +46,6 @@ struct socket_pass {
 
 /* --- One socket ------------------------------------------------------------------------------- */
 
-static bool is_tcp(const struct held_socket *held)
-{
-    return held->type == SOCK_STREAM && held->protocol == IPPROTO_TCP;
-}
-
 /* Its place in `tables`, or one of those behind them. What has no port is in no table of the
  * kernel. */
 static unsigned place_of(const struct held_socket *held)
@@ -61,7 +56,7 @@ static unsigned place_of(const struct held_socket *held)
         return BINDS;
     for (unsigned i = 0; i < COUNT(tables) && held->local_port; i++)
         if (tables[i]->family == held->family && tables[i]->protocol == protocol)
-            return is_tcp(held) && held->state == TCP_CLOSE ? BOUND + i : i;
+            return protocol == IPPROTO_TCP && held->state == TCP_CLOSE ? BOUND + i : i;
     return NO_PLACE;
 }
 
@@ -375,13 +370,6 @@ bool socket_pass_has_all_bound(const struct socket_pass *pass, uint32_t netns)
            find_rank(pass, rank_of(netns, BINDS)) == find_rank(pass, rank_of(netns, BINDS + 1));
 }
 
-static bool is_complete(const struct socket_pass *pass, uint32_t netns, unsigned place)
-{
-    const struct socket_numbers *numbers = numbers_of(pass, netns);
-
-    return numbers && numbers->complete >> place & 1;
-}
-
 void socket_pass_halve(struct socket_pass *pass)
 {
     pass->first = pass->length;
@@ -422,28 +410,21 @@ size_t socket_pass_count(const struct socket_pass *pass)
 
 /* --- Reading ---------------------------------------------------------------------------------- */
 
-static int take_all(struct socket_pass *pass, int fd)
-{
-    ssize_t length;
-
-    do {
-        char *to = make_room(pass, BPF_ITERATOR_AT_ONCE);
-        length = to ? bpf_iterator_read(fd, to, pass->capacity - pass->length) : -ENOMEM;
-        pass->length += length > 0 ? (size_t)length : 0;
-    } while (length > 0);
-    return (int)length;
-}
-
 static int read_once(struct socket_pass *pass)
 {
     const int fd = bpf_iterator_start(pass->program, 0);
-    int status = fd < 0 ? fd : take_all(pass, fd);
+    ssize_t length = fd < 0 ? fd : 1;
 
+    while (length > 0) {
+        char *to = make_room(pass, BPF_ITERATOR_AT_ONCE);
+        length = to ? bpf_iterator_read(fd, to, pass->capacity - pass->length) : -ENOMEM;
+        pass->length += length > 0 ? (size_t)length : 0;
+    }
     if (fd >= 0)
         close(fd);
-    if (status < 0)
+    if (length < 0)
         forget(pass);
-    return status;
+    return (int)length;
 }
 
 int socket_pass_begin(struct socket_pass *pass)
@@ -597,11 +578,13 @@ int socket_pass_list(const struct query *query, record_fn fn, void *arg)
 static int dump(const struct query *query, record_fn fn, void *arg)
 {
     const struct socket_pass *pass = query->pass;
+    const struct socket_numbers *numbers;
 
     if (!pass || query->netns > UINT32_MAX)
         return -EOPNOTSUPP;
+    numbers = numbers_of(pass, (uint32_t)query->netns);
     for (unsigned place = 0; place < BOUND; place++)
-        if (is_of(query->table, place) && !is_complete(pass, (uint32_t)query->netns, place))
+        if (is_of(query->table, place) && !(numbers && numbers->complete >> place & 1))
             return -EOPNOTSUPP;
     return socket_pass_list(query, fn, arg);
 }
