@@ -222,17 +222,6 @@ static int round_start(struct round *round)
     return round->users > 1 ? 0 : error;
 }
 
-/* Takes the answers and stops the threads from asking for more. Call it with the lock held. */
-static int round_take(struct round *round, struct host *hosts)
-{
-    for (size_t i = 0; i < round->count; i++) {
-        hosts[i] = round->hosts[i];
-        round->hosts[i].name = NULL;
-    }
-    round->next = round->count;
-    return (int)round->pending;
-}
-
 /* Waits until nothing is pending or this time has come. Call it with the lock held. */
 static void round_await(struct round *round, uint64_t end)
 {
@@ -279,7 +268,12 @@ static int resolve(struct host *hosts, size_t count, const char *wanted, unsigne
     int status = round_start(round);
     if (status == 0) {
         round_wait(round, end, wait);
-        status = round_take(round, hosts);
+        for (size_t i = 0; i < round->count; i++) {
+            hosts[i] = round->hosts[i];
+            round->hosts[i].name = NULL;
+        }
+        round->next = round->count; /* the threads ask for no more */
+        status = (int)round->pending;
     }
     round_leave(round);
     return status;

@@ -292,13 +292,6 @@ static int look_for_denials(struct owners *owners)
     return status;
 }
 
-static void forget_holdings_of(struct owners *owners, pid_t pid)
-{
-    for (size_t i = 0; i < owners->holdings.count; i++)
-        if ((pid_t)(owners->holdings.items[i].holder >> HOLDER_PROCESS_SHIFT) == pid)
-            owners->holdings.items[i].inode = 0;
-}
-
 /*
  * The kernel gives numbers of processes anew: a socket that has ended is not of the new process,
  * nor has that the name of the old one.
@@ -310,7 +303,9 @@ static void forget_replaced(struct owners *owners)
         struct process *process = &owners->processes.items[i];
         if (process->unread || !process_began_after(&owners->walk.tree, process, owners->looked))
             continue;
-        forget_holdings_of(owners, process->pid);
+        for (size_t j = 0; j < owners->holdings.count; j++)
+            if ((pid_t)(owners->holdings.items[j].holder >> HOLDER_PROCESS_SHIFT) == process->pid)
+                owners->holdings.items[j].inode = 0;
         process_forget(process);
     }
     rights_lower();
@@ -334,7 +329,7 @@ static int find_holdings(struct owners *owners)
     return status;
 }
 
-static void read_all_names(struct owners *owners);
+static bool is_confirmed(struct owners *owners, size_t i);
 
 int owners_refresh(struct owners *owners)
 {
@@ -347,8 +342,8 @@ int owners_refresh(struct owners *owners)
     const int status = find_holdings(owners);
     summarize(owners);
     const int built = build_index(owners);
-    if (owners->names_at_once && built == 0)
-        read_all_names(owners);
+    for (size_t i = 0; owners->names_at_once && built == 0 && i < owners->holdings.count; i++)
+        (void)is_confirmed(owners, i); /* reads the name */
     return status < 0 ? status : built;
 }
 
@@ -451,12 +446,6 @@ static size_t confirm_all(struct owners *owners, size_t start, size_t end)
     for (size_t i = kept; i < end; i++)
         holdings[i].inode = 0;
     return kept - start;
-}
-
-static void read_all_names(struct owners *owners)
-{
-    for (size_t i = 0; i < owners->holdings.count; i++)
-        (void)is_confirmed(owners, i);
 }
 
 static size_t find(struct owners *owners, uint64_t inode, const struct owner **first)

@@ -232,19 +232,6 @@ bool owners_program_load(struct owners_program *program, bool always)
 
 /* --- What it says ----------------------------------------------------------------------------- */
 
-/* Makes room for what the kernel hands over at once (kernel/bpf/bpf_iter.c): 8 pages. */
-static int make_room(struct holdings *found)
-{
-    const size_t at_once = BPF_ITERATOR_AT_ONCE / sizeof(struct holding);
-    struct holding *items = array_with_room(found->items, &found->capacity, found->count + at_once,
-                                            sizeof *found->items);
-
-    if (!items)
-        return -ENOMEM;
-    found->items = items;
-    return 0;
-}
-
 /* Descriptors of a process follow each other. */
 int owners_program_add(struct processes *processes, const struct holdings *found, size_t from)
 {
@@ -264,13 +251,17 @@ int owners_program_add(struct processes *processes, const struct holdings *found
 
 int owners_program_take(int fd, struct holdings *found)
 {
+    const size_t at_once = BPF_ITERATOR_AT_ONCE / sizeof(struct holding);
     ssize_t length;
 
     do {
-        length = make_room(found);
-        if (length == 0)
-            length = bpf_iterator_read(fd, found->items + found->count,
-                                       (found->capacity - found->count) * sizeof *found->items);
+        struct holding *items = array_with_room(found->items, &found->capacity,
+                                                found->count + at_once, sizeof *found->items);
+        if (!items)
+            return -ENOMEM;
+        found->items = items;
+        length = bpf_iterator_read(fd, items + found->count,
+                                   (found->capacity - found->count) * sizeof *items);
         if (length > 0 && length % (ssize_t)sizeof *found->items)
             length = -EIO;
         found->count += length > 0 ? (size_t)length / sizeof *found->items : 0;

@@ -147,18 +147,6 @@ static int read_link(struct worker *worker, const struct directory *directory, c
                         (struct holding){inode, process << HOLDER_PROCESS_SHIFT | (unsigned)fd});
 }
 
-static int read_piece(struct worker *worker, const struct directory *directory, const char *buffer,
-                      size_t length, struct tally *tally)
-{
-    const char *name;
-    for (size_t at = 0; (name = directory_next(buffer, length, &at));) {
-        const int status = read_link(worker, directory, name, tally);
-        if (status < 0)
-            return status;
-    }
-    return 0;
-}
-
 static struct tally read_pieces(struct worker *worker, struct directory *directory)
 {
     _Alignas(8) char buffer[DIRECTORY_BUFFER];
@@ -173,7 +161,9 @@ static struct tally read_pieces(struct worker *worker, struct directory *directo
             shared = true;
         }
         account(worker, length / DIRENT_TYPICAL);
-        status = read_piece(worker, directory, buffer, length, &tally);
+        const char *name;
+        for (size_t at = 0; status >= 0 && (name = directory_next(buffer, length, &at));)
+            status = read_link(worker, directory, name, &tally);
         if (status < 0)
             break;
     }
