@@ -209,15 +209,6 @@ static int take_word(struct common *common, const struct option *option, const c
     return common_misuse(common, "--%s: %s, not '%s'", option->name, all, TYPED(argument));
 }
 
-static int take_limit(struct common *common, const char *count)
-{
-    common->limit = strtoull(count, NULL, 10);
-    if (form_is_digits(count) && common->limit)
-        return 0;
-    return common_misuse_typed(common, "--limit", "a number from 1 to 18446744073709551615, not",
-                               as_text(count));
-}
-
 /* Seconds between two passes, one if it is NULL. */
 static int take_interval(struct common *common, const char *seconds)
 {
@@ -283,7 +274,12 @@ static int take_other(const struct parsing *parsing, const struct option *option
     case OPTION_SHORT_HELP:
         return answer(common, put_short_help);
     case OPTION_LIMIT:
-        return take_limit(common, argument);
+        common->limit = strtoull(argument, NULL, 10);
+        return form_is_digits(argument) && common->limit
+                   ? 0
+                   : common_misuse(common,
+                                   "--limit: a number from 1 to 18446744073709551615, not '%s'",
+                                   TYPED(argument));
     case OPTION_HELP:
         return common_help(common);
     case OPTION_VERSION:

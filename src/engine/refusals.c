@@ -172,15 +172,6 @@ static bool is_fault(const struct table *table, const struct answers *answers, s
     return !is_refusal(error) && !remedy_of(answers->asked[i], table, error) && !next_says_it;
 }
 
-/* Fields that are unknown because had_it read the table instead of this backend. */
-static uint64_t missed(const struct run *run, const struct table *table, const struct backend *this,
-                       const struct backend *had_it)
-{
-    if (!had_it || this->source == BACKEND_AUTO)
-        return 0;
-    return run->needs.fields & backend_fields(this, table) & ~backend_fields(had_it, table);
-}
-
 static void put_answer(char *reason, size_t size, const struct table *table,
                        const struct backend *backend, int error, bool unknown)
 {
@@ -204,7 +195,11 @@ void run_report_fallback(struct run *run, const struct listing_table *listed,
     for (size_t i = 0; tried && i < answers->count; i++) {
         const struct backend *this = answers->asked[i];
         const bool fault = i < tried && is_fault(table, answers, i);
-        const uint64_t misses = answers->wanted ? missed(run, table, this, had_it) : 0;
+        /* fields that are unknown because had_it read the table instead of this backend */
+        const uint64_t misses =
+            answers->wanted && had_it && this->source != BACKEND_AUTO
+                ? run->needs.fields & backend_fields(this, table) & ~backend_fields(had_it, table)
+                : 0;
         const bool named = misses & run->listing->named.fields,
                    unknown = listed->unnamed ? named : misses;
         if (!fault && !unknown)

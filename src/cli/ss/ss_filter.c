@@ -88,16 +88,6 @@ static struct predicate *fail_expected(struct ss_parser *parser, const char *exp
     return ss_fail(parser, "expected %s, not '%s'", expected, TYPED(parser->word));
 }
 
-/* In ss, signs are words of their own. */
-static struct predicate *fail_unparted(struct ss_parser *parser, const char *sign)
-{
-    const char *word = TYPED(parser->word);
-
-    if (sign == parser->word && strchr("(!", *sign))
-        return ss_fail(parser, "no condition '%s'; a blank must stand after '%c'", word, *sign);
-    return ss_fail(parser, "no condition '%s'; blanks must stand around '%c'", word, *sign);
-}
-
 /* A word that begins no condition, which ss takes for an address: what was probably meant. */
 static struct predicate *fail_condition(struct ss_parser *parser)
 {
@@ -110,8 +100,12 @@ static struct predicate *fail_condition(struct ss_parser *parser)
 
     if (!parser->filter->failed)
         parser->filter->wrong = *word && !may_be_address;
+    if (sign && sign == word && strchr("(!", *sign)) /* in ss, signs are words of their own */
+        return ss_fail(parser, "no condition '%s'; a blank must stand after '%c'", TYPED(word),
+                       *sign);
     if (sign)
-        return fail_unparted(parser, sign);
+        return ss_fail(parser, "no condition '%s'; blanks must stand around '%c'", TYPED(word),
+                       *sign);
     if (options_among(ss_state_words, word))
         return ss_fail(parser, "%s must stand before the other conditions", word);
     if (options_among(ss_state_names, word))
