@@ -59,6 +59,10 @@ struct wanted_member {
     size_t at;    /* where a struct kernel_member takes it: bytes from the start of the layout */
     uint8_t size; /* opcode that it must have */
 };
+#define WANTED_FOR(layout, path, member, size)                                                     \
+    {                                                                                              \
+        (path), offsetof(layout, member), (size)                                                   \
+    }
 
 /* Returns false if one of them is missing, or has another size. */
 bool kernel_members_find(const struct btf *btf, uint32_t type, const struct wanted_member *wanted,
@@ -95,10 +99,16 @@ struct assembly {
 /* Loads a member of the struct that a register points to. */
 void assembly_load(struct assembly *to, unsigned into, unsigned from, struct kernel_member member);
 
-/* Stores a register on the stack; size: the opcode. The second one stores 8 bytes of zeroes. */
+/* The same for a parameter of a tracepoint, in its context: 0 is the first. */
+void assembly_parameter(struct assembly *to, unsigned into, unsigned context, unsigned which);
+
+/* Stores a register on the stack; size: the opcode. */
 void assembly_store(struct assembly *to, unsigned from, int offset, uint8_t size);
-void assembly_store_zero(struct assembly *to, int offset);
-/* Stores it in the struct that another register points to. */
+/* Copies a member of the struct that a register points to. Loses register 1. */
+void assembly_copy(struct assembly *to, unsigned from, struct kernel_member member, int offset);
+/* Stores zeroes: so many bytes, a multiple of 8. */
+void assembly_store_zeroes(struct assembly *to, int offset, size_t size);
+/* Stores a register in the struct that another one points to. */
 void assembly_store_in(struct assembly *to, unsigned in, unsigned from, int offset, uint8_t size);
 
 /* operation: BPF_MOV, BPF_ADD ...; with another register, or with a number. */

@@ -39,22 +39,16 @@ enum { CONTEXT = BPF_REG_6, SOCKET = BPF_REG_7, BYTES = BPF_REG_8 };
 /* Where they are on the stack. */
 enum { COOKIE = -8, NOTHING = COOKIE - (int)sizeof(struct byte_count) };
 
-static void put_parameter(struct assembly *to, unsigned into, int16_t which)
-{
-    assembly_load(to, into, CONTEXT,
-                  (struct kernel_member){.offset = (int16_t)(8 * which), .size = BPF_DW});
-}
-
 /* An int, of which the upper half in the context means nothing: an error, or nothing, ends it. */
 static void put_bytes(struct assembly *to, enum byte_way way)
 {
-    put_parameter(to, BYTES, 1);
+    assembly_parameter(to, BYTES, CONTEXT, 1);
     assembly_number(to, BPF_LSH, BYTES, 32);
     assembly_number(to, BPF_ARSH, BYTES, 32);
     assembly_end_if(to, BPF_JSLE, BYTES, 0);
     if (way == WAY_SENT)
         return;
-    put_parameter(to, BPF_FIRST, 2); /* what is only looked at comes again */
+    assembly_parameter(to, BPF_FIRST, CONTEXT, 2); /* what is only looked at comes again */
     assembly_number(to, BPF_AND, BPF_FIRST, MSG_PEEK);
     assembly_end_if(to, BPF_JNE, BPF_FIRST, 0);
 }
@@ -84,8 +78,7 @@ static void put_find(struct assembly *to, int map)
 /* Of two processors that add the socket at once, one does. */
 static void put_new(struct assembly *to, int map)
 {
-    for (size_t i = 0; i < sizeof(struct byte_count); i += 8)
-        assembly_store_zero(to, NOTHING + (int)i);
+    assembly_store_zeroes(to, NOTHING, sizeof(struct byte_count));
     assembly_map(to, BPF_FIRST, map);
     assembly_address(to, BPF_SECOND, COOKIE);
     assembly_address(to, BPF_THIRD, NOTHING);
@@ -103,7 +96,7 @@ size_t byte_program_make(const struct byte_layout *layout, enum byte_way way, in
 
     assembly_register(&to, BPF_MOV, CONTEXT, BPF_FIRST);
     put_bytes(&to, way);
-    put_parameter(&to, SOCKET, 0);
+    assembly_parameter(&to, SOCKET, CONTEXT, 0);
     put_choice(&to, layout);
     assembly_register(&to, BPF_MOV, BPF_FIRST, SOCKET);
     assembly_call(&to, BPF_FUNC_get_socket_cookie);

@@ -13,10 +13,7 @@
 
 /* --- The kernel's structs --------------------------------------------------------------------- */
 
-#define WANTED(path, member, size)                                                                 \
-    {                                                                                              \
-        (path), offsetof(struct connect_layout, member), (size)                                    \
-    }
+#define WANTED(...) WANTED_FOR(struct connect_layout, __VA_ARGS__)
 
 int connect_layout_init(struct connect_layout *layout, const struct btf *btf)
 {
@@ -66,11 +63,9 @@ enum { COOKIE = -8, NOTE = COOKIE - (int)sizeof(struct connect_note) };
 enum { KERNEL_THREAD = 0x00200000 /* PF_KTHREAD of linux/sched.h */ };
 
 /* A parameter of the context. The upper half of an int means nothing. */
-static void put_parameter(struct assembly *to, unsigned into, int16_t which)
+static void put_parameter(struct assembly *to, unsigned into, unsigned which)
 {
-    const struct kernel_member at = {.offset = (int16_t)(8 * which), .size = BPF_DW};
-
-    assembly_load(to, into, CONTEXT, at);
+    assembly_parameter(to, into, CONTEXT, which);
     if (into == SOCKET)
         return;
     assembly_number(to, BPF_LSH, into, 32);
@@ -87,12 +82,6 @@ static void put_cookie(struct assembly *to)
 {
     assembly_register(to, BPF_MOV, BPF_FIRST, SOCKET);
     put_result(to, BPF_FUNC_get_socket_cookie, COOKIE, BPF_DW);
-}
-
-static void put_copy(struct assembly *to, struct kernel_member member, int at)
-{
-    assembly_load(to, BPF_FIRST, SOCKET, member);
-    assembly_store(to, BPF_FIRST, at, member.size);
 }
 
 /* 16 bytes of the struct that a register points to. */
@@ -140,9 +129,9 @@ static void put_process(struct assembly *to, const struct connect_layout *layout
 static void put_connected(struct assembly *to, const struct connect_layout *layout, int map)
 {
     put_process(to, layout);
-    put_copy(to, layout->family, NOTE_AT(family));
-    put_copy(to, layout->port, NOTE_AT(port));
-    put_copy(to, layout->v4, NOTE_AT(v4));
+    assembly_copy(to, SOCKET, layout->family, NOTE_AT(family));
+    assembly_copy(to, SOCKET, layout->port, NOTE_AT(port));
+    assembly_copy(to, SOCKET, layout->v4, NOTE_AT(v4));
     if (layout->has_v6)
         put_16(to, SOCKET, layout->v6, NOTE_AT(v6));
     put_update(to, map, BPF_ANY);
@@ -208,8 +197,7 @@ size_t connect_program_make(const struct connect_layout *layout, uint64_t netns,
     assembly_land(&to, is_begun);
     put_netns(&to, layout, netns);
     is_ended = assembly_skip_if(&to, BPF_JEQ, NEW, TCP_CLOSE);
-    for (size_t i = 0; i < sizeof(struct connect_note); i += 8)
-        assembly_store_zero(&to, NOTE + (int)i);
+    assembly_store_zeroes(&to, NOTE, sizeof(struct connect_note));
     put_cookie(&to);
     put_result(&to, BPF_FUNC_ktime_get_ns, NOTE_AT(time), BPF_DW);
     is_connected = assembly_skip_if(&to, BPF_JEQ, NEW, TCP_SYN_SENT);

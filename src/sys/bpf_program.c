@@ -267,10 +267,25 @@ void assembly_store(struct assembly *to, unsigned from, int offset, uint8_t size
     assembly_store_in(to, BPF_STACK, from, offset, size);
 }
 
-void assembly_store_zero(struct assembly *to, int offset)
+void assembly_parameter(struct assembly *to, unsigned into, unsigned context, unsigned which)
 {
-    put(to, (struct bpf_insn){
-                .code = BPF_ST | BPF_MEM | BPF_DW, .dst_reg = BPF_STACK, .off = (int16_t)offset});
+    const struct kernel_member member = {.offset = (int16_t)(8 * which), .size = BPF_DW};
+
+    assembly_load(to, into, context, member);
+}
+
+void assembly_copy(struct assembly *to, unsigned from, struct kernel_member member, int offset)
+{
+    assembly_load(to, BPF_FIRST, from, member);
+    assembly_store(to, BPF_FIRST, offset, member.size);
+}
+
+void assembly_store_zeroes(struct assembly *to, int offset, size_t size)
+{
+    for (const int end = offset + (int)size; offset < end; offset += 8)
+        put(to, (struct bpf_insn){.code = BPF_ST | BPF_MEM | BPF_DW,
+                                  .dst_reg = BPF_STACK,
+                                  .off = (int16_t)offset});
 }
 
 void assembly_register(struct assembly *to, unsigned operation, unsigned with, unsigned other)

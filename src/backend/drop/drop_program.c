@@ -83,10 +83,7 @@ static bool follow(const struct btf *btf, uint32_t type, const char *path,
            (*to = kernel_pointed_to(btf, its_type));
 }
 
-#define WANTED(path, member, size)                                                                 \
-    {                                                                                              \
-        (path), offsetof(struct drop_layout, member), (size)                                       \
-    }
+#define WANTED(...) WANTED_FOR(struct drop_layout, __VA_ARGS__)
 
 /* Struct after struct, as the pointers lead: a search by name would go through all types. */
 static bool find_members(const struct btf *btf, struct drop_layout *layout)
@@ -157,18 +154,6 @@ enum {
 #define KEY_AT(member)  (KEY + (int)offsetof(struct drop_key, member))
 #define SEEN_AT(member) (SEEN + (int)offsetof(struct drop_seen, member))
 
-static void put_zeroes(struct assembly *to, int from, size_t size)
-{
-    for (size_t i = 0; i < size; i += sizeof(uint64_t))
-        assembly_store_zero(to, from + (int)i);
-}
-
-static void put_copy(struct assembly *to, unsigned from, struct kernel_member member, int at)
-{
-    assembly_load(to, BPF_FIRST, from, member);
-    assembly_store(to, BPF_FIRST, at, member.size);
-}
-
 /* SKB_CONSUMED is left out, too. */
 static void put_reason(struct assembly *to, const struct drop_layout *layout)
 {
@@ -177,9 +162,9 @@ static void put_reason(struct assembly *to, const struct drop_layout *layout)
     assembly_number(to, BPF_RSH, REASON, 32);
     assembly_end_if(to, BPF_JEQ, REASON, SKB_DROP_NONE);
     assembly_end_if(to, BPF_JEQ, REASON, (int)layout->consumed);
-    put_zeroes(to, KEY, sizeof(struct drop_key));
+    assembly_store_zeroes(to, KEY, sizeof(struct drop_key));
     assembly_store(to, REASON, KEY_AT(reason), BPF_W);
-    put_copy(to, CONTEXT, layout->place, KEY_AT(place));
+    assembly_copy(to, CONTEXT, layout->place, KEY_AT(place));
     assembly_load(to, BPF_FIRST, CONTEXT, layout->skb);
     assembly_cast(to, SKB, BPF_FIRST, layout->of_skb, layout->cast);
 }
@@ -193,15 +178,15 @@ static void put_socket(struct assembly *to, const struct drop_layout *layout)
     size_t is_waiting, is_half_open;
 
     assembly_load(to, BPF_FIRST, OTHER, layout->net);
-    put_copy(to, BPF_FIRST, layout->netns, KEY_AT(netns));
+    assembly_copy(to, BPF_FIRST, layout->netns, KEY_AT(netns));
     assembly_load(to, BPF_FIRST, OTHER, layout->state);
     is_waiting = assembly_skip_if(to, BPF_JEQ, BPF_FIRST, TCP_TIME_WAIT);
     is_half_open = assembly_skip_if(to, BPF_JEQ, BPF_FIRST, 12 /* TCP_NEW_SYN_RECV */);
-    put_copy(to, OTHER, layout->uid, KEY_AT(uid));
+    assembly_copy(to, OTHER, layout->uid, KEY_AT(uid));
     assembly_load(to, BPF_FIRST, OTHER, layout->socket);
     assembly_load(to, BPF_FIRST, BPF_FIRST, layout->file);
     assembly_load(to, BPF_FIRST, BPF_FIRST, layout->inode);
-    put_copy(to, BPF_FIRST, layout->number, KEY_AT(inode));
+    assembly_copy(to, BPF_FIRST, layout->number, KEY_AT(inode));
     assembly_land(to, is_waiting);
     assembly_land(to, is_half_open);
 }
@@ -252,10 +237,10 @@ static void put_interface(struct assembly *to, const struct drop_layout *layout)
 {
     size_t came_in;
 
-    put_copy(to, SKB, layout->arrival, KEY_AT(interface));
+    assembly_copy(to, SKB, layout->arrival, KEY_AT(interface));
     came_in = assembly_skip_if(to, BPF_JNE, BPF_FIRST, 0);
     assembly_load(to, OTHER, SKB, layout->device);
-    put_copy(to, OTHER, layout->index, KEY_AT(interface));
+    assembly_copy(to, OTHER, layout->index, KEY_AT(interface));
     assembly_land(to, came_in);
 }
 
@@ -291,8 +276,8 @@ static void put_headers(struct assembly *to, const struct drop_layout *layout)
     const struct kernel_member first = {.offset = SEEN_AT(network), .size = BPF_B};
     size_t went_out, is_v4, is_v6;
 
-    put_zeroes(to, SEEN, sizeof(struct drop_seen));
-    put_copy(to, SKB, layout->ethertype, SEEN_AT(ethertype));
+    assembly_store_zeroes(to, SEEN, sizeof(struct drop_seen));
+    assembly_copy(to, SKB, layout->ethertype, SEEN_AT(ethertype));
     assembly_load(to, BPF_FIRST, SKB, layout->arrival);
     went_out = assembly_skip_if(to, BPF_JEQ, BPF_FIRST, 0);
     assembly_number(to, BPF_MOV, BPF_FIRST, 1);

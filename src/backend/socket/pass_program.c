@@ -14,10 +14,7 @@
 
 /* --- The kernel's structs --------------------------------------------------------------------- */
 
-#define WANTED(path, member, size)                                                                 \
-    {                                                                                              \
-        (path), offsetof(struct pass_layout, member), (size)                                       \
-    }
+#define WANTED(...) WANTED_FOR(struct pass_layout, __VA_ARGS__)
 
 static bool find_in_sock(const struct btf *btf, uint32_t sock, struct pass_layout *layout)
 {
@@ -119,19 +116,12 @@ _Static_assert(sizeof(struct held_socket) == 104, "it has no padding, which woul
 /* Where a member of struct held_socket is on the stack. */
 #define AT(member) ((int)offsetof(struct held_socket, member) - (int)sizeof(struct held_socket))
 
-/* From what a register points to, to the stack. */
-static void put_copy(struct assembly *to, unsigned from, struct kernel_member member, int at)
-{
-    assembly_load(to, BPF_FIRST, from, member);
-    assembly_store(to, BPF_FIRST, at, member.size);
-}
-
 /* Aligned to 4 bytes. */
 static void put_copy16(struct assembly *to, struct kernel_member member, int at)
 {
     member.size = BPF_W;
     for (int i = 0; i < 4; i++) {
-        put_copy(to, SOCK, member, at + 4 * i);
+        assembly_copy(to, SOCK, member, at + 4 * i);
         member.offset = (int16_t)(member.offset + 4);
     }
 }
@@ -162,23 +152,22 @@ static size_t skip_unless_row(struct assembly *to)
 
 static void put_numbers(struct assembly *to, const struct pass_layout *layout)
 {
-    for (int at = -(int)sizeof(struct held_socket); at < 0; at += (int)sizeof(uint64_t))
-        assembly_store_zero(to, at);
+    assembly_store_zeroes(to, -(int)sizeof(struct held_socket), sizeof(struct held_socket));
     assembly_load(to, BPF_FIRST, FILE_OF, layout->inode);
-    put_copy(to, BPF_FIRST, layout->number, AT(inode));
+    assembly_copy(to, BPF_FIRST, layout->number, AT(inode));
     assembly_load(to, BPF_FIRST, SOCK, layout->net);
-    put_copy(to, BPF_FIRST, layout->netns, AT(netns));
+    assembly_copy(to, BPF_FIRST, layout->netns, AT(netns));
     assembly_load(to, BPF_FIRST, SOCK, layout->cgroup);
     assembly_load(to, BPF_FIRST, BPF_FIRST, layout->node);
-    put_copy(to, BPF_FIRST, layout->id, AT(cgroup));
+    assembly_copy(to, BPF_FIRST, layout->id, AT(cgroup));
     assembly_store(to, FAMILY, AT(family), BPF_H);
-    put_copy(to, SOCK, layout->type, AT(type));
-    put_copy(to, SOCK, layout->protocol, AT(protocol));
-    put_copy(to, SOCK, layout->state, AT(state));
-    put_copy(to, SOCK, layout->shutdown, AT(shutdown));
-    put_copy(to, SOCK, layout->uid, AT(uid));
-    put_copy(to, SOCK, layout->mark, AT(mark));
-    put_copy(to, SOCK, layout->interface, AT(interface));
+    assembly_copy(to, SOCK, layout->type, AT(type));
+    assembly_copy(to, SOCK, layout->protocol, AT(protocol));
+    assembly_copy(to, SOCK, layout->state, AT(state));
+    assembly_copy(to, SOCK, layout->shutdown, AT(shutdown));
+    assembly_copy(to, SOCK, layout->uid, AT(uid));
+    assembly_copy(to, SOCK, layout->mark, AT(mark));
+    assembly_copy(to, SOCK, layout->interface, AT(interface));
     assembly_load(to, BPF_FIRST, SOCK, layout->v6only);
     assembly_number(to, BPF_RSH, BPF_FIRST, layout->v6only.shift);
     assembly_number(to, BPF_AND, BPF_FIRST, 1);
@@ -189,10 +178,10 @@ static void put_addresses(struct assembly *to, const struct pass_layout *layout)
 {
     size_t skip;
 
-    put_copy(to, SOCK, layout->local_port, AT(local_port));
-    put_copy(to, SOCK, layout->remote_port, AT(remote_port));
-    put_copy(to, SOCK, layout->local, AT(local));
-    put_copy(to, SOCK, layout->remote, AT(remote));
+    assembly_copy(to, SOCK, layout->local_port, AT(local_port));
+    assembly_copy(to, SOCK, layout->remote_port, AT(remote_port));
+    assembly_copy(to, SOCK, layout->local, AT(local));
+    assembly_copy(to, SOCK, layout->remote, AT(remote));
     skip = assembly_skip_if(to, BPF_JEQ, FAMILY, AF_INET);
     put_copy16(to, layout->local6, AT(local));
     put_copy16(to, layout->remote6, AT(remote));
@@ -241,18 +230,18 @@ static void put_tcp(struct assembly *to, const struct pass_layout *layout)
     assembly_register(to, BPF_MOV, BPF_FIRST, SOCK);
     assembly_call(to, BPF_FUNC_skc_to_tcp_sock);
     not_tcp = assembly_skip_if(to, BPF_JEQ, BPF_REG_0, 0);
-    put_copy(to, BPF_REG_0, layout->received_next, AT(received[0]));
-    put_copy(to, BPF_REG_0, layout->copied, AT(received[1]));
-    put_copy(to, BPF_REG_0, layout->written, AT(sent[0]));
-    put_copy(to, BPF_REG_0, layout->acknowledged, AT(sent[1]));
-    put_copy(to, BPF_REG_0, layout->retransmits, AT(retransmits));
-    put_copy(to, BPF_REG_0, layout->probes, AT(probes));
+    assembly_copy(to, BPF_REG_0, layout->received_next, AT(received[0]));
+    assembly_copy(to, BPF_REG_0, layout->copied, AT(received[1]));
+    assembly_copy(to, BPF_REG_0, layout->written, AT(sent[0]));
+    assembly_copy(to, BPF_REG_0, layout->acknowledged, AT(sent[1]));
+    assembly_copy(to, BPF_REG_0, layout->retransmits, AT(retransmits));
+    assembly_copy(to, BPF_REG_0, layout->probes, AT(probes));
     assembly_load(to, BPF_FIRST, BPF_STACK, state);
     not_listening = assembly_skip_if(to, BPF_JNE, BPF_FIRST, TCP_LISTEN);
-    assembly_store_zero(to, AT(received));
-    put_copy(to, SOCK, layout->waiting, AT(received[0]));
-    put_copy(to, SOCK, layout->backlog, AT(sent[0]));
-    put_copy(to, BPF_REG_0, layout->half_open, AT(sent[1]));
+    assembly_store_zeroes(to, AT(received), 8);
+    assembly_copy(to, SOCK, layout->waiting, AT(received[0]));
+    assembly_copy(to, SOCK, layout->backlog, AT(sent[0]));
+    assembly_copy(to, BPF_REG_0, layout->half_open, AT(sent[1]));
     assembly_land(to, not_listening);
     assembly_land(to, not_tcp);
     assembly_land(to, of_other_type);
@@ -279,8 +268,8 @@ size_t pass_program_make(const struct pass_layout *layout,
     put_numbers(&to, layout);
     is_other = skip_unless_row(&to);
     put_addresses(&to, layout);
-    put_copy(&to, SOCK, layout->received, AT(received[0]));
-    put_copy(&to, SOCK, layout->sent, AT(sent[0]));
+    assembly_copy(&to, SOCK, layout->received, AT(received[0]));
+    assembly_copy(&to, SOCK, layout->sent, AT(sent[0]));
     put_deficit(&to, layout);
     put_tcp(&to, layout);
     assembly_land(&to, is_other);
