@@ -37,32 +37,19 @@ static const struct {
     {"ICMP_CSUM", "checksums", false},
 };
 
-static bool is_for_another_rule(struct text reason)
-{
-    for (size_t i = 0; i < COUNT(evidence); i++)
-        if (text_is(reason, evidence[i].reason))
-            return true;
-    return false;
-}
-
-static bool is_to(const struct record *record, const char *peer)
-{
-    char text[ENDPOINT_TEXT];
-
-    return record->has & DROP_PORTS && strcmp(endpoint_text(text, &record->drop.remote), peer) == 0;
-}
-
 /* Packets of this namespace that were dropped for the reason; peer: only those to it, or NULL. */
 static uint64_t count(const struct examination *examination, struct text reason, const char *peer)
 {
     const struct drop_watch *watch = examination->drops;
     const uint64_t here = namespace_own_id();
+    char text[ENDPOINT_TEXT];
     uint64_t packets = 0;
 
     for (size_t i = 0; i < drop_watch_count(watch); i++) {
         const struct drop *drop = drop_watch_at(watch, i);
         if (drop->netns == here && text_equal(drop->record.drop.reason, reason) &&
-            (!peer || is_to(&drop->record, peer)))
+            (!peer || (drop->record.has & DROP_PORTS &&
+                       strcmp(endpoint_text(text, &drop->record.drop.remote), peer) == 0)))
             packets += drop->record.drop.drops;
     }
     return packets;
@@ -114,7 +101,9 @@ void rule_drops(struct examination *examination)
         const struct text name = drop->record.drop.reason;
         const struct drop_reason *reason = drop_reason_find(name, as_text(NULL));
         bool told = drop->netns != here || !reason || reason->class != DROP_IS_LOSS ||
-                    text_is(name, "NOT_SPECIFIED") || is_for_another_rule(name);
+                    text_is(name, "NOT_SPECIFIED");
+        for (size_t j = 0; j < COUNT(evidence) && !told; j++) /* of another rule */
+            told = text_is(name, evidence[j].reason);
         for (size_t j = 0; j < i && !told; j++)
             told = drop_watch_at(watch, j)->netns == here &&
                    text_is(drop_watch_at(watch, j)->record.drop.reason, reason->name);

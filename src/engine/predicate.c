@@ -191,13 +191,6 @@ static bool element_passes(const struct predicate *predicate, const struct value
     return false;
 }
 
-/* Flags are also compared as a whole: by their bits. */
-static bool is_list(const struct predicate *predicate, const struct value *value)
-{
-    return value_is_list(value) &&
-           (value->type != VALUE_FLAGS || predicate->constant.type == VALUE_TEXT);
-}
-
 /* A set of what was found out, which may be part of it: null is an empty set, not an unknown one.
  */
 static bool is_verdict(const struct field *field)
@@ -214,7 +207,9 @@ static bool passes(const struct predicate *predicate, const struct value *value)
         return number_passes(predicate, number);
     if (predicate->operation == PREDICATE_KNOWN)
         return !is_verdict(predicate->field) || value->flags.bits[0] || value->flags.bits[1];
-    if (is_list(predicate, value))
+    /* flags are also compared as a whole: by their bits */
+    if (value_is_list(value) &&
+        (value->type != VALUE_FLAGS || predicate->constant.type == VALUE_TEXT))
         return element_passes(predicate, value);
     switch (predicate->operation) {
     case PREDICATE_EQUAL:

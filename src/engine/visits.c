@@ -93,15 +93,6 @@ static int read_pass(struct run *run)
     return error;
 }
 
-static struct rows *make_sections(struct run *run)
-{
-    run->section_count = LISTING_SECTIONS_MAX;
-    if (!run->listing->headings)
-        return run->own_sections;
-    run->section_count *= run->visits.count;
-    return calloc(run->section_count, sizeof *run->sections);
-}
-
 /*
  * Interfaces, and namespaces, can get other names at any time: each run looks them up anew, unless
  * this thread is no longer in the namespace of its rows, because names were looked up at home.
@@ -124,7 +115,12 @@ int run_plan_visits(struct run *run)
     error = read_pass(run);
     if (error)
         return error;
-    run->sections = make_sections(run);
+    run->section_count = LISTING_SECTIONS_MAX;
+    run->sections = run->own_sections;
+    if (run->listing->headings) {
+        run->section_count *= run->visits.count;
+        run->sections = calloc(run->section_count, sizeof *run->sections);
+    }
     if (run->keep_all)
         run->visits.here = calloc(run->visits.count, sizeof *run->visits.here);
     return run->sections && (run->visits.here || !run->keep_all) ? 0 : -ENOMEM;

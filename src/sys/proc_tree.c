@@ -249,15 +249,6 @@ static bool has_text(const char *text, const char *wanted, size_t behind)
     return found;
 }
 
-static void look_for(const struct proc_tree *tree, const struct clue *clue, unsigned shown[2])
-{
-    char text[8192];
-
-    for (size_t i = 0; i < 2 && proc_tree_read(tree, clue->file, text, sizeof text) > 0; i++)
-        if (has_text(text, clue->texts[i], clue->behind))
-            shown[i] |= clue->about;
-}
-
 static int read_machine(const struct proc_tree *tree, unsigned shown[2])
 {
     enum { KNOWN = 20 }; /* e_machine comes last */
@@ -281,6 +272,7 @@ int proc_tree_machine(const char *root, struct proc_machine *machine)
     const unsigned here =
         (BYTE_ORDER == BIG_ENDIAN ? MACHINE_ORDER : 0) | (SOCK_STREAM == 2 ? MACHINE_TYPES : 0);
     unsigned shown[2] = {0, 0};
+    char text[8192];
     struct proc_tree tree;
     int error = 0;
 
@@ -290,7 +282,10 @@ int proc_tree_machine(const char *root, struct proc_machine *machine)
     if (proc_tree_init(&tree, root) == 0 && !tree.living) {
         error = read_machine(&tree, shown);
         for (size_t i = 0; error && i < sizeof clues / sizeof *clues; i++)
-            look_for(&tree, &clues[i], shown);
+            for (size_t j = 0; j < 2 && proc_tree_read(&tree, clues[i].file, text, sizeof text) > 0;
+                 j++)
+                if (has_text(text, clues[i].texts[j], clues[i].behind))
+                    shown[j] |= clues[i].about;
         const unsigned known = shown[0] ^ shown[1]; /* a clue for both is as good as none */
         machine->differs = known & (shown[1] ^ here);
         machine->unsure = ~known & (MACHINE_ORDER | MACHINE_TYPES);

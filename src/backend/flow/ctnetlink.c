@@ -124,12 +124,6 @@ static int take_row(const struct nlmsghdr *message, void *arg)
 
 /* --- Dumps ------------------------------------------------------------------------------------ */
 
-/* Answers to a filter that this kernel does not have, or not for this. */
-static bool is_refused_filter(int error)
-{
-    return error == -EINVAL || error == -EOPNOTSUPP || error == -ERANGE || error == -EAFNOSUPPORT;
-}
-
 /* A dump of this family. *filtered: whether the kernel leaves out flows. */
 static struct nlmsghdr *put_dump(struct reading *reading, uint8_t family, bool *filtered)
 {
@@ -148,7 +142,10 @@ static int dump_family(struct reading *reading, uint8_t family)
     struct nlmsghdr *message = put_dump(reading, family, &filtered);
     int result = send_request(reading, message, take_row);
 
-    if (filtered && is_refused_filter(result) && reading->count == count) {
+    /* this kernel does not have the filter, or not for this */
+    if (filtered && reading->count == count &&
+        (result == -EINVAL || result == -EOPNOTSUPP || result == -ERANGE ||
+         result == -EAFNOSUPPORT)) {
         report->count = said; /* its words about a refinement are of no interest */
         message = put_request(reading, reading->source->type, NLM_F_DUMP, family);
         result = send_request(reading, message, take_row);

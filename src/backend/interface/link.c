@@ -68,10 +68,8 @@ static int take_address(const struct nlmsghdr *message, void *arg)
     if (message->nlmsg_type != RTM_NEWADDR)
         return 0;
     result = address_decode(message, &address);
-    if (result == -EBADMSG)
-        report_malformed(reading->query);
     if (result < 0)
-        return 0;
+        return result == -EBADMSG ? report_malformed(reading->query) : 0;
     addresses = array_with_room(reading->addresses, &reading->capacity, reading->count + 1,
                                 sizeof *addresses);
     if (!addresses)
@@ -132,10 +130,8 @@ static int take_queue(const struct nlmsghdr *message, void *arg)
     if (message->nlmsg_type != RTM_NEWQDISC)
         return 0;
     result = queue_decode(message, &queue);
-    if (result == -EBADMSG)
-        report_malformed(reading->query);
     if (result < 0)
-        return 0;
+        return result == -EBADMSG ? report_malformed(reading->query) : 0;
     added = hash_table_add(&reading->queues, hash_word(0, queue.interface), sizeof *added);
     if (!added)
         return -ENOMEM;

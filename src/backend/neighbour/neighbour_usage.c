@@ -100,10 +100,8 @@ static int take_message(const struct nlmsghdr *message, void *arg)
     if (message->nlmsg_type != RTM_NEWNEIGHTBL)
         return 0;
     error = neighbour_usage_decode(message, &record);
-    if (error == -EBADMSG)
-        report_malformed(reading->query);
     if (error)
-        return 0;
+        return error == -EBADMSG ? report_malformed(reading->query) : 0;
     /* with many interfaces the kernel says a table once more where it resumes its dump inside */
     had = record.neighbour_usage.family == AF_INET ? &reading->had : &reading->had6;
     if (*had)

@@ -154,13 +154,6 @@ static bool has_packet(struct packet_ring *ring)
     return true;
 }
 
-/* Three lines have all headers of nearly all frames. What is not there does no harm. */
-static void fetch(uintptr_t at)
-{
-    for (unsigned i = 0; i < 3; i++)
-        __builtin_prefetch((const void *)(at + (uintptr_t)64 * i));
-}
-
 /* One that came earlier than it can is counted, too: packets of several processors are not in
  * order, and the clock may have been set back. */
 bool packet_ring_take(struct packet_ring *ring, uint64_t from, const uint64_t *until)
@@ -170,7 +163,10 @@ bool packet_ring_take(struct packet_ring *ring, uint64_t from, const uint64_t *u
     while (has_packet(ring)) {
         const struct tpacket3_hdr *header = (const void *)ring->at;
         const uint64_t time = header->tp_sec * CLOCK_SECOND + header->tp_nsec;
-        fetch((uintptr_t)header + (uintptr_t)AHEAD * header->tp_next_offset);
+        const uintptr_t ahead = (uintptr_t)header + (uintptr_t)AHEAD * header->tp_next_offset;
+        /* three lines have all headers of nearly all frames; what is not there does no harm */
+        for (unsigned i = 0; i < 3; i++)
+            __builtin_prefetch((const void *)(ahead + (uintptr_t)64 * i));
         later = time > __atomic_load_n(until, __ATOMIC_RELAXED);
         if (later)
             break;

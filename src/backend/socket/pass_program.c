@@ -63,18 +63,11 @@ static bool find_in_tcp(const struct btf *btf, struct pass_layout *layout)
                                layout);
 }
 
-static bool find_in_udp(const struct btf *btf, struct pass_layout *layout)
-{
-    static const struct wanted_member wanted[] = {WANTED("forward_deficit", deficit, BPF_W)};
-
-    return kernel_members_find(btf, btf_find(btf, BTF_STRUCT, "udp_sock"), wanted, COUNT(wanted),
-                               layout);
-}
-
 /* Follows the pointers that the program follows. */
 static bool follow(struct pass_layout *layout, const struct btf *btf,
                    const struct btf_type *prototype)
 {
+    static const struct wanted_member of_udp[] = {WANTED("forward_deficit", deficit, BPF_W)};
     const uint32_t socket = btf_find(btf, BTF_STRUCT, "socket");
     uint32_t meta, file, inode, sock, net, cgroup, node;
 
@@ -91,7 +84,9 @@ static bool follow(struct pass_layout *layout, const struct btf *btf,
            kernel_path_find(btf, kernel_pointed_to(btf, cgroup), "kn", &layout->node, &node) &&
            kernel_path_find(btf, kernel_pointed_to(btf, node), "id", &layout->id, NULL) &&
            layout->netns.size == BPF_W && layout->id.size == BPF_DW &&
-           find_in_sock(btf, sock, layout) && find_in_tcp(btf, layout) && find_in_udp(btf, layout);
+           find_in_sock(btf, sock, layout) && find_in_tcp(btf, layout) &&
+           kernel_members_find(btf, btf_find(btf, BTF_STRUCT, "udp_sock"), of_udp, COUNT(of_udp),
+                               layout);
 }
 
 int pass_layout_init(struct pass_layout *layout, const struct btf *btf)
@@ -247,15 +242,6 @@ static void put_tcp(struct assembly *to, const struct pass_layout *layout)
     assembly_land(to, of_other_type);
 }
 
-static void put_write(struct assembly *to, const struct pass_layout *layout)
-{
-    assembly_load(to, BPF_FIRST, CONTEXT, layout->meta);
-    assembly_load(to, BPF_FIRST, BPF_FIRST, layout->seq);
-    assembly_address(to, BPF_SECOND, -(int)sizeof(struct held_socket));
-    assembly_number(to, BPF_MOV, BPF_THIRD, sizeof(struct held_socket));
-    assembly_call(to, BPF_FUNC_seq_write);
-}
-
 /* The kernel makes the cookie of a socket that has none, as sock_diag(7) does. */
 size_t pass_program_make(const struct pass_layout *layout,
                          struct bpf_insn program[PASS_PROGRAM_MAX])
@@ -276,7 +262,11 @@ size_t pass_program_make(const struct pass_layout *layout,
     assembly_register(&to, BPF_MOV, BPF_FIRST, SOCK);
     assembly_call(&to, BPF_FUNC_get_socket_cookie);
     assembly_store(&to, BPF_REG_0, AT(cookie), BPF_DW);
-    put_write(&to, layout);
+    assembly_load(&to, BPF_FIRST, CONTEXT, layout->meta);
+    assembly_load(&to, BPF_FIRST, BPF_FIRST, layout->seq);
+    assembly_address(&to, BPF_SECOND, -(int)sizeof(struct held_socket));
+    assembly_number(&to, BPF_MOV, BPF_THIRD, sizeof(struct held_socket));
+    assembly_call(&to, BPF_FUNC_seq_write);
     assembly_finish(&to);
     return to.count;
 }

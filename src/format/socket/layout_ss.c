@@ -246,16 +246,6 @@ static void put_cell(struct line *line, enum ss_column column, const char *text,
     line->blanks += right ? 0 : blanks;
 }
 
-static void put_heading(struct ss_sink *ss)
-{
-    struct line line = {.ss = ss};
-
-    for (enum ss_column column = 0; column < SS_COLUMNS; column++)
-        if (ss->shown[column])
-            put_cell(&line, column, columns[column].heading, strlen(columns[column].heading));
-    writer_put(ss->sink.writer, "\n", 1);
-}
-
 /* Writes a kept row, in which a NUL ends each cell; returns its end. */
 static const char *put_kept_row(struct ss_sink *ss, const char *cell)
 {
@@ -275,6 +265,7 @@ static const char *put_kept_row(struct ss_sink *ss, const char *cell)
 /* Fixes the widths and writes the rows that wait for them. The origin's come first. */
 static void put_kept(struct ss_sink *ss)
 {
+    struct line heading = {.ss = ss};
     const char *at = ss->kept.buffer;
 
     ss->keeping = false;
@@ -288,8 +279,12 @@ static void put_kept(struct ss_sink *ss)
         else /* details come right behind the last column */
             ss->widths[ss->shown[SS_PROCESS] ? SS_PROCESS : SS_PEER_PORT] = 0;
         ss->widths[SS_DETAILS] = 0;
+        for (enum ss_column column = 0; ss->layout.header && column < SS_COLUMNS; column++)
+            if (ss->shown[column])
+                put_cell(&heading, column, columns[column].heading,
+                         strlen(columns[column].heading));
         if (ss->layout.header)
-            put_heading(ss);
+            writer_put(ss->sink.writer, "\n", 1);
     }
     for (; ss->kept_rows > 0; ss->kept_rows--)
         at = put_kept_row(ss, at);

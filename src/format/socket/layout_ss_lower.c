@@ -81,15 +81,6 @@ static char *put_fanout(char *dst, struct ss_row *row)
     return PUT(dst, ")");
 }
 
-static char *put_instruction(char *dst, const struct sock_filter *instruction)
-{
-    dst = PUT(dst, " 0x");
-    dst = put_hex(instruction->code < 0x10 ? PUT(dst, "0") : dst, instruction->code);
-    dst = text_u64(PUT(dst, " "), instruction->jt);
-    dst = text_u64(PUT(dst, " "), instruction->jf);
-    return PUT(text_u64(PUT(dst, " "), instruction->k), ",");
-}
-
 static char *put_filter(char *dst, struct ss_row *row)
 {
     const struct text *filter = &row->record->socket.filter;
@@ -99,7 +90,11 @@ static char *put_filter(char *dst, struct ss_row *row)
     for (size_t i = 0; i < count; i++) {
         struct sock_filter instruction;
         memcpy(&instruction, filter->data + i * sizeof instruction, sizeof instruction);
-        dst = ss_more(row, put_instruction(dst, &instruction));
+        dst = PUT(dst, " 0x");
+        dst = put_hex(instruction.code < 0x10 ? PUT(dst, "0") : dst, instruction.code);
+        dst = text_u64(PUT(dst, " "), instruction.jt);
+        dst = text_u64(PUT(dst, " "), instruction.jf);
+        dst = ss_more(row, PUT(text_u64(PUT(dst, " "), instruction.k), ","));
     }
     return dst;
 }
