@@ -132,14 +132,6 @@ static void show_defaults(struct listing_command *command)
 
 /* --- --columns -------------------------------------------------------------------------------- */
 
-/* True if a word that is not a column includes this one: a group, or all. */
-static bool is_one_of(const struct kind *kind, const struct field *field, struct text word)
-{
-    const struct field_group *group = field_group(kind, field);
-
-    return text_is(word, "all") || (group && text_is(word, group->name));
-}
-
 /* Shows what a word means, or hides it if the sign is '-'. */
 static int choose(struct listing_command *command, char sign, struct text word)
 {
@@ -150,7 +142,9 @@ static int choose(struct listing_command *command, char sign, struct text word)
     if (named && !sign && is_shown(command, named))
         return common_misuse_typed(command->common, "--columns", "named twice:", word);
     for (size_t i = 0; (field = field_at(kind, i)); i++) {
-        if (named ? field != named : i >= kind->field_count || !is_one_of(kind, field, word))
+        const struct field_group *group = field_group(kind, field);
+        const bool listed = text_is(word, "all") || (group && text_is(word, group->name));
+        if (named ? field != named : i >= kind->field_count || !listed)
             continue;
         found++;
         if (sign == '-')

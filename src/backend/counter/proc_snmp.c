@@ -232,13 +232,6 @@ static int read_sockets(struct reading *reading, const char *start)
     return result;
 }
 
-/* A counter belongs to the protocol of the last one if its name holds the name of that protocol. */
-static bool is_of_protocol(const struct reading *reading, struct text name)
-{
-    return reading->protocol_length &&
-           memmem(name.data, name.length, reading->protocol, reading->protocol_length);
-}
-
 static bool set_protocol(struct reading *reading, struct text protocol)
 {
     if (protocol.length > sizeof reading->protocol)
@@ -255,7 +248,10 @@ static int take_pair(struct proc_file *file, const struct line *line, struct rec
 
     if (snmp_pair_decode(line, record) < 0)
         return -EBADMSG;
-    if (!reading->one_protocol && !is_of_protocol(reading, counter->name)) {
+    /* a counter belongs to the protocol of the last one if its name holds the name of that */
+    if (!reading->one_protocol &&
+        !(reading->protocol_length && memmem(counter->name.data, counter->name.length,
+                                             reading->protocol, reading->protocol_length))) {
         if (!set_protocol(reading, snmp_protocol_of(counter->name)))
             return -EBADMSG;
         reading->first = true;

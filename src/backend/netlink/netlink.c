@@ -557,19 +557,10 @@ static int listen_once(struct netlink *netlink, int fd, const struct netlink_lis
                                 listening->interval ? listening->interval : -1);
 }
 
-/* Past the system's limit (net.core.rmem_max) where that is allowed. */
-static void set_buffer_size(int fd, size_t size)
-{
-    const int bytes = size > INT_MAX / 2 ? INT_MAX / 2 : (int)size;
-
-    rights_raise(RIGHT_BUFFERS);
-    if (setsockopt(fd, SOL_SOCKET, SO_RCVBUFFORCE, &bytes, sizeof bytes) < 0)
-        setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &bytes, sizeof bytes);
-    rights_lower();
-}
-
 int netlink_join(struct netlink *netlink, const struct netlink_listening *listening)
 {
+    const size_t size = listening->buffer_size;
+    const int bytes = size > INT_MAX / 2 ? INT_MAX / 2 : (int)size;
     struct channel channel = {.fd = -1};
     int result = 0;
 
@@ -579,8 +570,13 @@ int netlink_join(struct netlink *netlink, const struct netlink_listening *listen
         while (result == -EINTR);
     if (result < 0)
         return result;
-    if (listening->buffer_size && channel.fd >= 0)
-        set_buffer_size(channel.fd, listening->buffer_size);
+    if (size && channel.fd >= 0) {
+        /* past the system's limit (net.core.rmem_max) where that is allowed */
+        rights_raise(RIGHT_BUFFERS);
+        if (setsockopt(channel.fd, SOL_SOCKET, SO_RCVBUFFORCE, &bytes, sizeof bytes) < 0)
+            setsockopt(channel.fd, SOL_SOCKET, SO_RCVBUF, &bytes, sizeof bytes);
+        rights_lower();
+    }
     return channel.fd;
 }
 

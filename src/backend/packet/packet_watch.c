@@ -318,14 +318,6 @@ static void go_on(struct packet_watch *watch, bool ending)
         }
 }
 
-static void settle(void)
-{
-    struct timespec left = {0, (long)SETTLE_MS * MILLISECOND};
-
-    while (nanosleep(&left, &left) < 0 && errno == EINTR)
-        continue;
-}
-
 static void sum_up(struct packet_watch *watch, struct reader *reader,
                    const struct packet_flows *flows)
 {
@@ -371,11 +363,13 @@ int packet_watch_take(struct packet_watch *watch)
 {
     const uint64_t until = clock_nanoseconds(CLOCK_REALTIME);
     const uint64_t now = clock_nanoseconds(CLOCK_MONOTONIC);
+    struct timespec left = {0, (long)SETTLE_MS * MILLISECOND};
     int error;
 
     watch->totals = (struct packet_totals){.from = watch->from, .elapsed = now - watch->began};
     __atomic_store_n(&watch->until, until, __ATOMIC_RELAXED);
-    settle();
+    while (nanosleep(&left, &left) < 0 && errno == EINTR)
+        continue;
     halt(watch);
     error = swap(watch);
     watch->from = until + 1;

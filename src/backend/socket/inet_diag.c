@@ -89,13 +89,6 @@ static void decode_endpoint(struct endpoint *endpoint, uint8_t family, const __b
     endpoint->port = ntohs(port);
 }
 
-static bool is_of(const struct table *table, uint8_t family)
-{
-    if (table->family == AF_UNSPEC)
-        return family == AF_INET || family == AF_INET6;
-    return family == table->family;
-}
-
 static void decode_header(const struct inet_diag_msg *header, struct socket_record *sock)
 {
     sock->family = header->idiag_family;
@@ -266,10 +259,17 @@ static void identify_association(struct record *record)
 static bool needs_attributes(const struct table *table, uint8_t family, uint64_t needs)
 {
     if (table->protocol == PROTOCOL_MPTCP || table->protocol == IPPROTO_SCTP)
-        return true; /* is_of_protocol(), identify_association() */
+        return true; /* take_inet(), identify_association() */
     if (family == AF_INET)
         needs &= ~SOCKET_V6ONLY;
     return needs & fields_of(table) & ~(FIELDS_OF_HEADER | SOCKET_BACKLOG | SOCKET_MESSAGE);
+}
+
+static bool is_of(const struct table *table, uint8_t family)
+{
+    if (table->family == AF_UNSPEC)
+        return family == AF_INET || family == AF_INET6;
+    return family == table->family;
 }
 
 int sock_diag_decode_inet(const struct nlmsghdr *message, const struct table *table, uint64_t needs,
@@ -306,18 +306,6 @@ struct reading {
     bool begun;                 /* a row was handed on: another try would repeat it */
 };
 
-/*
- * MPTCP has the number of TCP in the header. Kernels before 5.9 do not know the attribute with the
- * whole number, so they answer about TCP: with a struct tcp_info, which is always asked for, and
- * since Linux 4.9 has this size at least.
- */
-static bool is_of_protocol(const struct socket_record *sock)
-{
-    enum { TCP_INFO_LEAST = 160 };
-
-    return sock->protocol != PROTOCOL_MPTCP || sock->info.length < TCP_INFO_LEAST;
-}
-
 /* Reports a row that is left out because a field that the filter compares may not be read. */
 static void note_undecided(const struct query *query, const struct record *record)
 {
@@ -333,6 +321,7 @@ static void note_undecided(const struct query *query, const struct record *recor
 
 static int take_inet(const struct nlmsghdr *message, void *arg)
 {
+    enum { TCP_INFO_LEAST = 160 };
     struct reading *reading = arg;
     const struct query *query = reading->query;
     struct record record;
@@ -341,7 +330,12 @@ static int take_inet(const struct nlmsghdr *message, void *arg)
         return 0;
     if (sock_diag_decode_inet(message, query->table, query->needs, &record) < 0)
         return report_malformed(query);
-    if (!is_of_protocol(&record.socket))
+    /*
+     * MPTCP has the number of TCP in the header. Kernels before 5.9 do not know the attribute with
+     * the whole number, so they answer about TCP: with a struct tcp_info, which is always asked
+     * for, and since Linux 4.9 has this size at least.
+     */
+    if (record.socket.protocol == PROTOCOL_MPTCP && record.socket.info.length >= TCP_INFO_LEAST)
         return -ENOENT;
     diag_tell_bound(&record.socket);
     /* what only /proc knows of a half-open connection, unless this backend must stay alone */
@@ -381,7 +375,7 @@ static uint8_t extensions(const struct query *query)
     uint8_t ext = 0;
 
     if (protocol == PROTOCOL_MPTCP)
-        needs |= SOCKET_MPTCP_INFO; /* is_of_protocol() */
+        needs |= SOCKET_MPTCP_INFO; /* take_inet() */
     if (protocol != IPPROTO_TCP)    /* their counters are always 0 */
         needs &= ~FIELDS_COUNTED;
     for (size_t i = 0; i < COUNT(asked); i++)

@@ -129,17 +129,6 @@ static int list(struct reading *reading, unsigned ipv4, unsigned ipv6, const str
     return result;
 }
 
-static int list_all(struct reading *reading)
-{
-    const int result =
-        list(reading, SKNLGRP_INET_TCP_DESTROY, SKNLGRP_INET6_TCP_DESTROY, &table_tcp, &table_tcp6);
-
-    if (result < 0)
-        return result;
-    return list(reading, SKNLGRP_INET_UDP_DESTROY, SKNLGRP_INET6_UDP_DESTROY, &table_udp,
-                &table_udp6);
-}
-
 /*
  * Lists the sockets. That takes a twentieth of the time at most, and is done once a second, or when
  * a connection came to a listener that is new.
@@ -157,7 +146,11 @@ static void look(struct reading *reading)
     hash_table_finish(&reading->listeners);
     reading->looked = begun;
     reading->appeared = false;
-    result = list_all(reading);
+    result =
+        list(reading, SKNLGRP_INET_TCP_DESTROY, SKNLGRP_INET6_TCP_DESTROY, &table_tcp, &table_tcp6);
+    if (result >= 0)
+        result = list(reading, SKNLGRP_INET_UDP_DESTROY, SKNLGRP_INET6_UDP_DESTROY, &table_udp,
+                      &table_udp6);
     if (result < 0 && !reading->failed)
         report_note(reading->query->report, "%s: users and owners are unknown: %s",
                     reading->query->table->name, strerror(-result));

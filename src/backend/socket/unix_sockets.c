@@ -283,18 +283,17 @@ static int ask_netlink(struct reading *reading)
 
 /* --- What the file says ----------------------------------------------------------------------- */
 
-/* True if all of the name stands at `text`, behind a blank if there is one, before a newline. */
-static bool is_name_at(const struct text *name, const char *text, const char *end)
-{
-    return (text[-1] == ' ') == (name->length > 0) && (size_t)(end - text) > name->length &&
-           text[name->length] == '\n' && compare_shown(name->data, text, name->length) == 0;
-}
-
+/* All of the name stands in the row, behind a blank if there is one, before a newline. */
 static bool is_of(const struct reading *reading, const struct unix_socket *socket,
                   const struct socket_record *row)
 {
+    const struct text *name = &socket->path;
+    const char *text = row->path.data;
+
     return socket->inode == row->inode && !socket->repeated &&
-           is_name_at(&socket->path, row->path.data, reading->end);
+           (text[-1] == ' ') == (name->length > 0) &&
+           (size_t)(reading->end - text) > name->length && text[name->length] == '\n' &&
+           compare_shown(name->data, text, name->length) == 0;
 }
 
 /* The kernel goes through one table for both, so the row is mostly that of the next socket. */

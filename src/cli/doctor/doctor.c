@@ -74,17 +74,6 @@ const struct grammar doctor_grammar = {
 
 /* --- The command line ------------------------------------------------------------------------- */
 
-static int misuse_rule(const struct doctor_command *command, const char *typed, size_t size)
-{
-    char names[1024];
-    size_t length = 0;
-
-    for (size_t i = 0; doctor_rule(i) && length < sizeof names; i++)
-        length += (size_t)snprintf(names + length, sizeof names - length, "%s%s", i ? " " : "",
-                                   doctor_rule(i)->name);
-    return common_misuse_word(&command->common, "rule", (struct text){typed, size}, names);
-}
-
 static int take_rules(const struct doctor_command *command, const char *names, uint64_t *rules)
 {
     for (*rules = 0;;) {
@@ -93,8 +82,14 @@ static int take_rules(const struct doctor_command *command, const char *names, u
         while (doctor_rule(i) && (strlen(doctor_rule(i)->name) != length ||
                                   memcmp(doctor_rule(i)->name, names, length) != 0))
             i++;
-        if (!doctor_rule(i))
-            return misuse_rule(command, names, length);
+        if (!doctor_rule(i)) {
+            char all[1024];
+            size_t end = 0;
+            for (i = 0; doctor_rule(i) && end < sizeof all; i++)
+                end += (size_t)snprintf(all + end, sizeof all - end, "%s%s", i ? " " : "",
+                                        doctor_rule(i)->name);
+            return common_misuse_word(&command->common, "rule", (struct text){names, length}, all);
+        }
         *rules |= UINT64_C(1) << i;
         if (!names[length])
             return 0;

@@ -145,15 +145,6 @@ const char ss_query_names[] =
     "all inet tcp mptcp udp raw unix unix_stream unix_dgram unix_seqpacket packet packet_raw "
     "packet_dgram netlink dccp sctp tipc vsock vsock_stream vsock_dgram xdp";
 
-/* The tables of a word; 0: there is no such word. */
-static uint32_t query_tables(struct text word)
-{
-    for (size_t i = 0; i < COUNT(query_names); i++)
-        if (text_is(word, query_names[i].name))
-            return query_names[i].tables;
-    return 0;
-}
-
 const char *ss_select_query(struct ss_selection *selection, const char *list)
 {
     if (!selection->queried) {
@@ -163,8 +154,10 @@ const char *ss_select_query(struct ss_selection *selection, const char *list)
     }
     for (struct text word; text_next(&list, ',', &word);) {
         const bool removed = *word.data == '!';
-        const uint32_t tables =
-            query_tables((struct text){word.data + removed, word.length - removed});
+        const struct text name = {word.data + removed, word.length - removed};
+        uint32_t tables = 0;
+        for (size_t i = 0; i < COUNT(query_names) && !tables; i++)
+            tables = text_is(name, query_names[i].name) ? query_names[i].tables : 0;
         if (!tables)
             return word.data;
         /* groups of tables whose absence is no loss: their names stand for all that exist */
