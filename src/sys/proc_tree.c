@@ -272,7 +272,6 @@ int proc_tree_machine(const char *root, struct proc_machine *machine)
     const unsigned here =
         (BYTE_ORDER == BIG_ENDIAN ? MACHINE_ORDER : 0) | (SOCK_STREAM == 2 ? MACHINE_TYPES : 0);
     unsigned shown[2] = {0, 0};
-    char text[8192];
     struct proc_tree tree;
     int error = 0;
 
@@ -280,6 +279,7 @@ int proc_tree_machine(const char *root, struct proc_machine *machine)
     if (proc_tree_is_own(root))
         return 0;
     if (proc_tree_init(&tree, root) == 0 && !tree.living) {
+        char text[8192];
         error = read_machine(&tree, shown);
         for (size_t i = 0; error && i < sizeof clues / sizeof *clues; i++)
             for (size_t j = 0; j < 2 && proc_tree_read(&tree, clues[i].file, text, sizeof text) > 0;

@@ -106,7 +106,8 @@ static void put_request(const struct diag_family *family, const struct query *qu
     memset(body, 0, family->size);
     memcpy(body, &request, sizeof request);
     for (const struct diag_show *show = family->shows; show->fields; show++)
-        bits |= query->needs & show->fields ? show->bit : 0;
+        if (query->needs & show->fields)
+            bits |= show->bit;
     if (family->show_at)
         memcpy(body + family->show_at, &bits, sizeof bits);
     bits = family->states_at ? sock_diag_states(query) : 0;

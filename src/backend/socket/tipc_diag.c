@@ -44,7 +44,7 @@ static const struct target targets[] = {
 /* A socket in a state that was not asked for gets a message, too: one without attributes. */
 static int finish(struct record *record)
 {
-    return record->has & SOCKET_TIPC ? 0 : DIAG_NO_ROW;
+    return (record->has & SOCKET_TIPC) ? 0 : DIAG_NO_ROW;
 }
 
 const struct diag_family tipc_diag = {
