@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "cli/command.h"
-#include "fastnet/array.h"
 
 struct explaining {
     const struct listing_command *command;

@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "engine/run.h"
-#include "fastnet/array.h"
 #include "fastnet/lookup.h"
 #include "fastnet/rights.h"
 #include "fastnet/sysctl.h"

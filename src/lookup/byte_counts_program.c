@@ -10,7 +10,6 @@
 #include <sys/socket.h>
 
 #include "fastnet/array.h"
-#include "fastnet/kernel_abi.h"
 
 /* --- The kernel's structs --------------------------------------------------------------------- */
 

@@ -10,7 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "fastnet/field.h"
 #include "fastnet/record.h"
 
 struct labels {

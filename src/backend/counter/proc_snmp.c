@@ -12,7 +12,6 @@
 #include <string.h>
 
 #include "backend/proc/proc_file.h"
-#include "fastnet/array.h"
 #include "fastnet/report.h"
 
 const struct table table_counters = {.name = "snmp", .file = "snmp", .kind = &kind_counter};

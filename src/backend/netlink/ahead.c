@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "fastnet/array.h"
 #include "fastnet/thread.h"
 
 /*

@@ -14,7 +14,6 @@
 
 #include "backend/explanation.h"
 #include "backend/netlink/netlink.h"
-#include "backend/socket/decode.h"
 #include "fastnet/predicate.h"
 
 static const struct diag_family *const families[] = {&unix_diag,  &packet_diag, &netlink_diag,

@@ -7,7 +7,6 @@
 #include "fastnet/lookup.h"
 #include "format/socket/owner_fields.h"
 #include "format/socket/view_fields.h"
-#include "format/text/value.h"
 
 static const char *source_name(uint64_t source)
 {

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* The fields that every kind has: they are known without the record, except for events. */
-#include "fastnet/lookup.h"
 #include "fastnet/namespace.h"
 #include "format/fields/fields.h"
 

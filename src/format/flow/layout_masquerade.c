@@ -9,7 +9,6 @@
 
 #include "fastnet/flow_names.h"
 #include "fastnet/layouts.h"
-#include "fastnet/lookup.h"
 #include "fastnet/text.h"
 #include "format/text/put.h"
 

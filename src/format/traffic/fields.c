@@ -6,7 +6,6 @@
 #include "fastnet/lookup.h"
 #include "format/socket/owner_fields.h"
 #include "format/socket/view_fields.h"
-#include "format/text/value.h"
 
 /* Protocols of IP that connection tracking has no name for, and what is not IP by its ethertype. */
 static const char *protocol_word(uint64_t protocol)
