@@ -285,8 +285,8 @@ int run_prepare_names(struct run *run)
     if (engine_gives_up_rights(run->listing, needs) || !rights_any()) {
         rights_drop();
     } else if (users_ask_apart(context->users) < 0) {
-        if (!run->keep_all) {
-            run->keep_all = true; /* what comes needs rights */
+        if (!run->keep_all && !run->listing->events) { /* these have no end to wait for */
+            run->keep_all = true;                      /* what comes needs rights */
             return 0;
         }
         rights_drop();
