@@ -89,7 +89,10 @@ static _Noreturn void answer_all(int questions, int answers, pid_t parent)
 {
     struct answer answer;
     eventfd_t question;
+    sigset_t all;
 
+    sigfillset(&all); /* the parent's handlers write to the terminal, and it ends this process */
+    (void)sigprocmask(SIG_SETMASK, &all, NULL);
     rights_drop();
     (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
     while (getppid() == parent)
