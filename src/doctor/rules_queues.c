@@ -269,7 +269,9 @@ void rule_syn_flood(struct examination *examination)
 
     if (!dropped && port >= 0 && !examination->now->numbers[SYNCOOKIES] && all > less)
         dropped = all - less;
-    if (cookies + dropped || (port >= 0 && sockets->half_open[port].count >= HALF_OPEN_LEAST))
+    /* what a full accept queue refuses stays half-open, and rule_accept_queue() speaks of it */
+    if ((cookies + dropped && !less) ||
+        (port >= 0 && sockets->half_open[port].count >= HALF_OPEN_LEAST))
         say_flood(examination, port, cookies, dropped);
     else
         say_past(examination, counter_total(examination, REQUESTS_DROPPED), "TCPReqQFullDrop",

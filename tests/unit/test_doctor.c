@@ -372,6 +372,20 @@ static void cookies_say_nothing_where_all_syns_get_one(void **state)
     assert_int_equal(try_rule(scene, "syn-flood"), 0);
 }
 
+/* Connections that it has no room for stay half-open: accept-queue names the listener. */
+static void cookies_say_nothing_where_an_accept_queue_is_full(void **state)
+{
+    struct scene *scene = *state;
+
+    set_counter(&scene->before, SYNCOOKIES_SENT, 1);
+    set_counter(&scene->now, SYNCOOKIES_SENT, 6);
+    set_counter(&scene->before, LISTEN_OVERFLOWS, 1);
+    set_counter(&scene->now, LISTEN_OVERFLOWS, 1);
+    assert_int_equal(try_rule(scene, "syn-flood"), 1);
+    set_counter(&scene->now, LISTEN_OVERFLOWS, 2);
+    assert_int_equal(try_rule(scene, "syn-flood"), 0);
+}
+
 static void a_unix_socket_is_named_whole(void **state)
 {
     static const char name[] = {'\0', 'a', '\0', 'b'};
@@ -949,6 +963,7 @@ int main(void)
         TEST(a_few_errors_and_counters_that_fell_are_no_fault),
         TEST(a_queue_that_drops_ten_and_a_percent_is_a_warning),
         TEST(cookies_say_nothing_where_all_syns_get_one),
+        TEST(cookies_say_nothing_where_an_accept_queue_is_full),
         TEST(a_unix_socket_is_named_whole),
         TEST(an_address_that_is_a_duplicate_is_a_fault),
         TEST(of_ten_thousand_suspects_the_worst_are_kept),
