@@ -298,6 +298,7 @@ static const char *const promised[] = {
     "lived",
     "resent_percent",
     "event",
+    "whose",
 };
 
 static void the_promised_names_are_there_in_order(void **state)

@@ -15,7 +15,8 @@
 #include "fastnet/clock.h"
 
 #define TITLES                                                                                     \
-    "bytes_sent=SENT bytes_received=RECEIVED resent_percent=RESENT% send_q=SENDQ lived=AGE "
+    "bytes_sent=SENT bytes_received=RECEIVED resent_percent=RESENT% send_q=SENDQ lived=AGE "       \
+    "whose=OWNERS "
 
 /* What columns are called, with rates or with totals. */
 static const char *const titles[] = {
@@ -389,8 +390,9 @@ int top_screen(struct top *top, struct writer *writer)
 {
     struct sink_options options = {
         .writer = writer,
-        .drop = "lived send_q resent_percent bytes_received bytes_sent rtt | proto state owners",
-        .shorten = "owners state",
+        .drop =
+            "unit lived send_q resent_percent bytes_received bytes_sent rtt | proto state whose",
+        .shorten = "unit whose state",
         .whole = "local remote",
         .synonym = kind_socket.synonym,
         .titles = *titles,

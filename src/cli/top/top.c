@@ -233,10 +233,12 @@ static int run(struct top *top)
     struct listing_table tables[WHICH_TABLES];
     struct rates *rates = malloc(sizeof *rates);
     struct byte_counts *counts = top->no_bytes ? NULL : byte_counts_create();
+    const bool has_units = access("/run/systemd/system", F_OK) == 0; /* sd_booted(3) */
     struct listing_command command = {
         .common = &top->common,
-        .columns = {top->screen
-                        ? "owners proto local remote state bytes_sent_per_second "
+        .columns = {top->screen ? "whose" : NULL, top->screen && has_units ? "unit" : NULL,
+                    top->screen
+                        ? "proto local remote state bytes_sent_per_second "
                           "bytes_received_per_second rtt resent_percent bytes_sent "
                           "bytes_received send_q lived"
                         : "time event cookie protocol family state local_address local_port "

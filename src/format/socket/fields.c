@@ -743,13 +743,16 @@ static const struct field fields[] = {
              .unit = UNIT_PERCENT, .parts = TCP_PARTS(bytes_sent) | TCP_PARTS(bytes_retrans)),
     WORD(event, socket.event, live_event_name, SOCKET_EVENT,
          "what happened to it, of fastnet top: opened, changed, closed or lost"),
+    VIEW(whose, view_whose, 0, SOCKET_INODE | SOCKET_CGROUP,
+         "owners, or else its unit, where nobody tells its processes",
+         .lookups = NEED_OWNERS | NEED_CGROUPS | NEED_OWNERS_CGROUPS),
 };
 
 static const char *const views[][2] = {
     {"owners", "process"},      {"peer", "peer_process"},     {"proto", "protocol"},
     {"local", "local_address"}, {"remote", "remote_address"}, {"recv", "recv_q"},
     {"send", "send_q"},         {"resent", "total_retrans"},  {"activity", "idle"},
-    {"lived", "age"},
+    {"lived", "age"},           {"whose", "process"},
 };
 
 static const struct synonym unconnected = {"state", "CLOSE", "UNCONN"}; /* as ss(8) has it */

@@ -97,6 +97,34 @@ struct value view_owners(const struct cell *cell)
     return view(cell, end == OWN_END ? write_owners : write_peers);
 }
 
+/* Where nobody tells the processes of a socket, the kernel may tell the unit that made it. */
+static struct value unit_of(const struct record *record, const struct context *context)
+{
+    static const struct field unit = {.index = offsetof(struct cgroup, unit)};
+
+    return owner_group(&(struct cell){&unit, record, context});
+}
+
+static char *write_whose(char *dst, const struct value *view, bool human)
+{
+    const struct record *record = view->view.record;
+    const struct context *context = view->view.context;
+
+    if (owner_all(record, context, OWN_END).owners.count)
+        return write_owners(dst, view, human);
+    const struct text unit = unit_of(record, context).text;
+    const size_t most = VALUE_VIEW_MAX / ESCAPE_FACTOR;
+    return escape_text(dst, unit.data, unit.length < most ? unit.length : most, "");
+}
+
+struct value view_whose(const struct cell *cell)
+{
+    if (owner_all(cell->record, cell->context, OWN_END).owners.count == 0 &&
+        unit_of(cell->record, cell->context).type == VALUE_UNKNOWN)
+        return unknown;
+    return view(cell, write_whose);
+}
+
 /* --- Its ends --------------------------------------------------------------------------------- */
 
 static bool is_link_local(const struct address *address)

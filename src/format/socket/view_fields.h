@@ -13,6 +13,7 @@
 #define VIEW_ACTIVITY (SOCKET_TIMER | SOCKET_TCP_INFO)
 
 struct value view_owners(const struct cell *cell); /* nginx ×4, cat; field->index: of which end */
+struct value view_whose(const struct cell *cell);  /* the same, or nginx.service */
 struct value view_protocol(const struct cell *cell); /* tcp */
 struct value view_local(const struct cell *cell);    /* 192.0.2.1:443 */
 struct value view_remote(const struct cell *cell);   /* ... or * for any */
