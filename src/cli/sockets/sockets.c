@@ -162,7 +162,7 @@ static int list(const struct sockets_options *options)
                       (!chosen || *chosen == '+' || *chosen == '-');
     const struct containers_found named =
         here ? containers_look(NULL) : (struct containers_found){.pods = false};
-    struct sockets sockets;
+    struct sockets sockets = {.tables = {{.table = NULL}}};
     char attention[COMMAND_MAX] = "";
     struct listing_command command = {
         .common = &options->common,
