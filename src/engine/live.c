@@ -512,7 +512,7 @@ static int take_end(const struct record *record, void *arg)
         return 0;
     byte_counts_take(live->listing->byte_counts, &end);
     change = end;
-    if (row) {
+    if (of) {
         const struct socket_id id = live_id_of(live, row);
         socket_id_tell(&id, &end);
         if (delta_take(delta, &end, delta_netns(delta, live->here), &change) < 0)

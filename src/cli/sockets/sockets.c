@@ -106,14 +106,17 @@ struct sockets {
 };
 
 /* Tables that are read as one have one predicate. */
-static void choose_listening(struct sockets *sockets, size_t count)
+static size_t choose_tables(struct sockets *sockets, const struct sockets_options *options)
 {
-    for (size_t i = 0; i < count; i++) {
+    const size_t count = which_tables(&options->which, sockets->tables);
+
+    for (size_t i = 0; i < count && options->listening; i++) {
         struct listing_table *table = &sockets->tables[i];
         table->where = i && table[-1].table->partner == table->table
                            ? table[-1].where
                            : netstat_where(sockets->where[i], table->table, SHOW_LISTENING);
     }
+    return count;
 }
 
 /* --- Listing ---------------------------------------------------------------------------------- */
@@ -199,9 +202,7 @@ static int list(const struct sockets_options *options)
         command.columns[i] = views[i];
     for (size_t i = 0; i < COUNT(columns) && !plain; i++)
         command.columns[i] = columns[i];
-    command.listing.table_count = which_tables(which, sockets.tables);
-    if (options->listening)
-        choose_listening(&sockets, command.listing.table_count);
+    command.listing.table_count = choose_tables(&sockets, options);
     if (local && !options->listening)
         command.listing.needs.fields |= SOCKET_PENDING; /* netlink alone would leave some out */
     if (options->common.delta && !options->no_bytes && !options->common.proc_root &&
