@@ -335,10 +335,10 @@ static int take(const struct option *option, const char *argument, void *arg)
     const struct listed *listed = offer->grammar->listed;
     const size_t length = strlen(offer->word);
 
-    for (size_t i = 0; i < offer->grammar->listed_count; i++)
-        if (option->id && listed[i].id == option->id &&
-            (!listed[i].argument || (argument && strcmp(listed[i].argument, argument) == 0)))
-            offer->kind = listed[i].kind;
+    for (; listed && listed->kind; listed++)
+        if (option->id && listed->id == option->id &&
+            (!listed->argument || (argument && strcmp(listed->argument, argument) == 0)))
+            offer->kind = listed->kind;
     if (!argument || argument < offer->word || argument > offer->word + length)
         return 0;
     offer->operand = option->id == OPTION_OPERAND;

@@ -37,9 +37,8 @@ struct grammar {
     const char *name; /* as it is run by, or the first word after fastnet */
     const char *help; /* a few words: what it lists */
     const struct option_table *tables[OPTION_TABLES_MAX + 1]; /* NULL behind the last */
-    const struct kind *kind; /* whose columns are offered, except with one of these options */
-    const struct listed *listed;
-    size_t listed_count;
+    const struct kind *kind;     /* whose columns are offered, except with one of these options */
+    const struct listed *listed; /* or NULL; no kind behind the last */
     const struct operands *operands; /* or NULL */
 
     const char *usage;     /* behind the name in -h and --help */

@@ -37,9 +37,6 @@ extern const struct field field_neighbour_master;
 /* "REACHABLE" ... of one of NUD_* (linux/neighbour.h); NULL for any other number. */
 const char *neighbour_state_name(uint64_t state);
 
-/* NTF_* and, from bit 8 on, NTF_EXT_*. */
-extern const struct flag_names neighbour_flag_names;
-
 enum { INTERFACE_NAME_SIZE = 16 }; /* IFNAMSIZ of linux/if.h */
 
 struct neighbour_record {

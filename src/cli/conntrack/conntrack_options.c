@@ -151,9 +151,13 @@ static void hint(const char *program)
 }
 
 static const struct listed listed[] = {
-    {'L', &kind_expectation, "expect"},     {'G', &kind_expectation, "expect"},
-    {'E', &kind_expectation, "expect"},     {'C', &kind_flow_usage, NULL},
-    {OPTION_USAGE, &kind_flow_usage, NULL}, {'S', &kind_flow_statistics, NULL},
+    {'L', &kind_expectation, "expect"},
+    {'G', &kind_expectation, "expect"},
+    {'E', &kind_expectation, "expect"},
+    {'C', &kind_flow_usage, NULL},
+    {OPTION_USAGE, &kind_flow_usage, NULL},
+    {'S', &kind_flow_statistics, NULL},
+    {0, NULL, NULL},
 };
 static const struct example examples[] = {
     {"-L", "all flows"},
@@ -174,7 +178,6 @@ const struct grammar conntrack_grammar = {
     .tables = {OPTION_TABLE(groups, options_table), &filters_of_flows, &common_options},
     .kind = &kind_flow,
     .listed = listed,
-    .listed_count = COUNT(listed),
     .usage = "[COMMAND] [OPTION]...",
     .about = "The flows that the kernel tracks, as conntrack lists them.",
     .important = "L E C S usage p s d where json",

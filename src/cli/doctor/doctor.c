@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "cli/command.h"
-#include "fastnet/array.h"
 #include "fastnet/doctor.h"
 #include "fastnet/layouts.h"
 
@@ -52,7 +51,7 @@ static const struct example examples[] = {
     {NULL, NULL},
 };
 
-static const struct listed listed[] = {{OPTION_EXPOSED, &kind_socket, NULL}};
+static const struct listed listed[] = {{OPTION_EXPOSED, &kind_socket, NULL}, {0, NULL, NULL}};
 
 const struct grammar doctor_grammar = {
     .name = "doctor",
@@ -61,7 +60,6 @@ const struct grammar doctor_grammar = {
                &common_options_of_owners},
     .kind = &kind_finding,
     .listed = listed,
-    .listed_count = COUNT(listed),
     .usage = "[OPTION]...",
     .about = "Finds what is wrong with this machine's network, shows why, and says what to do.\n"
              "Exit status: 0 healthy, 10 warnings, 20 faults, 1 not all could be looked at.",

@@ -7,7 +7,6 @@
 
 #include "cli/command.h"
 #include "cli/personality.h"
-#include "fastnet/array.h"
 #include "fastnet/lookup.h"
 #include "fastnet/record.h"
 
@@ -33,7 +32,8 @@ static const struct option options_table[] = {
     OPTION('V', "version", OTHER, "version and build options"),
 };
 
-static const struct listed listed[] = {{OPTION_USAGE, &kind_neighbour_usage, NULL}};
+static const struct listed listed[] = {{OPTION_USAGE, &kind_neighbour_usage, NULL},
+                                       {0, NULL, NULL}};
 
 static const struct example examples[] = {
     {"", "all neighbours"},
@@ -53,7 +53,6 @@ const struct grammar neigh_grammar = {
     .tables = {OPTION_TABLE(groups, options_table), &filters_of_neighbours, &common_options},
     .kind = &kind_neighbour,
     .listed = listed,
-    .listed_count = COUNT(listed),
     .usage = "[OPTION]...",
     .about = "The neighbours of this machine, IPv4 and IPv6, in every state.",
     .important = "4 6 i state host where columns usage count-by json",

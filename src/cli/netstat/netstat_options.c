@@ -89,6 +89,7 @@ static const struct listed listed[] = {
     {'s', &kind_counter, NULL},
     {'M', &kind_flow, NULL},
     {OPTION_SUMMARY, &kind_summary, NULL},
+    {0, NULL, NULL},
 };
 static const struct example examples[] = {
     {"-tulpn", "listeners and their programs"},
@@ -113,7 +114,6 @@ const struct grammar netstat_grammar = {
                &filters_of_sockets, &common_options, &common_options_of_owners},
     .kind = &kind_socket,
     .listed = listed,
-    .listed_count = COUNT(listed),
     .usage = "[OPTION]...",
     .about = "What this machine is talking to: its sockets, as netstat lists them.",
     .important = "t u x l a n p r i where",
@@ -193,9 +193,9 @@ static int take_other_table(struct netstat_options *options, int id)
 {
     size_t i = 0;
 
-    while (i < COUNT(listed) && listed[i].id != id)
+    while (listed[i].kind && listed[i].id != id)
         i++;
-    if (i == COUNT(listed) || (id == 'g' && options->other_tables)) /* -g gives way to the others */
+    if (!listed[i].kind || (id == 'g' && options->other_tables)) /* -g gives way to the others */
         return 0;
     /* -i says nothing new after -I=lo */
     options->other_tables += id != 'g' && !(id == 'i' && options->interface);

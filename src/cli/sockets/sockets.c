@@ -62,7 +62,7 @@ static const struct option options_table[] = {
     OPTION('V', "version", OTHER, "version and build options"),
 };
 
-static const struct listed listed[] = {{OPTION_SUMMARY, &kind_summary, NULL}};
+static const struct listed listed[] = {{OPTION_SUMMARY, &kind_summary, NULL}, {0, NULL, NULL}};
 
 static const struct example examples[] = {
     {"", "all but unix sockets"},
@@ -87,7 +87,6 @@ const struct grammar sockets_grammar = {
                &common_options_of_owners},
     .kind = &kind_socket,
     .listed = listed,
-    .listed_count = COUNT(listed),
     .usage = "[OPTION]...",
     .about = "The sockets of this machine: who holds them, whom they talk to, what waits.\n"
              "fastnet s is short for it.",

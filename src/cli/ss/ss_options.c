@@ -10,7 +10,6 @@
 #include "cli/form.h"
 #include "cli/personality.h"
 #include "cli/ss/ss_filter.h"
-#include "fastnet/array.h"
 #include "fastnet/proc_tree.h"
 
 enum {
@@ -106,7 +105,7 @@ static const struct option own_options[] = {
     STRICT_INTERVAL_OPTION(0),
 };
 
-static const struct listed listed[] = {{'s', &kind_counter, NULL}};
+static const struct listed listed[] = {{'s', &kind_counter, NULL}, {0, NULL, NULL}};
 static const struct example examples[] = {
     {"-tulpn", "listeners and their programs"},
     {"-tn state established", "TCP connections"},
@@ -128,7 +127,6 @@ const struct grammar ss_grammar = {
                &filters_of_sockets, &common_options, &common_options_of_owners},
     .kind = &kind_socket,
     .listed = listed,
-    .listed_count = COUNT(listed),
     .operands = ss_operands,
     .usage = "[OPTION]... [state STATE | exclude STATE]... [FILTER]",
     .about = "What this machine is talking to: its sockets, as ss lists them.",

@@ -25,7 +25,7 @@ static const char *const flag_bits[] = {
     "use",    "self",   "master",  "proxy",  "extern_learn", "offloaded",
     "sticky", "router", "managed", "locked", "extern_valid",
 };
-const struct flag_names neighbour_flag_names = {flag_bits, COUNT(flag_bits)};
+static const struct flag_names flag_names = {flag_bits, COUNT(flag_bits)};
 
 /* The interface's index, 0 where only its name is known. */
 static uint32_t index_of(const struct cell *cell)
@@ -142,7 +142,7 @@ static const struct field fields[] = {
     WORD(state, neighbour.state, neighbour_state_name, NEIGHBOUR_STATE,
          "the kernel's name of the state: REACHABLE, STALE ...; none for a proxy",
          .coloured = true),
-    FLAGS(flags, neighbour.flags, neighbour_flag_names, NEIGHBOUR_FLAGS,
+    FLAGS(flags, neighbour.flags, flag_names, NEIGHBOUR_FLAGS,
           "router, proxy, extern_learn, managed, offloaded, ...; joined by commas"),
     NAMED(origin, neighbour.protocol, route_protocol_name, NEIGHBOUR_PROTOCOL,
           "origin of the entry, if it is known: static, zebra, bgp, ..."),
