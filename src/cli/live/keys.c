@@ -104,15 +104,23 @@ static int reverse(struct screen_state *state, int key)
     return screen_choose(state);
 }
 
-const struct field *screen_group_column(const struct screen_state *state)
+static bool is_key(const struct field *field)
+{
+    return field && !field->rate && !field->counter && !field->gauge;
+}
+
+const struct field *screen_group_column(struct screen_state *state)
 {
     const struct listing_command *command = state->command;
-    const char *first = command->shown[0]->name;
     const struct field *by = state->view->order.field;
 
-    return by && !by->rate && !by->counter && !by->gauge
-               ? by
-               : field_compared(command->kind, first, strlen(first));
+    for (size_t i = 0; !is_key(by) && i < command->shown_count; i++)
+        by =
+            field_compared(command->kind, command->shown[i]->name, strlen(command->shown[i]->name));
+    if (is_key(by))
+        return by;
+    screen_say(state, true, "all columns are numbers, which differ from row to row");
+    return NULL;
 }
 
 static int type_filter(struct screen_state *state, int key)

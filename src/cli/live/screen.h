@@ -102,8 +102,11 @@ extern const struct key_table keys_of_order, keys_of_place, keys_of_end;
 /* Another order or group was chosen. */
 int screen_choose(struct screen_state *state);
 
-/* The column that rows are sorted by, or else the first one: numbers differ from row to row. */
-const struct field *screen_group_column(const struct screen_state *state);
+/*
+ * The column that rows are sorted by, or else the first one that is no number, because numbers
+ * differ from row to row. NULL, which is said, if there is none.
+ */
+const struct field *screen_group_column(struct screen_state *state);
 
 /* Does what a key means now. */
 int screen_take_key(struct screen_state *state, int key);

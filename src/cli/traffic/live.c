@@ -211,14 +211,17 @@ static int sum_up(struct screen_state *state, int key)
     struct listing_command *command = state->command;
     struct common *common = &of(state)->of->typed->common;
     const bool is_counted = common->count_by;
+    const struct field *by = is_counted ? NULL : screen_group_column(state);
 
     (void)key;
+    if (!is_counted && !by)
+        return 0;
     if (!command->counting) /* command_run() frees it */
         command->counting = malloc(sizeof *command->counting);
     if (!command->counting)
         return -ENOMEM;
-    common->count_by = is_counted ? NULL : screen_group_column(state)->name;
-    common->sum = is_counted ? NULL : "bytes,packets_per_second,bytes_per_second";
+    common->count_by = by ? by->name : NULL;
+    common->sum = !by ? NULL : "bytes,packets_per_second,bytes_per_second";
     common->percent = false;
     return show_columns(state);
 }
