@@ -2,6 +2,7 @@
 /* Names of users, services, hosts and interfaces, from databases made for the purpose. */
 #include <arpa/inet.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <net/if.h>
 #include <net/if_arp.h>
 #include <netdb.h>
@@ -28,7 +29,20 @@
 static atomic_uint asked, hardware_asked;
 
 static int users_fail_with;
-enum { LONG_NAMED = 50001, DEADLY = 50002 }; /* has a very long name; ends the process that asks */
+/* Has a very long name; ends the process that asks; has it answer something else. */
+enum { LONG_NAMED = 50001, DEADLY = 50002, FORGED = 50003 };
+
+/* Writes an answer without an end, into the pipe that was made last. */
+static void forge(void)
+{
+    char answer[1024];
+    int fd = 100;
+
+    memset(answer, 'x', sizeof answer);
+    while (fd > 2 && (fcntl(fd, F_GETFL) < 0 || (fcntl(fd, F_GETFL) & O_ACCMODE) != O_WRONLY))
+        fd--;
+    _exit(write(fd, answer, sizeof answer) < 0);
+}
 
 int getpwuid_r(uid_t uid, struct passwd *entry, char *buffer, size_t size, struct passwd **found)
 {
@@ -41,6 +55,8 @@ int getpwuid_r(uid_t uid, struct passwd *entry, char *buffer, size_t size, struc
     }
     if (uid == DEADLY)
         _exit(1);
+    if (uid == FORGED)
+        forge();
     if (uid != 0 && uid != 1000 && uid != 4000000000 && uid != LONG_NAMED)
         return 0;
     if ((uid == 1000 || uid == LONG_NAMED) && size < 5000) /* an entry with a very long field */
@@ -342,6 +358,17 @@ static void a_child_that_ends_costs_only_names(void **state)
     assert_null(users_name(users, 1000));
     assert_string_equal(users_name(users, 0), "user0");
     assert_int_equal(users_error(users), EPIPE);
+    users_destroy(users);
+}
+
+static void an_answer_without_an_end_is_not_read_past_it(void **state)
+{
+    struct users *users = users_create();
+    (void)state;
+
+    assert_int_equal(users_ask_apart(users), 0);
+    assert_int_equal(strspn(users_name(users, FORGED), "x"), 1019);
+    assert_int_equal(strlen(users_name(users, FORGED)), 1019);
     users_destroy(users);
 }
 
@@ -832,6 +859,7 @@ int main(void)
         A_LOOKUP(a_child_asks_for_users_and_this_process_does_not),
         A_LOOKUP(a_name_that_is_too_long_to_be_sent_is_an_error),
         A_LOOKUP(a_child_that_ends_costs_only_names),
+        A_LOOKUP(an_answer_without_an_end_is_not_read_past_it),
         A_LOOKUP(interface_is_asked_for_once),
         A_LOOKUP(interface_has_a_hardware_type_asked_for_when_it_is_needed),
         A_LOOKUP(interface_is_found_by_its_name),
