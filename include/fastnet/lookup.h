@@ -132,8 +132,9 @@ const struct owners_summary *owners_summary(const struct owners *owners);
 
 /*
  * Users: getpwuid(3), each uid once. NULL when it has no name. Modules of nsswitch.conf(5) may run
- * there: all rights must be gone, or a child that gave them up asks from now on. It is made while
- * there is one thread; users_ask_apart() returns 0 or -errno.
+ * there: all rights must be gone, or a child that gave them up asks from now on. Threads that are
+ * there when it is made may not allocate (those that read packets cannot); users_ask_apart()
+ * returns 0 or -errno.
  */
 struct users;
 struct users *users_create(void);
