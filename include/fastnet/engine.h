@@ -150,4 +150,11 @@ bool engine_gives_up_rights(const struct listing *listing, uint64_t lookups);
 int engine_run(struct engine *engine, const struct listing *listing, struct sink *sink,
                struct report *report);
 
+/*
+ * Lists once, and hands each row to fn in place of a sink. fn's first error (-errno) does not end
+ * the listing but is returned. Returns 0, or -errno of an error that ended it.
+ */
+int engine_gather(struct engine *engine, const struct listing *listing, record_fn fn, void *arg,
+                  struct report *report);
+
 #endif

@@ -42,6 +42,9 @@ void report_add(struct report *report, enum report_line what, const char *format
 #define report_detail(report, ...)                                                                 \
     ((report)->verbose ? report_note((report), __VA_ARGS__) : (void)0)
 
+/* Hands on what another report says, if rows may be missing there. */
+void report_hand_on(struct report *report, const struct report *losses);
+
 /* Prints each line as "PROGRAM: line" and forgets it; partial stays. */
 void report_print(struct report *report, FILE *stream, const char *program);
 

@@ -12,7 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "doctor/gather.h"
 #include "fastnet/array.h"
 #include "fastnet/clock.h"
 #include "fastnet/doctor.h"
@@ -355,7 +354,7 @@ static int list(const struct source *source, struct reading *reading, const stru
     for (size_t i = 0; i < COUNT(source->tables) && source->tables[i]; i++)
         tables[listing.table_count++] = (struct listing_table){
             .table = source->tables[i], .where = predicate_of(&where), .unnamed = true};
-    return gather(engine, &listing, take_row, &gathering, report);
+    return engine_gather(engine, &listing, take_row, &gathering, report);
 }
 
 /*

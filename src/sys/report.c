@@ -28,6 +28,12 @@ void report_add(struct report *report, enum report_line what, const char *format
 }
 
 /* Lines contain file names and words of the kernel. A terminal must obey neither: escape them. */
+void report_hand_on(struct report *report, const struct report *losses)
+{
+    for (size_t i = 0; i < losses->count && losses->partial; i++)
+        report_loss(report, "%s", losses->lines[i]);
+}
+
 void report_print(struct report *report, FILE *stream, const char *program)
 {
     char escaped[ESCAPE_FACTOR * REPORT_LENGTH + 1];

@@ -6,13 +6,13 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "doctor/drop_counters.h"
 #include "fastnet/array.h"
 #include "fastnet/drop_watch.h"
 #include "fastnet/engine.h"
 #include "fastnet/lookup.h"
 #include "fastnet/record.h"
 #include "kit.h"
+#include "watch/drop_counters.h"
 
 /* --- The engine ------------------------------------------------------------------------------- */
 

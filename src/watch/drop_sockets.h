@@ -3,10 +3,10 @@
  * Sockets that packets were for, by the addresses of the packets (packet_sockets.h): for kernels
  * that do not tell them (before Linux 6.11).
  */
-#ifndef DOCTOR_DROP_SOCKETS_H
-#define DOCTOR_DROP_SOCKETS_H
+#ifndef WATCH_DROP_SOCKETS_H
+#define WATCH_DROP_SOCKETS_H
 
-#include "doctor/packet_sockets.h"
+#include "watch/packet_sockets.h"
 
 struct drop_watch;
 

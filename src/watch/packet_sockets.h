@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Sockets of TCP and UDP that packets belong to, by the addresses of the packets. */
-#ifndef DOCTOR_PACKET_SOCKETS_H
-#define DOCTOR_PACKET_SOCKETS_H
+#ifndef WATCH_PACKET_SOCKETS_H
+#define WATCH_PACKET_SOCKETS_H
 
 #include <stddef.h>
 

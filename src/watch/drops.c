@@ -5,8 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "doctor/drop_counters.h"
-#include "doctor/drop_sockets.h"
 #include "fastnet/array.h"
 #include "fastnet/clock.h"
 #include "fastnet/drop_reasons.h"
@@ -17,6 +15,8 @@
 #include "fastnet/netlink.h"
 #include "fastnet/predicate.h"
 #include "fastnet/report.h"
+#include "watch/drop_counters.h"
+#include "watch/drop_sockets.h"
 
 struct drops {
     const struct drops_options *options;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "doctor/drop_counters.h"
+#include "watch/drop_counters.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -10,7 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "doctor/gather.h"
 #include "fastnet/array.h"
 #include "fastnet/clock.h"
 #include "fastnet/drop_watch.h"
@@ -301,7 +300,7 @@ static int list(struct drop_counters *all, struct counts *counts, enum origin or
         listed[listing.table_count] = (struct listing_table){
             .table = tables[listing.table_count], .where = predicate_of(&where), .unnamed = true};
     listing.tables = listed;
-    const int error = gather(all->engine, &listing, take_row, counts, &losses);
+    const int error = engine_gather(all->engine, &listing, take_row, counts, &losses);
     if (losses.partial)
         counts->known &= ~(1u << origin);
     report_hand_on(&all->losses, &losses);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-#include "doctor/packet_sockets.h"
+#include "watch/packet_sockets.h"
 
 #include <stdlib.h>
 
-#include "doctor/gather.h"
 #include "fastnet/array.h"
+#include "fastnet/engine.h"
 
 /* Packets of one local port follow each other, and among them those of one remote port. */
 struct search {
@@ -98,5 +98,5 @@ int packet_sockets_find(struct engine *engine, struct sought *sought, size_t cou
     if (!count)
         return 0;
     qsort(sought, count, sizeof *sought, by_key);
-    return gather(engine, &listing, take_socket, &search, report);
+    return engine_gather(engine, &listing, take_socket, &search, report);
 }

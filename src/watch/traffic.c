@@ -9,12 +9,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "doctor/gather.h"
-#include "doctor/packet_sockets.h"
 #include "fastnet/array.h"
 #include "fastnet/clock.h"
+#include "fastnet/engine.h"
 #include "fastnet/netlink.h"
 #include "fastnet/predicate.h"
+#include "watch/packet_sockets.h"
 
 /* What an interface has counted, as far as a packet is seen: of lo only what came in. */
 struct counted {
@@ -108,7 +108,7 @@ static int read_interfaces(struct traffic *traffic, uint64_t fields, record_fn f
         .needs.fields = fields, .proc_root = "/proc", .tables = &table, .table_count = 1};
     struct report losses = {.partial = false};
 
-    return gather(traffic->engine, &listing, fn, traffic, &losses);
+    return engine_gather(traffic->engine, &listing, fn, traffic, &losses);
 }
 
 /* lo counts packets without a header, and each of them twice. */

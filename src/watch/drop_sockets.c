@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "doctor/drop_sockets.h"
+#include "watch/drop_sockets.h"
 
 #include <errno.h>
 #include <stdlib.h>

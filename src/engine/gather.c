@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-#include "doctor/gather.h"
+#include "fastnet/engine.h"
+
+#include "fastnet/sink.h"
+#include "fastnet/writer.h"
 
 struct gathering {
     struct sink sink;
@@ -16,8 +19,8 @@ static void take_row(struct sink *sink, const struct record *record)
     gathering->error = gathering->error ? gathering->error : error;
 }
 
-int gather(struct engine *engine, const struct listing *listing, record_fn fn, void *arg,
-           struct report *report)
+int engine_gather(struct engine *engine, const struct listing *listing, record_fn fn, void *arg,
+                  struct report *report)
 {
     static const struct sink_ops ops = {.row = take_row};
     struct writer nowhere = {.fd = -1};
@@ -28,10 +31,4 @@ int gather(struct engine *engine, const struct listing *listing, record_fn fn, v
     const int error = engine_run(engine, listing, &gathering.sink, report);
 
     return error ? error : gathering.error;
-}
-
-void report_hand_on(struct report *report, const struct report *losses)
-{
-    for (size_t i = 0; i < losses->count && losses->partial; i++)
-        report_loss(report, "%s", losses->lines[i]);
 }
