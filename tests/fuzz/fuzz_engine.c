@@ -347,13 +347,19 @@ static void check_change(const struct total *first, const struct total *second,
     require(change->before || fell || none || second->before == first->after);
 }
 
+/* Rates go by whole microseconds. */
+static uint64_t time_now(void)
+{
+    return clock_nanoseconds(CLOCK_MONOTONIC) / 1000 * 1000;
+}
+
 static struct record take_total(struct delta *delta, struct total *total)
 {
     struct record change;
 
-    total->before = clock_nanoseconds(CLOCK_MONOTONIC);
+    total->before = time_now();
     require(delta_take(delta, &total->record, 0, &change) == 0);
-    total->after = clock_nanoseconds(CLOCK_MONOTONIC);
+    total->after = time_now();
     return change;
 }
 
@@ -394,6 +400,15 @@ static void grow(struct record *record, uint8_t seed)
     }
 }
 
+/* What was seen in the same microsecond has none. */
+static void wait_a_microsecond(void)
+{
+    const uint64_t now = time_now();
+
+    while (time_now() == now)
+        continue;
+}
+
 /* Three runs; in the second one some rows are missing, so that they are new in the third. */
 static void take_changes(const struct input *input, const struct rows *rows)
 {
@@ -403,6 +418,7 @@ static void take_changes(const struct input *input, const struct rows *rows)
 
     require(delta != NULL);
     for (int run = 0; run < 3; run++) {
+        wait_a_microsecond();
         delta_start(delta);
         for (size_t i = 0; i < count; i++) {
             const bool missing = run == 1 && input->again >> i % 8 & 1;
