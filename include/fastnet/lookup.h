@@ -139,6 +139,7 @@ const struct owners_summary *owners_summary(const struct owners *owners);
 struct users;
 struct users *users_create(void);
 int users_ask_apart(struct users *users);
+void users_forget(struct users *users); /* what was asked: names change */
 void users_destroy(struct users *users);
 const char *users_name(struct users *users, uint32_t uid);
 /* Whether no user has this name; false if that cannot be known. */

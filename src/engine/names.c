@@ -282,6 +282,8 @@ int run_prepare_names(struct run *run)
         return error;
     if ((needs & NEED_USERS) && !context->users && !(context->users = users_create()))
         return -ENOMEM;
+    if ((needs & NEED_USERS) && !run->listing->live) /* where looks are many, they may be slow */
+        users_forget(context->users);
     if (engine_gives_up_rights(run->listing, needs) || !rights_any()) {
         rights_drop();
     } else if (users_ask_apart(context->users) < 0) {

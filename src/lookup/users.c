@@ -52,6 +52,13 @@ void users_destroy(struct users *users)
     free(users);
 }
 
+void users_forget(struct users *users)
+{
+    number_map_finish(&users->names);
+    users->names = (struct hash_table){0};
+    users->error = 0;
+}
+
 /* Further errors mean an unknown uid, depending on the source of names (getpwuid_r(3)). */
 static bool is_fault(int error)
 {

@@ -335,6 +335,19 @@ static void a_child_asks_for_users_and_this_process_does_not(void **state)
     assert_int_equal(waitpid(-1, NULL, 0), -1);
 }
 
+static void a_user_who_was_forgotten_is_asked_for_anew(void **state)
+{
+    struct users *users = users_create();
+    (void)state;
+
+    assert_null(users_name(users, 77));
+    users_forget(users);
+    assert_null(users_name(users, 77));
+    assert_string_equal(users_name(users, 0), "user0");
+    assert_int_equal(asked, 3);
+    users_destroy(users);
+}
+
 static void a_name_that_is_too_long_to_be_sent_is_an_error(void **state)
 {
     struct users *users = users_create();
@@ -857,6 +870,7 @@ int main(void)
         A_LOOKUP(services_that_cannot_be_read_are_an_error),
         A_LOOKUP(many_users_are_kept_apart),
         A_LOOKUP(a_child_asks_for_users_and_this_process_does_not),
+        A_LOOKUP(a_user_who_was_forgotten_is_asked_for_anew),
         A_LOOKUP(a_name_that_is_too_long_to_be_sent_is_an_error),
         A_LOOKUP(a_child_that_ends_costs_only_names),
         A_LOOKUP(an_answer_without_an_end_is_not_read_past_it),
