@@ -245,8 +245,10 @@ check-i386: ## ... unit and fuzz tests, built with 32 bits (Debian: gcc-multilib
 check-musl check-i386: check-%:
 	@test -e $(BUILD)/$*/libraries/lib/cmocka.pc || \
 		CC='$(compiler_$*)' tests/libraries $(BUILD)/$*/libraries
-	@PKG_CONFIG_LIBDIR='$(abspath $(BUILD))/$*/libraries/lib' $(MAKE) BUILD=$(BUILD)/$* WERROR=1 \
-		CC='$(compiler_$*)' LIBCAP=-lcap TESTS='$(or $(TESTS),unit/* fuzz/*)' all check
+	@for goal in all check; do \
+		PKG_CONFIG_LIBDIR='$(abspath $(BUILD))/$*/libraries/lib' $(MAKE) BUILD=$(BUILD)/$* WERROR=1 \
+			CC='$(compiler_$*)' LIBCAP=-lcap TESTS='$(or $(TESTS),unit/* fuzz/*)' $$goal || exit; \
+	done
 
 check-arch: ## unit tests and fuzz replays of another architecture, emulated (ARCH=s390x; Debian only)
 	@tests/arch $(ARCH) $(TESTS)
