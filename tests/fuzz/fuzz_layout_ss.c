@@ -135,6 +135,7 @@ static void make_record(struct made *made, struct bytes *bytes)
     sock->family = family;
     sock->protocol = protocols[kind / COUNT(families) % COUNT(protocols)];
     sock->inode %= 4; /* owners, and associations of SCTP */
+    sock->age = (struct age){.ms = made->record.identity, .at_least = kind & 128};
     if (family == AF_INET || family == AF_INET6)
         make_inet(made, bytes, family);
     else
