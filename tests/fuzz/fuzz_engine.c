@@ -223,6 +223,61 @@ static void check_groups(const struct counting *counting, const struct rows *gro
     require(sum == all);
 }
 
+/* A column of numbers of this kind; NULL: there is none. */
+static const struct field *summed(const struct kind *kind, size_t from)
+{
+    for (size_t i = 0; i < kind->field_count; i++) {
+        const struct field *field = &kind->fields[(from + i) % kind->field_count];
+        if (value_is_number(field->type) && shown_stands_still(field))
+            return field;
+    }
+    return NULL;
+}
+
+/* The largest sum comes first, and each is that of its rows; behind it stand the shares. */
+static void check_sums(const struct counting *counting, const struct field *column,
+                       const struct rows *groups, const struct rows *rows)
+{
+    const struct value *last = NULL;
+
+    for (size_t i = 0; i < groups->count; i++) {
+        struct kept_row room;
+        const struct record *group = rows_at(groups, i, &room);
+        const struct value *sum = &group->count.values[counting->count];
+        struct value expected = {.type = VALUE_UNKNOWN};
+        for (size_t j = 0; j < rows->count; j++)
+            if (is_in_group(counting, group, row_at(rows, j))) {
+                const struct value value = value_of(column, row_at(rows, j));
+                value_add(&expected, &value);
+            }
+        require(value_compare(sum, &expected) == 0);
+        require(!last || last->type != sum->type || value_compare(last, sum) >= 0);
+        require(sum[1].type == VALUE_UNKNOWN || sum[1].number <= 100000);
+        last = sum;
+    }
+}
+
+static void sum_rows(struct listing *listing, const struct counting *counting,
+                     const struct field *column, const struct rows *rows)
+{
+    struct rows counted = {0};
+    struct groups *groups;
+
+    listing->sum[0] = column;
+    listing->sum_count = 1;
+    listing->percent = true;
+    groups = groups_create(listing);
+    require(groups != NULL);
+    for (size_t i = 0; i < rows->count; i++)
+        require(groups_add(groups, row_at(rows, i), &no_names) == 0);
+    require(groups_finish(groups, &counted) == 0);
+    check_sums(counting, column, &counted, rows);
+    rows_clear(&counted);
+    groups_destroy(groups);
+    listing->sum_count = 0;
+    listing->percent = false;
+}
+
 static void count_rows(const struct input *input, const struct rows *rows)
 {
     const struct kind *kind = made_kind(input->kind);
@@ -247,6 +302,8 @@ static void count_rows(const struct input *input, const struct rows *rows)
         check_groups(&counting, &counted, rows);
         rows_clear(&counted);
         groups_destroy(groups);
+        if (summed(kind, first))
+            sum_rows(&listing, &counting, summed(kind, first), rows);
     }
 }
 
