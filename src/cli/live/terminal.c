@@ -174,6 +174,7 @@ int terminal_begin(void)
     raw = former;
     raw.c_iflag &= ~(tcflag_t)(ICRNL | IXON);
     raw.c_lflag &= ~(tcflag_t)(ICANON | ECHO);
+    raw.c_lflag |= NOFLSH; /* ctrl-Z takes away neither keys nor half of what was written */
     raw.c_cc[VMIN] = 0;
     raw.c_cc[VTIME] = 0;
     handle_signals();
@@ -204,7 +205,10 @@ bool terminal_wait(uint64_t nanoseconds, const int *descriptors, size_t count)
     const ssize_t length = read(STDIN_FILENO, input.bytes, sizeof input.bytes);
     input.at = 0;
     input.count = length > 0 ? (size_t)length : 0;
-    return length > 0 || (length < 0 && (errno == EAGAIN || errno == EINTR));
+    if (length < 0)
+        return errno == EAGAIN || errno == EINTR;
+    /* nothing is no end: a signal's key in the former modes took it away (termios(3), NOFLSH) */
+    return length > 0 || !(pollfds[0].revents & POLLHUP);
 }
 
 /* What terminals send for keys: behind ESC and '[' or 'O'. */
