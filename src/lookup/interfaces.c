@@ -8,6 +8,7 @@
 #include "fastnet/lookup.h"
 
 #include <errno.h>
+#include <linux/netlink.h>
 #include <net/if.h>
 #include <stdlib.h>
 #include <string.h>
@@ -52,15 +53,14 @@ void interfaces_destroy(struct interfaces *interfaces)
     free(interfaces);
 }
 
-/* Without IPv4, a socket of another family will do. */
+/* One of netlink, which no listing of sockets takes for one of a program that uses the network. */
 static bool open_socket(struct interfaces *interfaces)
 {
-    static const int families[] = {AF_INET, AF_UNIX, AF_INET6};
-
-    for (size_t i = 0; interfaces->fd < 0 && i < COUNT(families) && !interfaces->settled; i++)
-        do
-            interfaces->fd = socket(families[i], SOCK_DGRAM | SOCK_CLOEXEC, 0);
-        while (interfaces->fd < 0 && errno == EINTR);
+    while (interfaces->fd < 0 && !interfaces->settled) {
+        interfaces->fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_ROUTE);
+        if (interfaces->fd < 0 && errno != EINTR)
+            break;
+    }
     return interfaces->fd >= 0;
 }
 
