@@ -508,8 +508,6 @@ static int take_end(const struct record *record, void *arg)
     struct live_row *of = row ? live_row_of(live, row) : NULL;
     struct record end = *record, change;
 
-    if (of && of->flags & HAS_ENDED)
-        return 0;
     byte_counts_take(live->listing->byte_counts, &end);
     change = end;
     if (of) {
