@@ -188,6 +188,7 @@ static const struct drop_reason places[] = {
     HARMLESS("__sk_destruct", "its socket was closed"),
     HARMLESS("skb_queue_purge", "it was left in a queue that was emptied"),
     HARMLESS("skb_queue_purge_reason", "it was left in a queue that was emptied"),
+    HARMLESS("skb_release_data", "it is a part of another packet, which has a row if dropped"),
 };
 
 const struct drop_reason *drop_reason_find(struct text reason, struct text function)
