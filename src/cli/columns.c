@@ -231,7 +231,9 @@ static int add_counted(struct listing_command *command, struct text word)
     const char *slash = memchr(word.data, '/', word.length);
     const size_t at = listing->count_by_count,
                  length = slash ? (size_t)(slash - word.data) : word.length;
-    const struct field *field = field_compared(command->kind, word.data, length);
+    const bool ends = command->both_ends && text_is((struct text){word.data, length}, "host");
+    const struct field *field = ends ? field_named(command->kind, command->both_ends)
+                                     : field_compared(command->kind, word.data, length);
 
     if (!field)
         return columns_misuse(command, "--count-by", (struct text){word.data, length});

@@ -56,6 +56,8 @@ struct listing_command {
     bool clock;   /* with -c, the layout needs a line that says when each listing began */
     bool verbose; /* details of how rows were read are reported, too */
     bool another; /* another listing follows: all rights are kept for it */
+    /* What --count-by=host counts: a column of both ends of a row. NULL: the machine. */
+    const char *both_ends;
     bool objects; /* in JSON, rows of a thing, a name and a number are an object of each thing */
     /* Carries out a listing that goes on, in place of one pass after another; or NULL. Returns the
      * exit status. */
