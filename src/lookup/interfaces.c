@@ -8,7 +8,6 @@
 #include "fastnet/lookup.h"
 
 #include <errno.h>
-#include <linux/netlink.h>
 #include <net/if.h>
 #include <stdlib.h>
 #include <string.h>
@@ -53,14 +52,17 @@ void interfaces_destroy(struct interfaces *interfaces)
     free(interfaces);
 }
 
-/* One of netlink, which no listing of sockets takes for one of a program that uses the network. */
+/*
+ * One of netlink is no socket of a program that uses the network; without it, another one will do.
+ */
 static bool open_socket(struct interfaces *interfaces)
 {
-    while (interfaces->fd < 0 && !interfaces->settled) {
-        interfaces->fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_ROUTE);
-        if (interfaces->fd < 0 && errno != EINTR)
-            break;
-    }
+    static const int families[] = {AF_NETLINK, AF_INET, AF_UNIX, AF_INET6};
+
+    for (size_t i = 0; interfaces->fd < 0 && i < COUNT(families) && !interfaces->settled; i++)
+        do
+            interfaces->fd = socket(families[i], SOCK_DGRAM | SOCK_CLOEXEC, 0);
+        while (interfaces->fd < 0 && errno == EINTR);
     return interfaces->fd >= 0;
 }
 
