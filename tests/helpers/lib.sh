@@ -80,6 +80,12 @@ lib_end()
     exit
 }
 
+# Why nobody here sees which packets are dropped, where that is so.
+no_packets_seen()
+{
+    "$FASTNET" drops --for=0.01 2>&1 >/dev/null </dev/null | sed -n 's/.*packets are not seen: //p'
+}
+
 # A network namespace shares the machine's hash tables of TCP and UDP, whose hundreds of thousands of
 # slots each listing looks at. What is made inside this one gets small tables of its own.
 small_tables()
