@@ -429,7 +429,7 @@ bool live_is_active(const struct live *live, const struct live_row *row)
 
 bool live_is_new(const struct live *live, const struct live_row *of)
 {
-    return of->flags & IS_NEW && live->looked - of->since < live_age_of(live);
+    return (of->flags & (IS_NEW | HAS_ENDED)) == IS_NEW && live->looked - of->since < live_age_of(live);
 }
 
 int live_refresh(struct live *live, struct report *report)

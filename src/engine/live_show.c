@@ -58,7 +58,8 @@ static size_t rank_rows(struct live *live, const struct live_view *view,
         summary->states[of->state < LIVE_STATES ? of->state : 0]++;
         for (size_t j = 0; j < live->listing->rate_count; j++)
             summary->rates[j] += rate_of(of, j);
-        if (!view->idle && !live_is_active(live, of) && !live_is_new(live, of))
+        if (!view->idle && (of->flags & HAS_ENDED || /* its end is a row of its own */
+                            (!live_is_active(live, of) && !live_is_new(live, of))))
             continue;
         if (live->view.group)
             add_to_group(live, row, of);
