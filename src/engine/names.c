@@ -199,7 +199,10 @@ void run_report_owners(struct run *run)
     const bool groups_are_named =
         run->owners.stand_ins && run->listing->named.lookups & NEED_OWNERS_CGROUPS;
     const struct owners_summary *summary;
+    const size_t said = run->report->count;
 
+    if (run->listing->live && run->engine->told_owners)
+        return;
     if (filters_by(run, NEED_OWNERS | (run->owners.stand_ins ? NEED_OWNERS_CGROUPS : 0)) &&
         are_owners_missing(run, owners))
         report_loss(run->report, "owners: not all are known: rows may be missing");
@@ -221,6 +224,7 @@ void run_report_owners(struct run *run)
                    summary->denied,
                    summary->denied == 1 ? "process does not show what it holds"
                                         : "processes do not show what they hold");
+    run->engine->told_owners |= run->report->count > said;
 }
 
 static int add_hosts_of(const struct run *run, const struct record *record)

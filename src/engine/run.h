@@ -18,6 +18,7 @@ struct engine {
     struct connects *connects;
     struct socket_pass *pass;
     unsigned looks;   /* at new owners */
+    bool told_owners; /* ... which of them are missing was said: of listing.live, once */
     struct netns own; /* where context.here is, unless all namespaces are visited */
     struct context context;
 };
