@@ -47,7 +47,8 @@ size_t screen_room(const struct sink *sink, size_t below);
 
 /*
  * Ends a frame. sorted: the column whose heading stands out; chosen: the row that does, or
- * SIZE_MAX; last: a line at the bottom. Returns 0 or -errno.
+ * SIZE_MAX; last: a text at the bottom, of as many lines as it needs, or one if it is dim. Returns
+ * 0 or -errno.
  */
 int screen_end(struct sink *sink, const struct field *sorted, size_t chosen,
                enum screen_style style, const char *last);

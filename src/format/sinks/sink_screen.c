@@ -398,6 +398,27 @@ static void fit_all(struct screen *screen)
     fit_columns(screen->columns, &screen->options, false);
 }
 
+/* A message that is longer than a line takes those above it, too; the line of keys is cut. */
+static void put_last(struct screen *screen, enum screen_style style, const char *text)
+{
+    const size_t width = screen->width, height = screen->height;
+    size_t length = strlen(text), bytes, column = 0;
+    size_t lines =
+        style != SCREEN_DIM && width ? (text_width(text, length) + width - 1) / width : 1;
+
+    lines = lines < height ? lines : height;
+    for (size_t line = height - lines; length; text += bytes, length -= bytes) {
+        bytes = bytes_of(text, length);
+        if (column + text_width(text, bytes) > width) {
+            column = 0;
+            line++;
+        }
+        if (!column && line < height)
+            memset(spot_at(screen, screen->now, line, 0), 0, width * sizeof *screen->now);
+        column = draw(screen, line, column, SIZE_MAX, text, bytes, style_of(screen, style));
+    }
+}
+
 int screen_end(struct sink *sink, const struct field *sorted, size_t chosen,
                enum screen_style style, const char *last)
 {
@@ -412,8 +433,7 @@ int screen_end(struct sink *sink, const struct field *sorted, size_t chosen,
         if (i == chosen)
             colour_line(screen, screen->lines + 1 + i, styles[SCREEN_CHOSEN]);
     }
-    if (screen->height)
-        draw(screen, screen->height - 1, 0, SIZE_MAX, last, strlen(last), style_of(screen, style));
+    put_last(screen, style, last);
     writer_puts(sink->writer, screen->whole ? "\033[?2026h\033[0m\033[2J" : "\033[?2026h");
     if (screen->whole)
         memset(before, 0, WIDTH_MAX * screen->height * sizeof *before);
