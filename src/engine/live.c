@@ -216,8 +216,7 @@ static bool is_group(const void *element, const void *key)
     return group->hash == *(const uint64_t *)key;
 }
 
-/* The number of the group that the row is in. */
-static uint32_t group_of(struct live *live, const struct record *record)
+uint32_t live_group_of(struct live *live, const struct record *record)
 {
     const struct value value = field_value(live->view.group, record, &live->engine->context);
     char text[4096];
@@ -308,7 +307,7 @@ static void take_row(struct sink *sink, const struct record *record)
         to->rank = live_rank_of(live, record);
     }
     if (live->view.group)
-        to->group = group_of(live, record);
+        to->group = live_group_of(live, record);
 }
 
 /* --- Single sockets --------------------------------------------------------------------------- */
@@ -429,7 +428,8 @@ bool live_is_active(const struct live *live, const struct live_row *row)
 
 bool live_is_new(const struct live *live, const struct live_row *of)
 {
-    return (of->flags & (IS_NEW | HAS_ENDED)) == IS_NEW && live->looked - of->since < live_age_of(live);
+    return (of->flags & (IS_NEW | HAS_ENDED)) == IS_NEW &&
+           live->looked - of->since < live_age_of(live);
 }
 
 int live_refresh(struct live *live, struct report *report)

@@ -106,6 +106,9 @@ double live_total_of(const struct live *live, const struct remembered *row, size
 /* By what the record comes before others: a smaller one comes first. */
 uint64_t live_rank_of(const struct live *live, const struct record *record);
 
+/* The number of the group that the record is in; columns are computed as here. */
+uint32_t live_group_of(struct live *live, const struct record *record);
+
 /* How old what happened to a row may be, to be shown: milliseconds. */
 uint32_t live_age_of(const struct live *live);
 bool live_is_active(const struct live *live, const struct live_row *row);

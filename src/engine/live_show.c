@@ -68,6 +68,38 @@ static size_t rank_rows(struct live *live, const struct live_view *view,
     return count;
 }
 
+/* A row that has ended, whose columns are computed as in its namespace. */
+static const struct record *ended_at(struct live *live, size_t index, struct kept_row *kept)
+{
+    const struct record *ended = rows_at(&live->ended[index / ENDED_MAX], index % ENDED_MAX, kept);
+
+    live_look_from(live, (size_t)ended->visit);
+    return ended;
+}
+
+/* Of an item. */
+static size_t group_at(struct live *live, size_t item)
+{
+    struct kept_row kept;
+
+    return item & 1 ? live_group_of(live, ended_at(live, item >> 1, &kept))
+                    : live_row_of(live, delta_at(live->engine->delta, item >> 1))->group;
+}
+
+static void add_ended_to_group(struct live *live, const struct record *ended)
+{
+    const size_t number = live_group_of(live, ended);
+    struct group *group = number < live->groups.count ? hash_table_at(&live->groups, number) : NULL;
+
+    for (size_t i = 0; group && i < live->listing->rate_count; i++) {
+        const struct value total =
+            field_value(live->listing->rates[i], ended, &live->engine->context);
+        group->sums.totals[i] += total.type != VALUE_UNKNOWN ? (double)total.number : 0;
+    }
+    if (group)
+        group->sums.rows++;
+}
+
 static size_t rank_ended(struct live *live, size_t count)
 {
     const uint64_t age = live_age_of(live) * (CLOCK_SECOND / 1000);
@@ -75,11 +107,14 @@ static size_t rank_ended(struct live *live, size_t count)
 
     for (size_t i = 0; i < COUNT(live->ended); i++)
         for (size_t j = 0; j < live->ended[i].count; j++) {
-            const struct record *record = rows_at(&live->ended[i], j, &kept);
+            const struct record *record = ended_at(live, i * ENDED_MAX + j, &kept);
             uint64_t received;
             memcpy(&received, (const char *)record + live->kind->received, sizeof received);
-            if (received + age > live->listing->time)
-                add_ranked(live, &count, live_rank_of(live, record), (i * ENDED_MAX + j) << 1 | 1);
+            if (received + age <= live->listing->time)
+                continue;
+            add_ranked(live, &count, live_rank_of(live, record), (i * ENDED_MAX + j) << 1 | 1);
+            if (live->view.group)
+                add_ended_to_group(live, record);
         }
     return count;
 }
@@ -113,9 +148,7 @@ static int order_groups(struct live *live, size_t count)
         ((struct group *)(uintptr_t)order[i].item)->place = i;
     free(order);
     for (size_t i = 0; i < count && !error; i++) {
-        struct remembered *row =
-            delta_at(live->engine->delta, (uintptr_t)live->ranked[i].item >> 1);
-        const size_t group = live_row_of(live, row)->group;
+        const size_t group = group_at(live, (uintptr_t)live->ranked[i].item);
         live->ranked[i].rank = group < live->groups.count
                                    ? ((struct group *)hash_table_at(&live->groups, group))->place
                                    : SIZE_MAX;
@@ -142,13 +175,12 @@ static size_t choose_lines(struct live *live, const struct live_view *view, size
     live->line_count = 0;
     for (size_t i = 0; i < count && left; i++) {
         const size_t item = (uintptr_t)live->ranked[i].item;
-        struct remembered *row = item & 1 ? NULL : delta_at(live->engine->delta, item >> 1);
-        const size_t group = row && live->view.group ? live_row_of(live, row)->group : SIZE_MAX;
+        const size_t group = live->view.group ? group_at(live, item) : SIZE_MAX;
         left -= !folded || group != last;
         if (group != last)
             add_line(live, view, &at, LINE_GROUP, last = group);
         if (!folded)
-            add_line(live, view, &at, row ? LINE_ROW : LINE_ENDED, item >> 1);
+            add_line(live, view, &at, item & 1 ? LINE_ENDED : LINE_ROW, item >> 1);
     }
     return at;
 }
@@ -239,10 +271,7 @@ static void show_line(struct live *live, const struct line *line, const struct l
         return;
     }
     if (line->kind == LINE_ENDED) {
-        const struct record *ended =
-            rows_at(&live->ended[line->index / ENDED_MAX], line->index % ENDED_MAX, &kept);
-        live_look_from(live, (size_t)ended->visit);
-        taker->row(taker->arg, ended);
+        taker->row(taker->arg, ended_at(live, line->index, &kept));
         return;
     }
     struct remembered *row = delta_at(live->engine->delta, line->index);
@@ -267,7 +296,7 @@ int live_show(struct live *live, const struct live_view *view, const struct live
 
     *summary = (struct live_summary){.rows = 0};
     count = rank_rows(live, view, summary);
-    if (!live->view.group)
+    if (!view->folded || !live->view.group)
         count = rank_ended(live, count);
     error = sort_ranked(live->ranked, count);
     if (!error && live->view.group)
