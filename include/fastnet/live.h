@@ -89,7 +89,8 @@ int live_show(struct live *live, const struct live_view *view, const struct live
 
 /*
  * Passes a socket to fn, by its cookie and its record's visit, with these fields (SOCKET_*); not if
- * it is gone; of a protocol that cannot be asked for, what is remembered. Returns 0 or -errno.
+ * it is gone; what is remembered of one that has ended of late, or of a protocol that cannot be
+ * asked for. Returns 0 or -errno.
  */
 int live_show_one(struct live *live, uint64_t cookie, size_t visit, uint64_t needs, record_fn fn,
                   void *arg, struct report *report);

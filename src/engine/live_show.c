@@ -310,15 +310,33 @@ int live_show(struct live *live, const struct live_view *view, const struct live
     return error;
 }
 
+/* A row that has ended lately, or NULL. */
+static const struct record *find_ended(struct live *live, uint64_t cookie, size_t place,
+                                       struct kept_row *kept)
+{
+    for (size_t i = 0; i < COUNT(live->ended); i++)
+        for (size_t j = 0; j < live->ended[i].count; j++) {
+            const struct record *ended = ended_at(live, i * ENDED_MAX + j, kept);
+            if (ended->identity == cookie && ended->visit == place)
+                return ended;
+        }
+    return NULL;
+}
+
 int live_show_one(struct live *live, uint64_t cookie, size_t place, uint64_t needs, record_fn fn,
                   void *arg, struct report *report)
 {
     struct remembered *row =
         place < live->place_count ? delta_find(live->engine->delta, cookie, place) : NULL;
+    struct kept_row kept;
+    const struct record *ended = find_ended(live, cookie, place, &kept);
     int error;
 
-    if (!row || !live->places[place].watch)
-        return -ENOENT;
+    if (ended || !row || !live->places[place].watch) {
+        error = ended ? fn(ended, arg) : -ENOENT;
+        live_look_from_nowhere(live);
+        return error;
+    }
     const struct socket_id id = live_id_of(live, row), *only = &id;
     const struct record known = live_memory_of(live, row);
     live_look_from(live, place);
