@@ -62,15 +62,18 @@ static bool may_look(struct budget *budget, unsigned interval_ms)
 
 int top_look(struct top *top, bool all, struct report *report)
 {
-    const uint64_t now = clock_nanoseconds(CLOCK_MONOTONIC);
     const int ends = live_read_ends(top->live, report);
 
     if (ends < 0)
         return ends;
-    if (!may_look(&top->budget, top->interval_ms) && !all && !ends)
+    top->budget.waits++;
+    if (!may_look(&top->budget, top->interval_ms) && !all && !ends) {
+        if (top->budget.apart <= top->budget.waits)
+            top->budget.apart = top->budget.waits + 1;
         return live_refresh(top->live, report);
-    top->budget.apart = top->budget.looked ? now - top->budget.looked : 0;
-    top->budget.looked = now;
+    }
+    top->budget.apart = top->budget.waits;
+    top->budget.waits = 0;
     return live_look(top->live, report);
 }
 
@@ -84,7 +87,7 @@ int top_begin(struct top *top, struct sink *stream, struct report *report)
 {
     int error;
 
-    if (!top->budget.looked)
+    if (!top->budget.apart)
         counts_begin(&top->command->listing, top->counted, report);
     top_choose_rates(top);
     top->live = live_create(top->engine, &top->command->listing, stream, top->kinds, &error);

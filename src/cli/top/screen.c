@@ -12,7 +12,6 @@
 #include "cli/top/header.h"
 #include "cli/top/top.h"
 #include "fastnet/array.h"
-#include "fastnet/clock.h"
 
 #define TITLES                                                                                     \
     "bytes_sent=SENT bytes_received=RECEIVED resent_percent=RESENT% send_q=SENDQ lived=AGE "       \
@@ -96,12 +95,11 @@ static void take_group(void *arg, const struct live_group *group)
 static void put_first_line(const struct screen_state *state)
 {
     const struct top *top = of(state)->top;
-    const uint64_t interval = top->interval_ms * (CLOCK_SECOND / 1000);
     char how_often[64] = "";
 
-    if (top->budget.apart > interval + interval / 2)
+    if (top->budget.apart > 1)
         snprintf(how_often, sizeof how_often, " (all sockets: every %.1f s)",
-                 (double)top->budget.apart / CLOCK_SECOND);
+                 top->budget.apart * (top->interval_ms / 1000.0));
     screen_put_first(state, "top", how_often, top->counted);
 }
 

@@ -16,8 +16,8 @@ struct budget {
     double share;
     double credit; /* processor time that is left of it; below 0: used in advance */
     struct pace_time last;
-    uint64_t looked; /* when the last look began: CLOCK_MONOTONIC */
-    uint64_t apart;  /* ... and how long after the one before */
+    unsigned waits; /* looks since the last one at all sockets */
+    unsigned apart; /* every which look is one: at least, while it waits; 0: none was made */
 };
 
 struct top {
