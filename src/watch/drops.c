@@ -125,8 +125,8 @@ void drops_begin(void *maker)
 
 /* --- Rows ------------------------------------------------------------------------------------- */
 
-/* Adds what follows from the reason. */
-static int hand_on(struct drops *drops, struct record *record)
+/* Adds what follows from the reason. Returns true if such packets are listed. */
+static bool complete(const struct drops *drops, struct record *record)
 {
     struct drop_record *drop = &record->drop;
     const struct drop_reason *reason = drop_reason_find(drop->reason, drop->function);
@@ -134,10 +134,15 @@ static int hand_on(struct drops *drops, struct record *record)
     drop->meaning = reason ? as_text(reason->meaning) : (struct text){.data = NULL};
     drop->harmless = reason && reason->class == DROP_IS_HARMLESS;
     record->rows = drop->drops;
-    if (!drop->harmless || drops->options->harmless)
+    return !drop->harmless || drops->options->harmless;
+}
+
+static int hand_on(struct drops *drops, struct record *record)
+{
+    if (complete(drops, record))
         return drops->fn(record, drops->arg);
     if (predicate_holds(drops->query->where, record, NULL))
-        drops->summary.harmless += drop->drops;
+        drops->summary.harmless += record->drop.drops;
     return 0;
 }
 
@@ -194,9 +199,12 @@ static void sum_up(struct drops *drops)
 {
     drops->summary.elsewhere = 0;
     drops->summary.lost = drop_watch_lost(drops->watch);
-    for (size_t i = 0; i < drop_watch_count(drops->watch); i++)
-        if (!drops->listed[i])
-            drops->summary.elsewhere += drop_watch_at(drops->watch, i)->record.drop.drops;
+    for (size_t i = 0; i < drop_watch_count(drops->watch); i++) {
+        struct record record = drop_watch_at(drops->watch, i)->record;
+        if (!drops->listed[i] && complete(drops, &record) &&
+            predicate_may_hold(drops->query->where, &record, ~DROP_FUNCTION))
+            drops->summary.elsewhere += record.drop.drops;
+    }
 }
 
 int drops_list(void *maker, const struct query *query, record_fn fn, void *arg)
