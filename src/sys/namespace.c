@@ -481,14 +481,17 @@ int namespaces_visit(int (*fn)(void *arg), void *arg, bool *whole)
     struct report details = {.partial = false};
     struct namespaces all;
     int status = namespaces_find(&all, &details);
+    bool moved = false; /* out of the first one, which takes no right to be in */
 
     *whole = !details.partial;
     for (size_t i = 0; i < all.count && !status; i++)
-        if (namespace_enter(all.list[i].fd) == 0)
-            status = fn(arg);
-        else
+        if (i && namespace_enter(all.list[i].fd) < 0) {
             *whole = false;
-    if (all.count && namespace_enter(all.list[0].fd) < 0 && !status)
+        } else {
+            moved = i > 0;
+            status = fn(arg);
+        }
+    if (moved && namespace_enter(all.list[0].fd) < 0 && !status)
         status = -EPERM;
     namespaces_finish(&all);
     return status;
