@@ -308,9 +308,10 @@ void run_need_owners(struct run *run)
     run->needs.lookups |= NEED_OWNERS;
     if (listing->live && run->engine->context.owners)
         return; /* new rows have them looked for again */
-    /* while rows come, the right to read a captured tree is in effect */
-    if (listing->where && !listing->live && !listing->events && !listing->diag_file &&
-        !run_is_captured(run))
+    /* of what is made few rows have sockets, or none has; while rows come, the right to read a
+     * captured tree is in effect */
+    if ((listing->where || listing->maker) && !listing->live && !listing->events &&
+        !listing->diag_file && !run_is_captured(run))
         run_put_off_owners(run);
     else
         run_walk_owners(run);
