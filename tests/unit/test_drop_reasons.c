@@ -106,6 +106,7 @@ static void without_a_reason_the_function_tells_more(void **state)
         {"unix_release_sock", DROP_IS_HARMLESS},
         {"skb_queue_purge", DROP_IS_HARMLESS},
         {"skb_release_data", DROP_IS_HARMLESS},
+        {"tun_queue_purge", DROP_IS_HARMLESS},
         {"inet_csk_destroy_sock", DROP_IS_HARMLESS},
         {"ip6_mc_input", DROP_IS_HARMLESS},
         {"dst_discard", DROP_IS_POLICY},

@@ -180,6 +180,7 @@ static const struct drop_reason places[] = {
     HARMLESS("unix_sock_destructor", QUEUE "unix"),
     HARMLESS("packet_release", QUEUE "packet"),
     HARMLESS("packet_sock_destruct", QUEUE "packet"),
+    HARMLESS("tun_queue_purge", QUEUE "tun"),
     HARMLESS("inet_sock_destruct", QUEUE "internet"),
     HARMLESS("udp_destruct_common", QUEUE "UDP"),
     HARMLESS("sk_stream_kill_queues", QUEUE "stream"),
