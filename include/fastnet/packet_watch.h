@@ -20,6 +20,7 @@ struct packet_watch_options {
     unsigned threads;   /* 1 to PACKET_THREADS_MAX */
     size_t flows;       /* that there is room for: threads to PACKET_FLOWS_MAX */
     bool repeats;       /* it goes on after packet_watch_take() */
+    uint32_t keep_ms;   /* ... which so long also tells flows that have no packets any more */
     uint64_t fields;    /* of TRAFFIC_VLAN and TRAFFIC_LLADDRS: these part flows, and are told */
     /* Flows that it refuses may be left out; or NULL. Only packet_watch_start() reads it. */
     const struct predicate *where;

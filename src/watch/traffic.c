@@ -203,7 +203,7 @@ static void add_to_sums(struct traffic *traffic, const struct traffic_record *se
                                                 traffic->share_count, sizeof *share, by_number)
                                       : NULL;
 
-    traffic->sums.flows++;
+    traffic->sums.flows += seen->frames > 0;
     traffic->sums.packets += seen->packets;
     traffic->sums.bytes += seen->bytes;
     if (!share)

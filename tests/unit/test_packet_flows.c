@@ -238,6 +238,48 @@ static void a_flow_of_several_tables_is_one(void **state)
     assert_int_equal(frames, 6);
 }
 
+static void flows_without_packets_are_kept_for_a_while(void **state)
+{
+    enum { MOST = 1500, TICK = 1000 };
+    struct packet_flows *first = packet_flows_create(3), *second = packet_flows_create(3);
+    struct packet_flows *full = packet_flows_create(1);
+    struct record record;
+
+    (void)state;
+    add(first, of(IPPROTO_UDP, 1), 700);
+    add(first, of(IPPROTO_UDP, 2), 900);
+    add(second, of(IPPROTO_UDP, 2), 10);
+    add(full, of(IPPROTO_UDP, 3), 10);
+    packet_flows_keep(second, first, 0, TICK, TICK);
+    assert_int_equal(second->count, 1);
+    packet_flows_keep(full, first, MOST, TICK, TICK);
+    assert_int_equal(full->count, 1);
+    packet_flows_keep(second, first, MOST, TICK, TICK);
+    assert_int_equal(second->count, 2);
+    assert_int_equal(flow_of(second, IPPROTO_UDP, 2)->frames, 1);
+    const struct flow *kept = flow_of(second, IPPROTO_UDP, 1);
+    assert_true(packet_flow_is_told(kept));
+    packet_flow_tell(kept, UINT64_C(10000000000), &record);
+    assert_int_equal(record.traffic.packets + record.traffic.frames + record.traffic.bytes, 0);
+    assert_int_equal(record.traffic.last, UINT64_C(9700000000));
+    packet_flows_reset(first);
+    packet_flows_keep(first, second, MOST, TICK, TICK);
+    assert_non_null(flow_of(first, IPPROTO_UDP, 1));
+    packet_flows_reset(second);
+    packet_flows_keep(second, first, MOST, TICK, TICK);
+    assert_null(flow_of(second, IPPROTO_UDP, 1));
+    assert_non_null(flow_of(second, IPPROTO_UDP, 2));
+    /* one that another thread has seen again is that one */
+    add(full, of(IPPROTO_UDP, 2), 20);
+    packet_flows_join((struct packet_flows *[]){full, second}, 2);
+    assert_int_equal(flow_of(full, IPPROTO_UDP, 2)->frames, 1);
+    assert_int_equal(flow_of(full, IPPROTO_UDP, 2)->last, 20);
+    assert_false(packet_flow_is_told(flow_of(second, IPPROTO_UDP, 2)));
+    packet_flows_destroy(first);
+    packet_flows_destroy(second);
+    packet_flows_destroy(full);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -248,6 +290,7 @@ int main(void)
         cmocka_unit_test(frames_that_are_added_together_are_counted_as_one_by_one),
         cmocka_unit_test(those_with_the_fewest_packets_go),
         cmocka_unit_test(a_flow_of_several_tables_is_one),
+        cmocka_unit_test(flows_without_packets_are_kept_for_a_while),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -178,20 +178,22 @@ static void each_packet_of_lo_is_counted_once(void **state)
 static int ticks_body(void)
 {
     const struct packet_watch_options options = {
-        .interface = 0, .threads = 1, .flows = 1000, .repeats = true};
+        .interface = 0, .threads = 1, .flows = 1000, .repeats = true, .keep_ms = 60000};
     struct packet_watch *watch = NULL;
 
     REQUIRE(receive() && packet_watch_create(&watch, &options) == 0);
     REQUIRE(packet_watch_start(watch) == 0);
     for (unsigned tick = 0; tick < 4; tick++) {
-        REQUIRE(send_datagrams(1, 10 + tick, 10));
+        REQUIRE(send_datagrams(1, 10 + tick, 10) && (tick || send_datagrams(5, 1, 10)));
         usleep(1000);
         if (tick == 2)
             packet_watch_part(watch, TRAFFIC_LLADDRS); /* from the next tick on */
         REQUIRE(packet_watch_take(watch) == 0);
         REQUIRE(sum_of(watch, 3001).frames == 10 + tick);
         REQUIRE(!(sum_of(watch, 3001).has & TRAFFIC_LLADDRS) == (tick < 3));
-        REQUIRE(packet_watch_totals(watch)->frames == 10 + tick);
+        REQUIRE(sum_of(watch, 3005).rows == (tick < 3)); /* kept, until others part */
+        REQUIRE(sum_of(watch, 3005).frames == !tick);
+        REQUIRE(packet_watch_totals(watch)->frames == 10 + tick + !tick);
     }
     packet_watch_destroy(watch);
     return 0;

@@ -224,18 +224,41 @@ void packet_flows_add(struct packet_flows *flows, struct counted *counted, size_
         add(flows, &counted[i]);
 }
 
+/* --- Those without packets -------------------------------------------------------------------- */
+
+void packet_flows_keep(struct packet_flows *flows, const struct packet_flows *before, uint32_t most,
+                       uint32_t later, uint32_t elapsed)
+{
+    for (size_t i = 0; i < before->count && flows->count < flows->capacity; i++) {
+        struct flow flow = before->flows[i];
+        const uint64_t idle = (uint64_t)flow.idle + elapsed + 1;
+        uint32_t *slot = slot_of(flows, &flow.key);
+        if (*slot || flow.idle >= most || !packet_flow_is_told(&flow))
+            continue;
+        flow.first -= later; /* before the origin they are negative */
+        flow.last -= later;
+        flow.idle = idle < UINT16_MAX ? (uint16_t)idle : UINT16_MAX;
+        flow.packets = flow.frames = flow.bytes = 0;
+        flows->flows[flows->count++] = flow;
+        *slot = (uint32_t)flows->count;
+    }
+}
+
 /* --- Tables of several threads ---------------------------------------------------------------- */
 
 static void join(struct flow *flow, struct flow *other)
 {
-    flow->first = other->first < flow->first ? other->first : flow->first;
-    flow->last = other->last > flow->last ? other->last : flow->last;
+    if ((int32_t)other->first < (int32_t)flow->first)
+        flow->first = other->first;
+    if ((int32_t)other->last > (int32_t)flow->last)
+        flow->last = other->last;
     flow->tcp_flags |= other->tcp_flags;
     flow->has_tcp |= other->has_tcp;
     flow->packets += other->packets;
     flow->frames += other->frames;
     flow->bytes += other->bytes;
-    other->frames = 0;
+    flow->idle = flow->frames ? 0 : flow->idle;
+    other->frames = other->idle = 0;
 }
 
 void packet_flows_join(struct packet_flows *const *tables, size_t count)
@@ -243,9 +266,9 @@ void packet_flows_join(struct packet_flows *const *tables, size_t count)
     for (size_t later = 1; later < count; later++)
         for (size_t i = 0; i < tables[later]->count; i++) {
             struct flow *flow = &tables[later]->flows[i];
-            for (size_t first = 0; first < later && flow->frames; first++) {
+            for (size_t first = 0; first < later && packet_flow_is_told(flow); first++) {
                 const uint32_t slot = *slot_of(tables[first], &flow->key);
-                if (slot && tables[first]->flows[slot - 1].frames)
+                if (slot && packet_flow_is_told(&tables[first]->flows[slot - 1]))
                     join(&tables[first]->flows[slot - 1], flow);
             }
         }
@@ -280,6 +303,6 @@ void packet_flow_tell(const struct flow *flow, uint64_t origin, struct record *r
     traffic->packets = flow->packets;
     traffic->frames = flow->frames;
     traffic->bytes = flow->bytes;
-    traffic->first = origin + flow->first * (uint64_t)MILLISECOND;
-    traffic->last = origin + flow->last * (uint64_t)MILLISECOND;
+    traffic->first = origin + (uint64_t)((int32_t)flow->first * (int64_t)MILLISECOND);
+    traffic->last = origin + (uint64_t)((int32_t)flow->last * (int64_t)MILLISECOND);
 }

@@ -12,11 +12,18 @@
 
 struct flow {
     struct flow_key key;
-    uint32_t first, last; /* milliseconds since an origin that the caller knows */
+    uint32_t first, last; /* milliseconds since an origin that the caller knows; may be negative */
     uint8_t tcp_flags;    /* of all packets */
     bool has_tcp;
-    uint64_t packets, frames, bytes; /* no frames: it was joined with another one */
+    uint16_t idle; /* milliseconds that it has been kept without packets */
+    /* No frames, and not kept: it was joined with another one. */
+    uint64_t packets, frames, bytes;
 };
+
+static inline bool packet_flow_is_told(const struct flow *flow)
+{
+    return flow->frames || flow->idle;
+}
 
 /* With its slots, at most: so much memory is used for each flow that there is room for. */
 enum { FLOW_BYTES = 104 };
@@ -53,6 +60,14 @@ struct counted {
  * of the first one, if that came before.
  */
 void packet_flows_add(struct packet_flows *flows, struct counted *counted, size_t count);
+
+/*
+ * Keeps those of the table before this one that have no packets here, as far as there is room,
+ * unless they had none for so long before. later: how much later the origin is; elapsed: the time
+ * of this table; all in milliseconds.
+ */
+void packet_flows_keep(struct packet_flows *flows, const struct packet_flows *before, uint32_t most,
+                       uint32_t later, uint32_t elapsed);
 
 /* A flow that is in several of these tables is counted in the first of them only, for all. */
 void packet_flows_join(struct packet_flows *const *tables, size_t count);

@@ -51,6 +51,7 @@ struct packet_watch {
     uint64_t until; /* packets behind that wait, for now; changes while threads run */
     bool ending;    /* threads are to end instead of going on */
     struct packet_totals totals;
+    uint64_t parted; /* the fields that parted the flows that were taken */
     struct packet_flows *taken[PACKET_THREADS_MAX];
     struct reader readers[PACKET_THREADS_MAX];
 };
@@ -337,13 +338,20 @@ static void sum_up(struct packet_watch *watch, struct reader *reader,
     reader->down = false;
 }
 
-/* Readers go on with tables that were taken before. */
-static int swap(struct packet_watch *watch)
+/* Readers go on with tables that were taken before, whose flows may be kept. later: nanoseconds
+ * from the beginning of these. */
+static int swap(struct packet_watch *watch, int64_t later)
 {
+    const uint64_t parted = watch->readers->ring.fields;
+
     for (unsigned i = 0; i < watch->options.threads; i++) {
         struct packet_flows *next = watch->taken[i];
         if (!next && watch->options.repeats && !(next = flows_of(watch)))
             return -ENOMEM;
+        if (next && watch->options.keep_ms && parted == watch->parted)
+            packet_flows_keep(watch->readers[i].ring.flows, next, watch->options.keep_ms,
+                              (uint32_t)(later / MILLISECOND),
+                              (uint32_t)(watch->totals.elapsed / MILLISECOND));
         if (next)
             packet_flows_reset(next);
         watch->taken[i] = watch->readers[i].ring.flows;
@@ -351,6 +359,7 @@ static int swap(struct packet_watch *watch)
         watch->readers[i].ring.fields = watch->options.fields;
         sum_up(watch, &watch->readers[i], watch->taken[i]);
     }
+    watch->parted = parted;
     return 0;
 }
 
@@ -363,6 +372,7 @@ int packet_watch_take(struct packet_watch *watch)
 {
     const uint64_t until = clock_nanoseconds(CLOCK_REALTIME);
     const uint64_t now = clock_nanoseconds(CLOCK_MONOTONIC);
+    const int64_t later = (int64_t)(watch->from - watch->totals.from);
     struct timespec left = {0, (long)SETTLE_MS * MILLISECOND};
     int error;
 
@@ -371,7 +381,7 @@ int packet_watch_take(struct packet_watch *watch)
     while (nanosleep(&left, &left) < 0 && errno == EINTR)
         continue;
     halt(watch);
-    error = swap(watch);
+    error = swap(watch, later);
     watch->from = until + 1;
     watch->began = now;
     watch->until = UINT64_MAX;
@@ -393,7 +403,7 @@ int packet_watch_list(const struct packet_watch *watch, record_fn fn, void *arg)
     for (unsigned i = 0; i < watch->options.threads; i++)
         for (size_t j = 0; watch->taken[i] && j < watch->taken[i]->count && result >= 0; j++) {
             struct record record;
-            if (!watch->taken[i]->flows[j].frames)
+            if (!packet_flow_is_told(&watch->taken[i]->flows[j]))
                 continue;
             packet_flow_tell(&watch->taken[i]->flows[j], watch->totals.from, &record);
             record.traffic.elapsed = watch->totals.elapsed;

@@ -237,7 +237,8 @@ static const struct screen_ops screen_ops = {
     .bottom = "? help  / filter  < > sort  r reverse  g group  space pause  q quit",
     .keys = {&keys_of_order, &own_keys, &keys_of_place, &keys_of_end},
     .notes = "\n"
-             "Rows are the flows of the last interval; packets still count during a pause.\n"
+             "A flow without packets has a - before it, for 3 seconds.\n"
+             "Packets still count during a pause.\n"
              "Payload is not looked at.\n",
     .begin = begin,
     .look = look,
@@ -248,6 +249,16 @@ static const struct screen_ops screen_ops = {
     .show = show,
     .show_chosen = show_chosen,
 };
+
+/* Flows without packets are marked as ended. */
+static struct value value_of_event(const struct cell *cell)
+{
+    const struct record *record = cell->record;
+    const bool ended = record->kind == &kind_traffic && !record->traffic.frames;
+
+    return (struct value){.type = VALUE_TEXT, .text = as_text(ended ? "closed" : "")};
+}
+static const struct field event = {.name = "event", .type = VALUE_TEXT, .value = value_of_event};
 
 /* Without the right to see packets there is no table. */
 int traffic_live(struct listing_command *command, struct engine *engine, struct sink *sink)
@@ -280,7 +291,7 @@ int traffic_live(struct listing_command *command, struct engine *engine, struct 
     if (error < 0 && !screen.ended)
         report_loss(&report, "%s", strerror(-error));
     if (!error && !screen.ended) {
-        status = screen_run(&screen.state, &options, NULL);
+        status = screen_run(&screen.state, &options, &event);
         traffic_report(&screen.all, &report);
     }
     report_print(&screen.state.report, stderr, command->common->program);

@@ -13,6 +13,7 @@
 #include "cli/live/terminal.h"
 #include "cli/personality.h"
 #include "fastnet/array.h"
+#include "fastnet/live.h"
 #include "fastnet/thread.h"
 
 enum { FOR_MS = 5000, FLOWS = 65536, THREADS = 8 };
@@ -194,7 +195,8 @@ static int watch(struct traffic_command *command, uint32_t interface)
         .how = {.interface = interface,
                 .threads = command->threads ? (unsigned)command->threads : usual,
                 .flows = command->flows ? (size_t)command->flows : FLOWS,
-                .repeats = command->live || common->interval_ms},
+                .repeats = command->live || common->interval_ms,
+                .keep_ms = command->live ? LIVE_AGE : 0},
         .listing = &listing.listing,
     };
     struct traffic *traffic;
