@@ -154,7 +154,7 @@ static void find_owners(struct run *run, struct rows *rows, size_t count)
         run_walk_for(run, &rows[i]);
         ownerless |= run_read_owners(run, &rows[i]);
     }
-    if (!ownerless)
+    if (!ownerless || run->owners.same)
         return;
     if (run->listing->live)
         run_look_for_new_owners(run);
@@ -306,7 +306,10 @@ void run_need_owners(struct run *run)
     const struct listing *listing = run->listing;
 
     run->needs.lookups |= NEED_OWNERS;
-    if (listing->live && run->engine->context.owners)
+    run->owners.same = listing->maker && run->engine->context.owners &&
+                       run->engine->walked_at == listing->time &&
+                       !(run->needs.lookups & ~run->engine->walked_for);
+    if (run->owners.same || (listing->live && run->engine->context.owners))
         return; /* new rows have them looked for again */
     /* of what is made few rows have sockets, or none has; while rows come, the right to read a
      * captured tree is in effect */

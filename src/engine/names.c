@@ -88,6 +88,8 @@ void run_walk_owners(struct run *run)
         owners = NULL;
     }
     run->engine->context.owners = owners;
+    run->engine->walked_at = run->listing->time;
+    run->engine->walked_for = run->needs.lookups;
     if (owners && owners_summary(owners)->shut_out && run->listing->report_shut_out)
         run->listing->report_shut_out(run->report, owners_summary(owners));
 }

@@ -19,7 +19,8 @@ struct engine {
     struct socket_pass *pass;
     unsigned looks;   /* at new owners */
     bool told_owners; /* ... which of them are missing was said: of listing.live, once */
-    struct netns own; /* where context.here is, unless all namespaces are visited */
+    uint64_t walked_at, walked_for; /* of the last walk for owners: listing.time, and lookups */
+    struct netns own;               /* where context.here is, unless all namespaces are visited */
     struct context context;
 };
 
@@ -58,6 +59,7 @@ struct visits {
 /* How owners are looked for (names.c). */
 struct owner_search {
     bool stand_ins; /* because of the groups that they are in */
+    bool same;      /* ... not again for rows that were made before (listing.maker) */
     bool later;     /* when it is known which rows are left */
     bool unread;    /* ... of rows that wait nobody has looked for some, or found none */
     bool unowned;   /* a socket had no owner, not even at a second look */

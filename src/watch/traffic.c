@@ -47,6 +47,7 @@ struct traffic {
     size_t sought_count, sought_capacity;
     struct fitting (*fitting)[ENDS]; /* of each flow; NULL: sockets are not asked for */
     size_t fitting_capacity;
+    bool found;                /* ... or they were, since the last traffic_begin() */
     const struct query *query; /* this and the next three: of the listing under way */
     record_fn fn;
     void *arg;
@@ -361,6 +362,7 @@ void traffic_begin(void *maker)
         traffic->error = start(traffic);
     if (traffic->error)
         return;
+    traffic->found = false;
     count_interfaces(traffic);
     packet_watch_part(traffic->watch, parting_fields(traffic));
     traffic->error = packet_watch_take(traffic->watch);
@@ -431,8 +433,9 @@ int traffic_list(void *maker, const struct query *query, record_fn fn, void *arg
         (traffic->options->how.interface && !traffic->now.count))
         report_note(query->report, "an interface went down meanwhile, or away");
     begin_sums(traffic);
-    if (query->needs & TRAFFIC_SOCKET)
+    if (query->needs & TRAFFIC_SOCKET && !traffic->found)
         error = find_sockets(traffic, query->report);
+    traffic->found |= query->needs & TRAFFIC_SOCKET && !error;
     traffic->query = query;
     traffic->fn = fn;
     traffic->arg = arg;
