@@ -25,9 +25,10 @@ static const char *const groups[] = {"Filter (a value that begins with ! stands 
 /* A short form: its value is compared with those of these columns that rows have. */
 #define LETTER(letter, name, metavar, of, ...)                                                     \
     OPTION_ROW(OPTION_FILTER, letter, name, 0, __VA_ARGS__, TAKES(metavar), COMPARES(of))
-#define SHORT(...) LETTER(0, __VA_ARGS__)
-#define PORT       LETTER('P', "port", "N,N-M,...", PORTS, "with this port or service at either end")
-#define HOST       SHORT("host", "ADDRESS,...", ADDRESSES, "with this address or network at either end")
+#define SHORT(...)  LETTER(0, __VA_ARGS__)
+#define PORT        LETTER('P', "port", "N,N-M,...", PORTS, "with this port or service at either end")
+#define HOST_OF(of) SHORT("host", "ADDRESS,...", of, "with this address or network at either end")
+#define HOST        HOST_OF(ADDRESSES)
 
 /* Of what a socket has. */
 #define OF_OWNERS                                                                                  \
@@ -66,7 +67,9 @@ static const struct option of_findings[] = {
 
 static const struct option of_drops[] = {WHERE("'process != null'"), PORT, HOST, OF_OWNERS};
 
-static const struct option of_traffic[] = {WHERE("'packets > 9'"), PORT, HOST, OF_OWNERS};
+/* The column "address" would make a row for each end. */
+static const struct option of_traffic[] = {WHERE("'packets > 9'"), PORT, HOST_OF("src dst"),
+                                           OF_OWNERS};
 
 const struct option_table filters_of_sockets = {groups, 1, of_sockets, COUNT(of_sockets)};
 const struct option_table filters_of_flows = {groups, 1, of_flows, COUNT(of_flows)};
