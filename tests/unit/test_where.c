@@ -624,7 +624,7 @@ static void what_is_made_by_options_is_written_too(void **state)
                               "local_address in 10.0.0.0/8; local_address not in 10.0.0.0/8\n"
                               "local_address in 10.0.0.0/255.0.255.0; "
                               "local_address not in 10.0.0.0/255.0.255.0\n"
-                              "uid in 5,6; not uid in 5,6\n"
+                              "uid = 5 or uid = 6; not (uid = 5 or uid = 6)\n"
                               "uid != null or local_address in 10.0.0.0/8; "
                               "not (uid != null or local_address in 10.0.0.0/8)\n");
 }
