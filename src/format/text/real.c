@@ -57,15 +57,6 @@ char *put_fixed(char *dst, double value, unsigned decimals)
 
 char *put_thousandths(char *dst, uint32_t thousandths)
 {
-    const unsigned rest = thousandths % 1000;
-
-    if (thousandths >= 1000000)
-        return put_general(dst, thousandths / 1000.0, REAL_DIGITS_MAX);
-    dst = text_u64(dst, thousandths / 1000);
-    if (!rest)
-        return dst;
-    *dst++ = '.';
-    *dst++ = (char)('0' + rest / 100);
-    put_two_digits(dst, rest % 100);
-    return rest % 100 == 0 ? dst : rest % 10 == 0 ? dst + 1 : dst + 2;
+    return thousandths < 1000000 ? put_scaled(dst, thousandths, 3)
+                                 : put_general(dst, thousandths / 1000.0, REAL_DIGITS_MAX);
 }
