@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: MIT */
+/* Predicates as text: the words that were typed, or node by node what an option made. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "cli/where/parser.h"
+
+/* Blanks between the tokens may be newlines, which end a line of --explain: one blank is enough. */
+static void put_said(FILE *stream, struct text said)
+{
+    char quote = '\0';
+
+    for (size_t i = 0; i < said.length; i++) {
+        const char c = said.data[i];
+        const bool blank = !quote && strchr(TOKEN_BLANKS, c);
+        if (c == '\'' || c == '"')
+            quote = !quote ? c : c == quote ? '\0' : quote;
+        if (!blank)
+            fputc(c, stream);
+        else if (i + 1 < said.length && !strchr(TOKEN_BLANKS, said.data[i + 1]))
+            fputc(' ', stream);
+    }
+}
+
+/* In quotes, unless the tokens would be one word, and no digits, which may mean a number. */
+static void put_text(FILE *stream, const char *text)
+{
+    static const char plain[] =
+        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789-./:";
+    const bool bare =
+        *text > ':' && !text[strspn(text, plain)] && token_word_type(as_text(text)) == TOKEN_WORD;
+
+    fputs(bare ? "" : "'", stream);
+    for (; *text; text++)
+        fprintf(stream, *text == '\'' ? "''" : "%c", *text);
+    fputs(bare ? "" : "'", stream);
+}
+
+/* A number, or the word that stands for it. */
+static void put_number(FILE *stream, const struct field *field, uint64_t number)
+{
+    const char *word = where_word(field, number);
+
+    if (word)
+        put_text(stream, word);
+    else if (field->type == VALUE_BOOLEAN)
+        fputs(number ? "true" : "false", stream);
+    else
+        fprintf(stream, "%" PRIu64, number);
+}
+
+/* ADDRESS, ADDRESS/LENGTH, or ADDRESS/MASK if the ones of the mask are not its first bits. */
+static void put_address(FILE *stream, const struct predicate *made)
+{
+    const struct address *address = &made->constant.address;
+    const struct address mask = address_make(address->family, made->mask.address);
+    char text[TEXT_ADDRESS_MAX];
+    uint8_t prefix;
+
+    *text_address(text, address) = '\0';
+    fputs(text, stream);
+    if (made->operation != PREDICATE_WITHIN)
+        return;
+    *text_address(text, &mask) = '\0';
+    if (mask_prefix(mask.bytes, address_size(address), &prefix))
+        snprintf(text, sizeof text, "%u", prefix);
+    fprintf(stream, "/%s", text);
+}
+
+/* Whether it compares flags, each of which is a condition. */
+static bool is_flags(const struct predicate *made)
+{
+    return made->operation == PREDICATE_MASKED && made->constant.type == VALUE_FLAGS;
+}
+
+static void put_flags(FILE *stream, const struct predicate *made)
+{
+    const char *between = "";
+
+    for (unsigned bit = 0; bit < VALUE_FLAG_BITS; bit++) {
+        if (!(made->mask.bits[bit / 64] >> bit % 64 & 1))
+            continue;
+        fprintf(stream, "%s%s %s ", between, made->field->name,
+                made->constant.flags.bits[bit / 64] >> bit % 64 & 1 ? "=" : "!=");
+        put_number(stream, made->field, bit);
+        between = " and ";
+    }
+}
+
+static void put_comparison(FILE *stream, const struct predicate *made, bool negated)
+{
+    static const char *const signs[][2] = {
+        [PREDICATE_KNOWN] = {"!= null", "= null"}, [PREDICATE_EQUAL] = {"= ", "!= "},
+        [PREDICATE_MASKED] = {"= ", "!= "},        [PREDICATE_BELOW] = {"< ", ">= "},
+        [PREDICATE_ABOVE] = {"> ", "<= "},         [PREDICATE_GLOB] = {"~~ ", "!~~ "},
+        [PREDICATE_WITHIN] = {"in ", "not in "},   [PREDICATE_ONE_OF] = {"in ", "not in "},
+    };
+    const enum predicate_operator operation = made->operation;
+    const uint64_t number = made->constant.number;
+    const bool single = operation == PREDICATE_ONE_OF && !(number & (number - 1));
+
+    fprintf(stream, "%s %s", made->field->name,
+            signs[single ? PREDICATE_EQUAL : operation][negated]);
+    if (operation == PREDICATE_ONE_OF)
+        for (unsigned bit = 0; bit < 64; bit++) {
+            if (!(number >> bit & 1))
+                continue;
+            put_number(stream, made->field, bit);
+            fputs(number >> bit > 1 ? "," : "", stream);
+        }
+    else if (operation == PREDICATE_MASKED)
+        fprintf(stream, "%#" PRIx64 "/%#" PRIx64, number, made->mask.bits[0]);
+    else if (made->constant.type == VALUE_ADDRESS)
+        put_address(stream, made);
+    else if (made->constant.type == VALUE_TEXT)
+        put_text(stream, made->constant.text.data);
+    else if (operation != PREDICATE_KNOWN)
+        put_number(stream, made->field, number);
+}
+
+/* What holds it decides whether it needs parentheses. */
+static void put(FILE *stream, const struct predicate *predicate, enum predicate_operator inside)
+{
+    const struct predicate *part = predicate->parts;
+    const bool said = predicate->said.length, any = predicate->operation == PREDICATE_OR;
+    const bool joined = any || predicate->operation == PREDICATE_AND || is_flags(predicate);
+    const bool parentheses =
+        !said && joined && (inside == PREDICATE_NOT || (any && inside == PREDICATE_AND));
+
+    fputs(parentheses ? "(" : "", stream);
+    if (said)
+        put_said(stream, predicate->said);
+    else if (is_flags(predicate))
+        put_flags(stream, predicate);
+    else if (predicate->field)
+        put_comparison(stream, predicate, false);
+    else if (predicate->operation == PREDICATE_NOT && part->field && !part->said.length &&
+             !is_flags(part))
+        put_comparison(stream, part, true);
+    else
+        for (; part; part = part->next) {
+            fputs(predicate->operation == PREDICATE_NOT ? "not " : "", stream);
+            put(stream, part, predicate->operation);
+            fputs(!part->next ? "" : any ? " or " : " and ", stream);
+        }
+    fputs(parentheses ? ")" : "", stream);
+}
+
+void where_put(FILE *stream, const struct predicate *where)
+{
+    put(stream, where, PREDICATE_OR);
+}
