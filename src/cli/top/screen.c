@@ -335,8 +335,8 @@ static int show_command(struct screen_state *state, int key)
     common_put_filters(stream, &top->common);
     if (*state->filter)
         text_put_word(stream, " --where=", state->filter);
-    fprintf(stream, " -c %g --delta%s", top->interval_ms / 1000.0,
-            top->view.idle ? "" : " --nonzero");
+    fprintf(stream, " -c %g --delta%s%s", top->interval_ms / 1000.0,
+            top->no_bytes ? " --no-bytes" : "", top->view.idle ? "" : " --nonzero");
     if (top->view.folded && top->view.group) {
         fprintf(stream, " --count-by=%s --sum=bytes_sent_per_second,bytes_received_per_second",
                 top->view.group->name);
