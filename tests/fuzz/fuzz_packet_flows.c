@@ -108,6 +108,22 @@ static void check_joined(struct counting counting[TABLES])
                            sizeof(struct flow_key)) != 0);
 }
 
+/* Into an empty table all fit that are told; they have no packets. */
+static void check_kept(struct packet_flows *to, const struct packet_flows *from)
+{
+    size_t told = 0;
+
+    for (size_t i = 0; i < from->count; i++)
+        told += packet_flow_is_told(&from->flows[i]);
+    packet_flows_reset(to);
+    packet_flows_keep(to, from, 1, 5, 5);
+    require(to->count == told && sum_of(to).flows == 0);
+    packet_flows_keep(to, from, 1, 5, 5);
+    require(to->count == told);
+    for (size_t i = 0; i < told; i++)
+        require(packet_flow_is_told(&to->flows[i]));
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct bytes bytes = {data, size};
@@ -137,6 +153,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         check_sum(&sum, &counting[i].all, &counting[i].flows->made_room);
     }
     check_joined(counting);
+    check_kept(counting[0].flows, counting[1].flows);
     for (size_t i = 0; i < TABLES; i++) {
         packet_flows_reset(counting[i].flows);
         require(counting[i].flows->count == 0 && !counting[i].flows->made_room.flows);
