@@ -51,6 +51,8 @@ int socket_watch_descriptor(const struct socket_watch *watch);
 
 /* Whether the kernel tells single sockets of its protocol. */
 bool socket_watch_asks(const struct socket_id *id);
+/* Whether the kernel tells the end of the socket, which can be some time after it is gone. */
+bool socket_watch_tells(const struct socket_watch *watch, const struct socket_id *id);
 
 /*
  * Passes the sockets that are still there, of any number, to fn, with the fields that are needed

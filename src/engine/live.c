@@ -583,14 +583,28 @@ struct record live_memory_of(const struct live *live, struct remembered *row)
     return record;
 }
 
+/* Whether the last look but one saw it, and the kernel tells its end, with its last counters. */
+static bool is_awaited(const struct live *live, struct remembered *row)
+{
+    const struct live_place *place = &live->places[row->place];
+    const struct socket_id id = live_id_of(live, row);
+    const uint32_t run = delta_run(live->engine->delta);
+
+    return delta_is_of(row, run - 1) && place->run == run && place->watch &&
+           socket_watch_tells(place->watch, &id);
+}
+
 static bool keeps(struct remembered *row, void *arg)
 {
-    return delta_is_of(row, *(const uint32_t *)arg);
+    struct live *live = arg;
+
+    return delta_is_of(row, delta_run(live->engine->delta)) ||
+           (!(live_row_of(live, row)->flags & HAS_ENDED) && is_awaited(live, row));
 }
 
 /*
- * What the look did not see may have been missed by the dump, or its end was lost: then it is asked
- * for. What is still not there has ended.
+ * What the look did not see may have been missed by the dump: then it is asked for. What is still
+ * not there has ended: the kernel tells that, or the next look if it was lost.
  */
 static int drop_missing(struct live *live, struct report *report)
 {
@@ -607,7 +621,7 @@ static int drop_missing(struct live *live, struct report *report)
     for (size_t i = 0; i < delta_count(delta); i++) {
         struct remembered *row = delta_at(delta, i);
         const struct live_row *of = live_row_of(live, row);
-        if (delta_is_of(row, run) || of->flags & HAS_ENDED)
+        if (delta_is_of(row, run) || of->flags & HAS_ENDED || is_awaited(live, row))
             continue;
         struct record gone = live_memory_of(live, row);
         byte_counts_take(live->listing->byte_counts, &gone);
@@ -617,7 +631,7 @@ static int drop_missing(struct live *live, struct report *report)
             tell_end(live, &gone);
         live_look_from_nowhere(live);
     }
-    delta_forget(delta, keeps, &run);
+    delta_forget(delta, keeps, live);
     /* a namespace cannot end as long as its sockets are open here */
     for (size_t i = 0; i < live->place_count && live->listing->all_netns; i++)
         if (live->places[i].run != run) {

@@ -9,6 +9,7 @@
 
 #include <errno.h>
 #include <linux/netlink.h>
+#include <linux/sock_diag.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <stdlib.h>
@@ -147,6 +148,19 @@ bool socket_watch_asks(const struct socket_id *id)
         if (of_protocols[i].protocol == id->protocol)
             return true;
     return false;
+}
+
+/* Groups are numbered from 1 on (linux/sock_diag.h). */
+bool socket_watch_tells(const struct socket_watch *watch, const struct socket_id *id)
+{
+    const bool ipv6 = id->family == AF_INET6;
+    unsigned group = 0;
+
+    if (id->protocol == IPPROTO_TCP)
+        group = ipv6 ? SKNLGRP_INET6_TCP_DESTROY : SKNLGRP_INET_TCP_DESTROY;
+    else if (id->protocol == IPPROTO_UDP)
+        group = ipv6 ? SKNLGRP_INET6_UDP_DESTROY : SKNLGRP_INET_UDP_DESTROY;
+    return watch->events >= 0 && group && watch->listening.groups >> (group - 1) & 1;
 }
 
 /* Asks for those of one protocol, so many at a time as fit. */
