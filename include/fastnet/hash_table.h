@@ -30,6 +30,9 @@ static inline void *hash_table_at(const struct hash_table *table, size_t index)
 void *hash_table_find(const struct hash_table *table, uint64_t hash,
                       bool (*same)(const void *element, const void *key), const void *key);
 
+/* The same of a table whose elements begin with a uint64_t: the one with this number, or NULL. */
+void *hash_table_find_number(const struct hash_table *table, uint64_t hash, uint64_t number);
+
 /*
  * Adds an element that is not in the table yet. It is all zeroes; the caller fills it in. size is
  * the same in every call. Returns NULL when memory is short: the table is unchanged then.

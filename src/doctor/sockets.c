@@ -32,15 +32,10 @@ static uint64_t hash_of(uint64_t cookie)
     return hash_word(secret[1], cookie);
 }
 
-static bool is_same(const void *element, const void *key)
-{
-    return ((const struct watched *)element)->cookie == *(const uint64_t *)key;
-}
-
 static const struct watched *find_watched(const struct reading *before, uint64_t cookie)
 {
     return before && cookie
-               ? hash_table_find(&before->sockets.watched, hash_of(cookie), is_same, &cookie)
+               ? hash_table_find_number(&before->sockets.watched, hash_of(cookie), cookie)
                : NULL;
 }
 

@@ -109,11 +109,6 @@ const char *byte_counts_begin(struct byte_counts *counts)
 
 /* --- What was counted ------------------------------------------------------------------------- */
 
-static bool has_cookie(const void *element, const void *key)
-{
-    return ((const struct seen *)element)->cookie == *(const uint64_t *)key;
-}
-
 int byte_counts_read(struct byte_counts *counts)
 {
     uint64_t *cookies = calloc(KEPT, sizeof *cookies);
@@ -159,8 +154,7 @@ void byte_counts_tell(const struct byte_counts *counts, struct record *record)
 
     if (!counts || !is_counted(record))
         return;
-    seen = hash_table_find(&counts->seen, hash_word(0, record->identity), has_cookie,
-                           &record->identity);
+    seen = hash_table_find_number(&counts->seen, hash_word(0, record->identity), record->identity);
     set(record, seen ? &seen->count : &nothing);
 }
 

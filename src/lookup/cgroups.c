@@ -146,14 +146,9 @@ static int add(struct hash_table *table, uint64_t hash, uint64_t id, const char 
 /* Groups that are deeper in the hierarchy have no path here. */
 enum { DEPTH_MAX = 32 };
 
-static bool has_id(const void *element, const void *key)
-{
-    return ((const struct group *)element)->id == *(const uint64_t *)key;
-}
-
 static const struct group *find_id(const struct cgroups *cgroups, uint64_t id)
 {
-    return hash_table_find(&cgroups->by_id, hash_word(0, id), has_id, &id);
+    return hash_table_find_number(&cgroups->by_id, hash_word(0, id), id);
 }
 
 static int add_id(struct cgroups *cgroups, uint64_t id, const char *path)

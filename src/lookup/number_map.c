@@ -6,14 +6,9 @@
 
 #include "fastnet/hash.h"
 
-static bool has_number(const void *element, const void *key)
-{
-    return ((const struct number_name *)element)->number == *(const uint64_t *)key;
-}
-
 void *number_map_find(const struct hash_table *map, uint64_t number)
 {
-    return hash_table_find(map, hash_word(0, number), has_number, &number);
+    return hash_table_find_number(map, hash_word(0, number), number);
 }
 
 void *number_map_put(struct hash_table *map, uint64_t number, const char *name, size_t size)

@@ -30,12 +30,6 @@ struct peers {
     bool ambiguous;
 };
 
-/* The first member of both is what they are found by. */
-static bool is_same(const void *element, const void *key)
-{
-    return memcmp(element, key, sizeof(uint64_t)) == 0;
-}
-
 static uint64_t hash_end(uint64_t hash, const struct endpoint *end)
 {
     const struct address address = address_unmapped(&end->address);
@@ -60,7 +54,7 @@ static uint64_t hash_ends(const struct socket_record *socket, const struct endpo
 static int add_connection(struct peers *peers, const struct socket_record *socket)
 {
     const uint64_t ends = hash_ends(socket, &socket->local, &socket->remote);
-    struct connection *known = hash_table_find(&peers->connections, ends, is_same, &ends);
+    struct connection *known = hash_table_find_number(&peers->connections, ends, ends);
 
     if (known && known->inode != socket->inode) {
         peers->ambiguous = true;
@@ -126,7 +120,7 @@ uint64_t peers_inode(const struct peers *peers, const struct record *record)
     if (!peers || !(record->has & SOCKET_ADDRESSES))
         return 0;
     ends = hash_ends(socket, &socket->remote, &socket->local);
-    found = hash_table_find(&peers->connections, ends, is_same, &ends);
+    found = hash_table_find_number(&peers->connections, ends, ends);
     return found ? found->inode : 0;
 }
 
@@ -138,7 +132,7 @@ bool peers_are_ambiguous(const struct peers *peers)
 struct text peers_path(const struct peers *peers, uint64_t inode)
 {
     const struct named *found =
-        peers ? hash_table_find(&peers->named, hash_word(0, inode), is_same, &inode) : NULL;
+        peers ? hash_table_find_number(&peers->named, hash_word(0, inode), inode) : NULL;
 
     return found ? (struct text){found->path, found->length} : (struct text){NULL, 0};
 }

@@ -29,6 +29,16 @@ void *hash_table_find(const struct hash_table *table, uint64_t hash,
     return NULL;
 }
 
+static bool has_number(const void *element, const void *number)
+{
+    return *(const uint64_t *)element == *(const uint64_t *)number;
+}
+
+void *hash_table_find_number(const struct hash_table *table, uint64_t hash, uint64_t number)
+{
+    return hash_table_find(table, hash, has_number, &number);
+}
+
 static void put(struct hash_slot *slots, size_t mask, struct hash_slot slot)
 {
     size_t at = slot.hash & mask;

@@ -230,14 +230,9 @@ struct search {
     bool lacks_memory;
 };
 
-static bool has_id(const void *element, const void *key)
-{
-    return ((const struct netns *)element)->id == *(const uint64_t *)key;
-}
-
 static struct netns *find(const struct search *search, uint64_t id)
 {
-    return hash_table_find(&search->found, hash_word(0, id), has_id, &id);
+    return hash_table_find_number(&search->found, hash_word(0, id), id);
 }
 
 static void add(struct search *search, const struct netns *netns)

@@ -66,17 +66,10 @@ struct reading {
 
 /* --- What is remembered ----------------------------------------------------------------------- */
 
-static bool has_cookie(const void *element, const void *key)
-{
-    const struct known *known = element;
-
-    return known->cookie == *(const uint64_t *)key;
-}
-
 /* Cookies are numbers that the kernel counts: nobody chooses them. */
 static const struct known *find(const struct hash_table *table, uint64_t cookie)
 {
-    return hash_table_find(table, hash_word(0, cookie), has_cookie, &cookie);
+    return hash_table_find_number(table, hash_word(0, cookie), cookie);
 }
 
 /* A socket that was closed has no inode while its last bytes are sent: then it has the old one. */
