@@ -20,6 +20,12 @@ struct fit_column {
     size_t before;   /* blanks before the last cell, if these are at the right edge */
 };
 
+/* Whether the cells of a column are at its right edge. */
+static inline bool fit_is_right(const struct field *column)
+{
+    return value_is_number(column->type) || (column->type == VALUE_VIEW && column->gauge);
+}
+
 /*
  * Finds the widths by the contents, the headings and the width of the terminal. more: rows follow
  * whose contents are not known.

@@ -2,12 +2,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "fastnet/array.h"
 #include "fastnet/screen.h"
 #include "fastnet/text.h"
 #include "format/sinks/fit.h"
 #include "format/text/put.h"
-#include "format/text/value.h"
 #include "format/text/width.h"
 
 enum {
@@ -187,13 +185,6 @@ static void put_changes(struct screen *screen)
 
 /* --- Rows ------------------------------------------------------------------------------------- */
 
-static bool is_right_aligned(const struct field *column)
-{
-    return column->type == VALUE_NUMBER || column->type == VALUE_SIGNED ||
-           column->type == VALUE_DECIMAL || column->type == VALUE_FINE ||
-           (column->type == VALUE_VIEW && column->gauge);
-}
-
 /* The title of a column: that of "NAME=TITLE", or its name. */
 static struct text title_of(const struct screen *screen, const struct field *column)
 {
@@ -327,7 +318,7 @@ static size_t put_cell(struct screen *screen, size_t line, size_t at, size_t col
                        struct text text, size_t width, const char *colour)
 {
     const struct fit_column *fit = &screen->columns[column];
-    const bool right = is_right_aligned(screen->options.columns[column]);
+    const bool right = fit_is_right(screen->options.columns[column]);
     const size_t end = at + fit->width;
     const bool is_cut = width > fit->width && !fit->whole;
 

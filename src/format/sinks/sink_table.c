@@ -44,17 +44,12 @@ struct fitted {
     struct fit_column columns[];
 };
 
-static bool is_right_aligned(const struct field *column)
-{
-    return value_is_number(column->type) || (column->type == VALUE_VIEW && column->gauge);
-}
-
 /* Whether all characters of its values are ASCII, as those of words and numbers are. */
 static bool is_ascii(const struct field *column)
 {
     const enum value_type type = column->type;
 
-    return column->word || is_right_aligned(column) ||
+    return column->word || fit_is_right(column) ||
            (type != VALUE_TEXT && type != VALUE_SOCKET_NAME && type != VALUE_NAME &&
             type != VALUE_OWNERS && type != VALUE_FLAGS && type != VALUE_VIEW);
 }
@@ -412,7 +407,7 @@ static void table_begin(struct sink *sink)
     table->is_plain = !options->width && !options->colour && !options->totals;
     table->totals = (struct totals){.rows = 0};
     for (size_t i = 0; i < options->count; i++)
-        table->columns[i] = (struct fit_column){.right = is_right_aligned(options->columns[i]),
+        table->columns[i] = (struct fit_column){.right = fit_is_right(options->columns[i]),
                                                 .is_ascii = is_ascii(options->columns[i])};
 }
 
