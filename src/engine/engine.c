@@ -138,11 +138,6 @@ static bool starts_section(const struct run *run, size_t i)
     return i == 0 || run_section(run, &table[-1]) != run_section(run, table);
 }
 
-static bool ends_section(const struct run *run, size_t i)
-{
-    return run->limits.ended || i + 1 == run->listing->table_count || starts_section(run, i + 1);
-}
-
 /* For rows that waited, `count` lists of them: the walk that was put off, and a second look. */
 static void find_owners(struct run *run, struct rows *rows, size_t count)
 {
@@ -174,7 +169,8 @@ static void stream_tables(struct run *run)
         if (starts_section(run, i))
             begin_section(run, section);
         i += run_tables(run, i);
-        if (!run->limits.stopped && ends_section(run, i - 1) && kept->count) {
+        const bool ends = run->limits.ended || i == listing->table_count || starts_section(run, i);
+        if (!run->limits.stopped && ends && kept->count) {
             find_owners(run, kept, 1);
             run->limits.stopped = emit_kept(run, kept);
         }

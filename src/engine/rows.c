@@ -315,17 +315,6 @@ static struct value value_of(const struct field *field, const struct record *rec
     return field_value(field, record, &ordering->context);
 }
 
-/* Values of one key; unknown ones are last in both directions. */
-static int compare_key(const struct sort_key *key, struct ordering *ordering,
-                       const struct record *a, const struct record *b)
-{
-    const struct value x = value_of(key->field, a, ordering);
-    const struct value y = value_of(key->field, b, ordering);
-    const int order = value_compare(&x, &y);
-
-    return key->descending && x.type == y.type ? -order : order;
-}
-
 static const struct record *record_of(struct compared *compared, const struct ranked *ranked,
                                       const struct rows *rows)
 {
@@ -343,8 +332,13 @@ static int compare_ranked(const void *left, const void *right, void *arg)
 
     if (!ordering->listing->sort->field)
         return ordering->listing->compare(a, b);
-    for (const struct sort_key *key = ordering->listing->sort; key->field && !order; key++)
-        order = compare_key(key, ordering, a, b);
+    for (const struct sort_key *key = ordering->listing->sort; key->field && !order; key++) {
+        const struct value x = value_of(key->field, a, ordering);
+        const struct value y = value_of(key->field, b, ordering);
+        order = value_compare(&x, &y);
+        if (key->descending && x.type == y.type) /* unknown ones are last in both directions */
+            order = -order;
+    }
     return order;
 }
 

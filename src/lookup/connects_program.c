@@ -137,14 +137,6 @@ static void put_connected(struct assembly *to, const struct connect_layout *layo
     put_update(to, map, BPF_ANY);
 }
 
-/* A connection that both ends began at once goes this way, too: then it was noted. */
-static void put_accepted(struct assembly *to, int map)
-{
-    assembly_number(to, BPF_MOV, BPF_FIRST, 1);
-    assembly_store(to, BPF_FIRST, NOTE_AT(accepted), BPF_B);
-    put_update(to, map, BPF_NOEXIST);
-}
-
 /* A socket whose connection failed may try again. */
 static void put_ended(struct assembly *to, const struct connect_layout *layout, int map)
 {
@@ -201,7 +193,10 @@ size_t connect_program_make(const struct connect_layout *layout, uint64_t netns,
     put_cookie(&to);
     put_result(&to, BPF_FUNC_ktime_get_ns, NOTE_AT(time), BPF_DW);
     is_connected = assembly_skip_if(&to, BPF_JEQ, NEW, TCP_SYN_SENT);
-    put_accepted(&to, map);
+    /* a connection that both ends began at once goes this way, too: then it was noted */
+    assembly_number(&to, BPF_MOV, BPF_FIRST, 1);
+    assembly_store(&to, BPF_FIRST, NOTE_AT(accepted), BPF_B);
+    put_update(&to, map, BPF_NOEXIST);
     (void)assembly_skip(&to);
     assembly_land(&to, is_connected);
     put_connected(&to, layout, map);

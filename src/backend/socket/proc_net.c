@@ -256,14 +256,6 @@ int proc_net_decode_inet(const struct line *line, const struct table *table, str
                : proc_net_decode_words(line, table, record);
 }
 
-/* Turns a state of /proc/net/unix (SS_*, linux/net.h) into one that other sockets have, too. */
-static uint8_t state_of_unix(uint64_t unix_state, uint64_t flags)
-{
-    if (unix_state == SS_CONNECTED || unix_state == SS_CONNECTING)
-        return TCP_ESTABLISHED;
-    return flags & UNIX_ACCEPTCON ? TCP_LISTEN : TCP_CLOSE;
-}
-
 /*
  * Up to the state by columns, where addresses of the kernel have 64 bits:
  *
@@ -311,7 +303,11 @@ static bool scan_unix_numbers(struct scan *scan, struct socket_record *sock, uin
 {
     if (!take_unix_columns(scan, sock, address) && !scan_unix_words(scan, sock, address))
         return false;
-    sock->state = state_of_unix(sock->unix_state, sock->flags);
+    /* SS_* of linux/net.h, as a state that other sockets have, too */
+    if (sock->unix_state == SS_CONNECTED || sock->unix_state == SS_CONNECTING)
+        sock->state = TCP_ESTABLISHED;
+    else
+        sock->state = sock->flags & UNIX_ACCEPTCON ? TCP_LISTEN : TCP_CLOSE;
     return scan_number(scan, &sock->inode, UINT64_MAX) &&
            (scan->at == scan->end || scan_char(scan, ' '));
 }

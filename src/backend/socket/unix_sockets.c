@@ -329,18 +329,6 @@ static struct unix_socket *find_inode(const struct reading *reading,
     return NULL;
 }
 
-/* If rows differ, one of them is forged, or both are true, one after the other. */
-static void add_row(struct unix_socket *socket, uint32_t refcount)
-{
-    if (!socket->in_file) {
-        socket->in_file = true;
-        socket->has |= SOCKET_REFCOUNT;
-        socket->refcount = refcount;
-    } else if (socket->refcount != refcount) {
-        socket->has &= ~SOCKET_REFCOUNT;
-    }
-}
-
 static void take_socket(struct reading *reading, const struct socket_record *row)
 {
     struct unix_socket *socket = find_near(reading, row);
@@ -351,9 +339,16 @@ static void take_socket(struct reading *reading, const struct socket_record *row
         return;
     reading->name_end = row->path.data + socket->path.length;
     /* one that listens or is connected is so in both; else it changed, or the row is forged */
-    if (row->type == socket->type && row->unix_state == socket->unix_state &&
-        row->flags == socket->flags)
-        add_row(socket, row->refcount);
+    if (row->type != socket->type || row->unix_state != socket->unix_state ||
+        row->flags != socket->flags)
+        return;
+    if (!socket->in_file) {
+        socket->in_file = true;
+        socket->has |= SOCKET_REFCOUNT;
+        socket->refcount = row->refcount;
+    } else if (socket->refcount != row->refcount) { /* one is forged, or both were true */
+        socket->has &= ~SOCKET_REFCOUNT;
+    }
 }
 
 /* A listener of this name and type with a connection that no row was found for yet, or NULL. */

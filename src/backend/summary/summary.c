@@ -192,15 +192,6 @@ static bool read_sysctl(const struct reading *reading, enum kernel_number number
     return error == 0;
 }
 
-static void read_sysctls(struct reading *reading)
-{
-    for (size_t i = 0; i < COUNT(rows); i++) {
-        const enum kernel_number number = *rows[i].numbers;
-        if (kernel_numbers[number].file)
-            reading->known[number] = read_sysctl(reading, number, true, &reading->numbers[number]);
-    }
-}
-
 /* --- Rows ------------------------------------------------------------------------------------- */
 
 static void set(struct record *record, uint64_t *member, uint64_t field, uint64_t number)
@@ -301,7 +292,11 @@ static int dump_by(const struct query *query, bool by_netlink, record_fn fn, voi
     read_protocols(&reading); /* before there is a netlink socket of our own */
     if (by_netlink)
         read_states(&reading);
-    read_sysctls(&reading);
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        const enum kernel_number number = *rows[i].numbers;
+        if (kernel_numbers[number].file)
+            reading.known[number] = read_sysctl(&reading, number, true, &reading.numbers[number]);
+    }
     return dump_read(&reading, fn, arg);
 }
 

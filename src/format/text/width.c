@@ -132,13 +132,6 @@ static bool is_among(const struct range *ranges, size_t count, uint32_t code)
     return from < count && code >= ranges[from].first;
 }
 
-static size_t width_of(uint32_t code)
-{
-    if (is_among(combining, COUNT(combining), code))
-        return 0;
-    return is_among(wide, COUNT(wide), code) ? 2 : 1;
-}
-
 /* Returns the width of the character at *at, and moves *at behind it. */
 static size_t next_width(const char *text, size_t length, size_t *at)
 {
@@ -147,7 +140,11 @@ static size_t next_width(const char *text, size_t length, size_t *at)
 
     for (; *at < length && ((unsigned char)text[*at] & 0xc0) == 0x80; ++*at)
         code = code << 6 | ((unsigned char)text[*at] & 0x3f);
-    return lead < 0x80 ? 1 : width_of(code);
+    if (lead < 0x80)
+        return 1;
+    if (is_among(combining, COUNT(combining), code))
+        return 0;
+    return is_among(wide, COUNT(wide), code) ? 2 : 1;
 }
 
 static uint64_t word_at(const char *text)

@@ -31,17 +31,6 @@ void writer_finish(struct writer *writer)
     writer->length = 0;
 }
 
-/* Waits until a non-blocking descriptor takes more. Returns 0 or -errno. */
-static int wait_writable(int fd)
-{
-    struct pollfd pollfd = {.fd = fd, .events = POLLOUT};
-
-    /* An error ends the wait, too; the next write(2) returns it. */
-    if (poll(&pollfd, 1, -1) < 0 && errno != EINTR)
-        return -errno;
-    return 0;
-}
-
 static int write_all(int fd, const char *data, size_t size)
 {
     while (size > 0) {
@@ -52,9 +41,10 @@ static int write_all(int fd, const char *data, size_t size)
         } else if (written == 0) {
             return -EIO; /* no progress and no reason: do not repeat it */
         } else if (errno == EAGAIN) {
-            const int error = wait_writable(fd);
-            if (error < 0)
-                return error;
+            struct pollfd more = {.fd = fd, .events = POLLOUT};
+            /* an error of it ends the wait, too; the next write(2) returns it */
+            if (poll(&more, 1, -1) < 0 && errno != EINTR)
+                return -errno;
         } else if (errno != EINTR) {
             return -errno;
         }
