@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "backend/proc/proc_file.h"
 #include "backend/proc/scan.h"
 #include "backend/proc/stat_file.h"
 #include "fastnet/array.h"
@@ -205,12 +206,6 @@ static int read_buckets(const char *proc_root, struct flow_usage_record *usage)
     return sysctl_number(proc_root, SYSCTL_BUCKETS, &usage->buckets);
 }
 
-void flow_usage_report(const struct query *query, const char *path, int error)
-{
-    report_note(query->report, "%s/%s: %s", query->proc_root, path,
-                error == -EBADMSG ? "malformed" : strerror(-error));
-}
-
 void flow_usage_complete(const struct query *query, struct record *record)
 {
     static const struct {
@@ -230,6 +225,6 @@ void flow_usage_complete(const struct query *query, struct record *record)
         if (!error)
             record->has |= sources[i].field;
         else if (error != -EACCES || sources[i].field != USAGE_ENTRY_SIZE) /* it is estimated */
-            flow_usage_report(query, sources[i].path, error);
+            proc_file_note(query, sources[i].path, error);
     }
 }

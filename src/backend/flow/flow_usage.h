@@ -79,7 +79,4 @@ void flow_report_resize(const struct query *query);
  */
 void flow_usage_complete(const struct query *query, struct record *record);
 
-/* Notes why a value could not be read from PROC_ROOT/PATH. */
-void flow_usage_report(const struct query *query, const char *path, int error);
-
 #endif

@@ -158,7 +158,7 @@ static int dump_flow_usage(const struct query *query, record_fn fn, void *arg)
     if (entries == -EBADMSG)
         return entries;
     if (drops < 0 && (query->needs & USAGE_DROPS))
-        flow_usage_report(query, "net/stat/nf_conntrack", drops);
+        proc_file_note(query, "net/stat/nf_conntrack", drops);
     flow_usage_complete(query, &record);
     if (!(record.has & USAGE_ENTRIES))
         return drops < 0 ? drops : entries;

@@ -5,13 +5,12 @@
  */
 #include <errno.h>
 #include <stdio.h>
-#include <string.h>
 #include <sys/socket.h>
 
 #include "backend/neighbour/decode.h"
+#include "backend/proc/proc_file.h"
 #include "backend/proc/stat_file.h"
 #include "fastnet/array.h"
-#include "fastnet/report.h"
 #include "fastnet/sysctl.h"
 
 /* The number of the entries, among those of the counters: it is the same in each line. */
@@ -110,12 +109,6 @@ void neighbour_usage_complete(const struct query *query, struct record *record)
     record->has |= more.has & missing;
 }
 
-static void note(const struct query *query, const char *path, int error)
-{
-    report_note(query->report, "%s/%s: %s", query->proc_root, path,
-                error == -EBADMSG ? "malformed" : strerror(-error));
-}
-
 /* Returns why nothing is known of the family, or what fn returned. */
 static int dump_family(const struct query *query, uint8_t family, record_fn fn, void *arg)
 {
@@ -126,9 +119,11 @@ static int dump_family(const struct query *query, uint8_t family, record_fn fn, 
     if (!record.has)
         return counted < 0 ? counted : -EBADMSG;
     if (counted < 0)
-        note(query, family == AF_INET ? "net/stat/arp_cache" : "net/stat/ndisc_cache", counted);
+        proc_file_note(query, family == AF_INET ? "net/stat/arp_cache" : "net/stat/ndisc_cache",
+                       counted);
     if (limited < 0 && (query->needs & THRESHOLDS))
-        note(query, family == AF_INET ? "sys/net/ipv4/neigh" : "sys/net/ipv6/neigh", limited);
+        proc_file_note(query, family == AF_INET ? "sys/net/ipv4/neigh" : "sys/net/ipv6/neigh",
+                       limited);
     return fn(&record, arg);
 }
 

@@ -161,3 +161,9 @@ int proc_file_read(struct proc_file *file, record_fn fn, void *arg)
 
     return result < 0 ? result : proc_file_rows(file, fn, arg);
 }
+
+void proc_file_note(const struct query *query, const char *path, int error)
+{
+    report_note(query->report, "%s/%s: %s", query->proc_root, path,
+                error == -EBADMSG ? "malformed" : strerror(-error));
+}

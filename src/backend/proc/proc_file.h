@@ -55,6 +55,9 @@ int proc_file_rest(struct proc_file *file, struct line *rest);
 /* Counts a line as malformed, unless it is empty or the heading. */
 void proc_file_malformed(struct proc_file *file, const struct line *line, size_t number);
 
+/* Notes why a value could not be read from PROC_ROOT/PATH. */
+void proc_file_note(const struct query *query, const char *path, int error);
+
 /* Closes the file and reports how many lines were malformed since it was opened or closed last. */
 void proc_file_close(struct proc_file *file);
 
