@@ -241,25 +241,25 @@ bool kernel_parameter_find(const struct btf *btf, const struct btf_type *prototy
 
 /* --- Instructions ----------------------------------------------------------------------------- */
 
-static void put(struct assembly *to, struct bpf_insn instruction)
+/* In the order of BPF_RAW_INSN() of the kernel's linux/filter.h. */
+static void put(struct assembly *to, unsigned code, unsigned into, unsigned from, int offset,
+                int number)
 {
-    to->code[to->count++] = instruction;
+    to->code[to->count++] = (struct bpf_insn){.code = (uint8_t)code,
+                                              .dst_reg = into & 0xf,
+                                              .src_reg = from & 0xf,
+                                              .off = (int16_t)offset,
+                                              .imm = number};
 }
 
 void assembly_load(struct assembly *to, unsigned into, unsigned from, struct kernel_member member)
 {
-    put(to, (struct bpf_insn){.code = (uint8_t)(BPF_LDX | BPF_MEM | member.size),
-                              .dst_reg = into & 0xf,
-                              .src_reg = from & 0xf,
-                              .off = member.offset});
+    put(to, BPF_LDX | BPF_MEM | member.size, into, from, member.offset, 0);
 }
 
 void assembly_store_in(struct assembly *to, unsigned in, unsigned from, int offset, uint8_t size)
 {
-    put(to, (struct bpf_insn){.code = (uint8_t)(BPF_STX | BPF_MEM | size),
-                              .dst_reg = in & 0xf,
-                              .src_reg = from & 0xf,
-                              .off = (int16_t)offset});
+    put(to, BPF_STX | BPF_MEM | (unsigned)size, in, from, offset, 0);
 }
 
 void assembly_store(struct assembly *to, unsigned from, int offset, uint8_t size)
@@ -283,37 +283,28 @@ void assembly_copy(struct assembly *to, unsigned from, struct kernel_member memb
 void assembly_store_zeroes(struct assembly *to, int offset, size_t size)
 {
     for (const int end = offset + (int)size; offset < end; offset += 8)
-        put(to, (struct bpf_insn){.code = BPF_ST | BPF_MEM | BPF_DW,
-                                  .dst_reg = BPF_STACK,
-                                  .off = (int16_t)offset});
+        put(to, BPF_ST | BPF_MEM | BPF_DW, BPF_STACK, 0, offset, 0);
 }
 
 void assembly_register(struct assembly *to, unsigned operation, unsigned with, unsigned other)
 {
-    put(to, (struct bpf_insn){.code = (uint8_t)(BPF_ALU64 | operation | BPF_X),
-                              .dst_reg = with & 0xf,
-                              .src_reg = other & 0xf});
+    put(to, BPF_ALU64 | operation | BPF_X, with, other, 0, 0);
 }
 
 void assembly_number(struct assembly *to, unsigned operation, unsigned with, int number)
 {
-    put(to, (struct bpf_insn){.code = (uint8_t)(BPF_ALU64 | operation | BPF_K),
-                              .dst_reg = with & 0xf,
-                              .imm = number});
+    put(to, BPF_ALU64 | operation | BPF_K, with, 0, 0, number);
 }
 
 /* assembly_finish() sets how far the jump goes. */
 void assembly_end_if(struct assembly *to, unsigned comparison, unsigned of, int number)
 {
-    put(to, (struct bpf_insn){.code = (uint8_t)(BPF_JMP | comparison | BPF_K),
-                              .dst_reg = of & 0xf,
-                              .imm = number});
+    put(to, BPF_JMP | comparison | BPF_K, of, 0, 0, number);
 }
 
 void assembly_end_if_unequal(struct assembly *to, unsigned one, unsigned other)
 {
-    put(to, (struct bpf_insn){
-                .code = BPF_JMP | BPF_JNE | BPF_X, .dst_reg = one & 0xf, .src_reg = other & 0xf});
+    put(to, BPF_JMP | BPF_JNE | BPF_X, one, other, 0, 0);
 }
 
 size_t assembly_skip_if(struct assembly *to, unsigned comparison, unsigned of, int number)
@@ -324,8 +315,7 @@ size_t assembly_skip_if(struct assembly *to, unsigned comparison, unsigned of, i
 
 size_t assembly_skip_if_equal(struct assembly *to, unsigned one, unsigned other)
 {
-    put(to, (struct bpf_insn){
-                .code = BPF_JMP | BPF_JEQ | BPF_X, .dst_reg = one & 0xf, .src_reg = other & 0xf});
+    put(to, BPF_JMP | BPF_JEQ | BPF_X, one, other, 0, 0);
     return to->count - 1;
 }
 
@@ -349,11 +339,8 @@ void assembly_address(struct assembly *to, unsigned into, int offset)
 /* A load of 8 bytes has two parts; the second has the upper half of the number. */
 static void put_wide(struct assembly *to, unsigned into, unsigned source, uint64_t number)
 {
-    put(to, (struct bpf_insn){.code = BPF_LD | BPF_DW, /* BPF_IMM is 0 */
-                              .dst_reg = into & 0xf,
-                              .src_reg = source & 0xf,
-                              .imm = (int)(uint32_t)number});
-    put(to, (struct bpf_insn){.imm = (int)(number >> 32)});
+    put(to, BPF_LD | BPF_DW, into, source, 0, (int)(uint32_t)number); /* BPF_IMM is 0 */
+    put(to, 0, 0, 0, 0, (int)(number >> 32));
 }
 
 void assembly_wide(struct assembly *to, unsigned into, uint64_t number)
@@ -373,11 +360,8 @@ void assembly_value(struct assembly *to, unsigned into, int map, size_t offset)
 
 static void put_atomic(struct assembly *to, unsigned at, int offset, unsigned with, int operation)
 {
-    put(to, (struct bpf_insn){.code = BPF_STX | BPF_XADD | BPF_DW, /* BPF_ATOMIC has its number */
-                              .dst_reg = at & 0xf,
-                              .src_reg = with & 0xf,
-                              .off = (int16_t)offset,
-                              .imm = operation});
+    /* BPF_ATOMIC has the number of BPF_XADD */
+    put(to, BPF_STX | BPF_XADD | BPF_DW, at, with, offset, operation);
 }
 
 void assembly_add(struct assembly *to, unsigned at, int offset, unsigned more)
@@ -404,14 +388,13 @@ void assembly_cast(struct assembly *to, unsigned into, unsigned from, uint32_t t
     }
     assembly_register(to, BPF_MOV, BPF_FIRST, from);
     assembly_number(to, BPF_MOV, BPF_SECOND, (int)type);
-    put(to, (struct bpf_insn){
-                .code = BPF_JMP | BPF_CALL, .src_reg = BPF_PSEUDO_KFUNC_CALL, .imm = (int)cast});
+    put(to, BPF_JMP | BPF_CALL, 0, BPF_PSEUDO_KFUNC_CALL, 0, (int)cast);
     assembly_register(to, BPF_MOV, into, BPF_REG_0);
 }
 
 void assembly_call(struct assembly *to, int function)
 {
-    put(to, (struct bpf_insn){.code = BPF_JMP | BPF_CALL, .imm = function});
+    put(to, BPF_JMP | BPF_CALL, 0, 0, 0, function);
 }
 
 void assembly_finish(struct assembly *to)
@@ -422,7 +405,7 @@ void assembly_finish(struct assembly *to)
             to->code[i].off = (int16_t)(to->count - i - 1);
     }
     assembly_number(to, BPF_MOV, BPF_REG_0, 0);
-    put(to, (struct bpf_insn){.code = BPF_JMP | BPF_EXIT});
+    put(to, BPF_JMP | BPF_EXIT, 0, 0, 0, 0);
 }
 
 /* --- Loading ---------------------------------------------------------------------------------- */
