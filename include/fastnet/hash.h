@@ -23,6 +23,15 @@ static inline void hash_secret(uint64_t secret[2])
         secret[0] = secret[1] = 0;
 }
 
+/* One of them, where one is enough. */
+static inline uint64_t hash_seed(void)
+{
+    uint64_t secret[2];
+
+    hash_secret(secret);
+    return secret[0];
+}
+
 /* Adds a word. Every bit of the result depends on all input so far. */
 static inline uint64_t hash_word(uint64_t hash, uint64_t word)
 {

@@ -5,12 +5,9 @@
 
 struct busy *busiest_add(struct busy *slots, size_t count, const struct destination *key)
 {
-    uint64_t secret[2], hash;
-    struct busy *slot;
+    const uint64_t hash = hash_bytes(hash_word(hash_seed(), key->port), key->local.bytes, 16);
+    struct busy *slot = &slots[hash_bytes(hash, key->remote.bytes, 16) % count];
 
-    hash_secret(secret);
-    hash = hash_bytes(hash_word(secret[0], key->port), key->local.bytes, 16);
-    slot = &slots[hash_bytes(hash, key->remote.bytes, 16) % count];
     if (!slot->count)
         slot->key = *key;
     if (slot->key.port == key->port && address_equal(&slot->key.remote, &key->remote) &&

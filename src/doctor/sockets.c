@@ -26,10 +26,7 @@ enum {
 
 static uint64_t hash_of(uint64_t cookie)
 {
-    uint64_t secret[2];
-
-    hash_secret(secret);
-    return hash_word(secret[1], cookie);
+    return hash_word(hash_seed(), cookie);
 }
 
 static const struct watched *find_watched(const struct reading *before, uint64_t cookie)
@@ -137,10 +134,8 @@ static int take_listener(struct reading *reading, const struct reading *before,
 static size_t bit_of(const struct address *address)
 {
     const struct address plain = address_unmapped(address);
-    uint64_t secret[2];
 
-    hash_secret(secret);
-    return hash_bytes(secret[0], plain.bytes, sizeof plain.bytes) % HEARD_BITS;
+    return hash_bytes(hash_seed(), plain.bytes, sizeof plain.bytes) % HEARD_BITS;
 }
 
 bool sockets_heard(const struct sockets_reading *sockets, const struct address *address)

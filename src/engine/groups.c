@@ -35,12 +35,10 @@ struct groups {
 struct groups *groups_create(const struct listing *listing)
 {
     struct groups *groups = calloc(1, sizeof *groups);
-    uint64_t secret[2];
 
     if (!groups)
         return NULL;
-    hash_secret(secret);
-    groups->seed = secret[0];
+    groups->seed = hash_seed();
     groups->listing = listing;
     groups->columns = listing->count_by;
     groups->column_count = listing->count_by_count;

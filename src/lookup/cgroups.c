@@ -307,15 +307,14 @@ static bool has_path(const void *element, const void *key)
 const struct cgroup *cgroups_by_path(struct cgroups *cgroups, const char *path)
 {
     const struct group *found;
-    uint64_t secret[2], hash;
+    uint64_t hash;
 
     cgroups->summary.asked = true;
     if (cgroup_is_outside(path)) {
         cgroups->summary.unknown = true;
         return NULL;
     }
-    hash_secret(secret); /* users may choose the names of groups */
-    hash = hash_bytes(secret[0], path, strlen(path));
+    hash = hash_bytes(hash_seed(), path, strlen(path)); /* users may choose the names of groups */
     found = hash_table_find(&cgroups->by_path, hash, has_path, path);
     if (!found && add(&cgroups->by_path, hash, 0, path) < 0)
         cgroups->summary.error = ENOMEM;

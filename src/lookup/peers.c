@@ -41,10 +41,7 @@ static uint64_t hash_end(uint64_t hash, const struct endpoint *end)
 static uint64_t hash_ends(const struct socket_record *socket, const struct endpoint *from,
                           const struct endpoint *to)
 {
-    uint64_t secret[2];
-
-    hash_secret(secret);
-    return hash_end(hash_end(hash_word(secret[0], socket->protocol), from), to);
+    return hash_end(hash_end(hash_word(hash_seed(), socket->protocol), from), to);
 }
 
 /*

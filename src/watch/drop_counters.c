@@ -182,10 +182,7 @@ static struct place *add_place(struct drop_counters *all, uint64_t cookie)
 
 static uint64_t hash_of(const struct amount *amount)
 {
-    uint64_t secret[2];
-
-    hash_secret(secret);
-    return hash_word(hash_word(secret[0], amount->of), amount->counter);
+    return hash_word(hash_word(hash_seed(), amount->of), amount->counter);
 }
 
 static bool is_same(const void *element, const void *key)

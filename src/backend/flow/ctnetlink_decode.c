@@ -253,10 +253,8 @@ static uint64_t expectation_identity(const struct record *record)
     const struct expectation_record *expectation = &record->expectation;
     const struct flow_tuple *tuples[] = {&expectation->orig, &expectation->mask,
                                          &expectation->master};
-    uint64_t secret[2], hash;
+    uint64_t hash = hash_word(hash_seed() ^ expectation->family, expectation->id);
 
-    hash_secret(secret);
-    hash = hash_word(secret[0] ^ expectation->family, expectation->id);
     for (size_t i = 0; i < COUNT(tuples); i++) {
         hash = hash_bytes(hash, &tuples[i]->src, sizeof tuples[i]->src);
         hash = hash_bytes(hash, &tuples[i]->dst, sizeof tuples[i]->dst);
