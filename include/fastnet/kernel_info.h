@@ -85,6 +85,17 @@ static inline struct kernel_tcp_info tcp_info_of(const struct record *record)
     return info;
 }
 
+/* A number of a socket's memory, by SK_MEMINFO_* of linux/sock_diag.h; 0 if it is not known. */
+static inline uint32_t socket_memory(const struct record *record, size_t which)
+{
+    const struct text *memory = &record->socket.memory;
+    uint32_t number = 0;
+
+    if (record->has & SOCKET_MEMORY && memory->length >= (which + 1) * sizeof number)
+        memcpy(&number, memory->data + which * sizeof number, sizeof number);
+    return number;
+}
+
 enum {
     TCP_OPTION_TIMESTAMPS = 1,
     TCP_OPTION_SACK = 2,

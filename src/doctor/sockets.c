@@ -79,23 +79,16 @@ static void add(struct sockets_reading *sockets, enum suspicion why, const struc
 }
 
 /*
- * Takes what the kernel tells of the socket's memory (SK_MEMINFO_*; zeroes if it does not), and
- * returns how many drops it counted since the reading before. That had no room for all sockets:
- * the others are not compared.
+ * How many drops the kernel counted for the socket since the reading before. That had no room for
+ * all sockets: the others are not compared.
  */
-static uint32_t take_memory(const struct record *record, const struct reading *before,
-                            uint32_t values[SK_MEMINFO_VARS])
+static uint32_t dropped_since(const struct reading *before, const struct record *record)
 {
     const struct watched *watched = find_watched(before, record->identity);
-    const struct text memory = record->socket.memory;
-    const size_t size = SK_MEMINFO_VARS * sizeof *values;
 
-    memset(values, 0, size);
-    if (record->has & SOCKET_MEMORY && memory.length >= size)
-        memcpy(values, memory.data, size);
     if (!before || (!watched && before->sockets.watched.count == WATCHED_MAX))
         return 0;
-    return values[SK_MEMINFO_DROPS] - (watched ? (uint32_t)watched->number : 0);
+    return socket_memory(record, SK_MEMINFO_DROPS) - (watched ? (uint32_t)watched->number : 0);
 }
 
 /* In struct watched of a listener, beside its drops (32 bits): its queue was full. */
@@ -111,10 +104,10 @@ static int take_listener(struct reading *reading, const struct reading *before,
     struct suspect suspect = suspect_of(record);
     const uint32_t limit = (record->has & SOCKET_BACKLOG) ? socket->backlog : socket->send_q;
     const bool full = socket->recv_q > limit;
-    uint32_t memory[SK_MEMINFO_VARS];
-    const uint32_t dropped = take_memory(record, before, memory);
+    const uint32_t drops = socket_memory(record, SK_MEMINFO_DROPS);
+    const uint32_t dropped = dropped_since(before, record);
 
-    if (!full && !memory[SK_MEMINFO_DROPS])
+    if (!full && !drops)
         return 0;
     suspect.value = full ? socket->recv_q : dropped;
     suspect.limit = limit;
@@ -126,7 +119,7 @@ static int take_listener(struct reading *reading, const struct reading *before,
     }
     if (full || dropped)
         add(sockets, full ? why : BURSTS, &suspect);
-    return watch(sockets, record->identity, (full ? WAS_FULL : 0) | memory[SK_MEMINFO_DROPS]);
+    return watch(sockets, record->identity, (full ? WAS_FULL : 0) | drops);
 }
 
 /* --- TCP -------------------------------------------------------------------------------------- */
@@ -358,7 +351,7 @@ static int take_tcp(struct reading *reading, const struct reading *before,
  * anything: what has come, even if it was read, leaves memory reserved (udp_rmem_release()).
  */
 static int take_query(struct sockets_reading *sockets, const struct reading *before,
-                      const struct record *record, uint32_t reserved)
+                      const struct record *record)
 {
     const struct socket_record *socket = &record->socket;
 
@@ -366,7 +359,8 @@ static int take_query(struct sockets_reading *sockets, const struct reading *bef
         return 0;
     if (socket->local.port == DNS_PORT)
         return hold(&sockets->resolvers, socket);
-    return !socket->recv_q && !reserved && find_watched(before, record->identity)
+    return !socket->recv_q && !socket_memory(record, SK_MEMINFO_FWD_ALLOC) &&
+                   find_watched(before, record->identity)
                ? hold(&sockets->queries, socket)
                : 0;
 }
@@ -378,25 +372,22 @@ static int take_udp(struct reading *reading, const struct reading *before,
     struct sockets_reading *sockets = &reading->sockets;
     const struct address *local = &record->socket.local.address;
     const bool asks = record->socket.remote.port == DNS_PORT;
+    const uint32_t drops = socket_memory(record, SK_MEMINFO_DROPS);
     struct suspect suspect = suspect_of(record);
-    uint32_t memory[SK_MEMINFO_VARS];
 
     if (sockets->only_queries)
         return asks && !find_watched(reading, record->identity)
                    ? watch(sockets, record->identity, 0)
                    : 0;
-    suspect.value = take_memory(record, before, memory);
-    suspect.limit = memory[SK_MEMINFO_RCVBUF];
+    suspect.value = dropped_since(before, record);
+    suspect.limit = socket_memory(record, SK_MEMINFO_RCVBUF);
     suspect.multicast =
         local->family == AF_INET ? (local->bytes[0] & 0xf0) == 0xe0 : local->bytes[0] == 0xff;
     if (suspect.value)
         add(sockets, UDP_DROPS, &suspect);
-    if ((asks || record->socket.local.port == DNS_PORT) &&
-        take_query(sockets, before, record, memory[SK_MEMINFO_FWD_ALLOC]) < 0)
+    if ((asks || record->socket.local.port == DNS_PORT) && take_query(sockets, before, record) < 0)
         return -ENOMEM;
-    return asks || memory[SK_MEMINFO_DROPS]
-               ? watch(sockets, record->identity, memory[SK_MEMINFO_DROPS])
-               : 0;
+    return asks || drops ? watch(sockets, record->identity, drops) : 0;
 }
 
 /* If clients have the same hash, only the first one counts. */

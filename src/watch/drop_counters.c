@@ -16,6 +16,7 @@
 #include "fastnet/engine.h"
 #include "fastnet/hash.h"
 #include "fastnet/hash_table.h"
+#include "fastnet/kernel_info.h"
 #include "fastnet/namespace.h"
 #include "fastnet/report.h"
 
@@ -244,15 +245,10 @@ static int take_interface(struct counts *counts, const struct interface_record *
 
 static int take_socket(struct counts *counts, const struct record *record)
 {
-    uint32_t values[SK_MEMINFO_VARS] = {0};
     const struct socket_record *socket = &record->socket;
 
-    if (socket->memory.length <= SK_MEMINFO_DROPS * sizeof *values)
-        return 0;
-    memcpy(values, socket->memory.data,
-           socket->memory.length < sizeof values ? socket->memory.length : sizeof values);
     return add(counts,
-               (struct amount){.value = values[SK_MEMINFO_DROPS],
+               (struct amount){.value = socket_memory(record, SK_MEMINFO_DROPS),
                                .of = record->identity,
                                .counter = socket->protocol == IPPROTO_TCP ? LISTENERS : RECEIVERS,
                                .uid = socket->uid,
@@ -268,8 +264,7 @@ static int take_row(const struct record *record, void *arg)
         return take_counter(counts, &record->counter);
     if (record->kind == &kind_interface && record->has & INTERFACE_INDEX)
         return take_interface(counts, &record->interface);
-    return record->kind == &kind_socket && record->has & SOCKET_MEMORY ? take_socket(counts, record)
-                                                                       : 0;
+    return record->kind == &kind_socket ? take_socket(counts, record) : 0;
 }
 
 /* Tables that are read together. What is missing of them is not told. */

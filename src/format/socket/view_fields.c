@@ -197,16 +197,6 @@ struct value view_remote(const struct cell *cell)
 
 /* --- Its queues ------------------------------------------------------------------------------- */
 
-/* One of the numbers of its memory, by SK_MEMINFO_*; 0 if it is not known. */
-static uint32_t memory_of(const struct record *record, size_t at)
-{
-    uint32_t bytes = 0;
-
-    if (record->has & SOCKET_MEMORY && record->socket.memory.length >= (at + 1) * sizeof bytes)
-        memcpy(&bytes, record->socket.memory.data + at * sizeof bytes, sizeof bytes);
-    return bytes;
-}
-
 static bool is_listener(const struct record *record)
 {
     return record->socket.state == TCP_LISTEN;
@@ -242,7 +232,8 @@ static char *write_recv(char *dst, const struct value *view, bool human)
     const struct record *record = view->view.record;
 
     if (!is_listener(record))
-        return put_share(dst, record->socket.recv_q, memory_of(record, SK_MEMINFO_RCVBUF), human);
+        return put_share(dst, record->socket.recv_q, socket_memory(record, SK_MEMINFO_RCVBUF),
+                         human);
     dst = text_u64(dst, record->socket.recv_q);
     if (!backlog_of(record))
         return dst;
@@ -256,7 +247,7 @@ static char *write_send(char *dst, const struct value *view, bool human)
 
     if (is_listener(record))
         return PUT(dst, "0");
-    return put_share(dst, record->socket.send_q, memory_of(record, SK_MEMINFO_SNDBUF), human);
+    return put_share(dst, record->socket.send_q, socket_memory(record, SK_MEMINFO_SNDBUF), human);
 }
 
 struct value view_recv(const struct cell *cell)
@@ -309,10 +300,10 @@ static unsigned reasons_of_listener(const struct record *record)
 /* Of data that waits to leave the first reason counts, because others follow from it. */
 static unsigned reasons_of_connection(const struct record *record)
 {
-    const bool receive_full = is_full(memory_of(record, SK_MEMINFO_RMEM_ALLOC),
-                                      memory_of(record, SK_MEMINFO_RCVBUF)),
-               send_full = is_full(memory_of(record, SK_MEMINFO_WMEM_QUEUED),
-                                   memory_of(record, SK_MEMINFO_SNDBUF));
+    const bool receive_full = is_full(socket_memory(record, SK_MEMINFO_RMEM_ALLOC),
+                                      socket_memory(record, SK_MEMINFO_RCVBUF)),
+               send_full = is_full(socket_memory(record, SK_MEMINFO_WMEM_QUEUED),
+                                   socket_memory(record, SK_MEMINFO_SNDBUF));
 
     return (receive_full ? REASON_RECEIVE_BUFFER : 0) | (is_stuck(record) ? REASON_ACKNOWLEDGEMENT
                                                          : is_probing(record) ? REASON_WINDOW
@@ -337,7 +328,7 @@ static bool is_judged(const struct record *record)
 struct value view_attention(const struct cell *cell)
 {
     const struct record *record = cell->record;
-    unsigned bits = memory_of(record, SK_MEMINFO_DROPS) ? REASON_DROPS : 0;
+    unsigned bits = socket_memory(record, SK_MEMINFO_DROPS) ? REASON_DROPS : 0;
 
     if (record->has & SOCKET_QUEUES)
         bits |= is_listener(record) ? reasons_of_listener(record) : reasons_of_connection(record);
