@@ -89,11 +89,11 @@ static inline struct kernel_tcp_info tcp_info_of(const struct record *record)
 static inline uint32_t socket_memory(const struct record *record, size_t which)
 {
     const struct text *memory = &record->socket.memory;
-    uint32_t number = 0;
+    uint32_t bytes = 0;
 
-    if (record->has & SOCKET_MEMORY && memory->length >= (which + 1) * sizeof number)
-        memcpy(&number, memory->data + which * sizeof number, sizeof number);
-    return number;
+    if (record->has & SOCKET_MEMORY && memory->length >= (which + 1) * sizeof bytes)
+        memcpy(&bytes, memory->data + which * sizeof bytes, sizeof bytes);
+    return bytes;
 }
 
 enum {

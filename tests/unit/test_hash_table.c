@@ -129,6 +129,20 @@ static void an_empty_table_holds_nothing_and_can_be_used_again(void **state)
     hash_table_finish(&table);
 }
 
+static void elements_that_begin_with_a_number_are_found_by_it(void **state)
+{
+    struct hash_table table = {0};
+
+    (void)state;
+    for (uint64_t number = 1; number <= 3; number++)
+        *(uint64_t *)hash_table_add(&table, UINT64_MAX, sizeof number) = number << 32;
+    assert_ptr_equal(hash_table_find_number(&table, UINT64_MAX, UINT64_C(2) << 32),
+                     hash_table_at(&table, 1));
+    assert_null(hash_table_find_number(&table, UINT64_MAX, 0));
+    assert_null(hash_table_find_number(&table, 0, UINT64_C(2) << 32));
+    hash_table_finish(&table);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -136,6 +150,7 @@ int main(void)
         cmocka_unit_test(equal_hashes_are_told_apart_by_the_key),
         cmocka_unit_test(another_hash_does_not_find_an_element),
         cmocka_unit_test(a_new_element_is_zeroes),
+        cmocka_unit_test(elements_that_begin_with_a_number_are_found_by_it),
         cmocka_unit_test(an_empty_table_holds_nothing_and_can_be_used_again),
     };
 
