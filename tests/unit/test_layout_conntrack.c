@@ -16,7 +16,7 @@
 
 #include "fastnet/lookup.h"
 #include "flow_rows.h"
-#include "format/flow/layout_conntrack.h"
+#include "format/flow/layout_conntrack_forms.h"
 #include "kit.h"
 
 /* --- Lines ------------------------------------------------------------------------------------ */

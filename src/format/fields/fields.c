@@ -74,7 +74,7 @@ static uint64_t at_most(uint64_t number, uint64_t most)
     return number < most ? number : most;
 }
 
-static void put_number(void *member, enum member_type type, uint64_t number)
+static void set_number(void *member, enum member_type type, uint64_t number)
 {
     const uint16_t of_16 = (uint16_t)at_most(number, UINT16_MAX);
     const uint32_t of_32 = (uint32_t)at_most(number, UINT32_MAX);
@@ -104,9 +104,9 @@ void field_set_number(const struct field *field, struct record *record, uint64_t
     void *part = is_part(field) ? part_of(field, record) : NULL;
 
     if (part)
-        put_number(part, field->part.type, number);
+        set_number(part, field->part.type, number);
     else
-        put_number((char *)record + field->offset, field->member, number);
+        set_number((char *)record + field->offset, field->member, number);
 }
 
 struct value number_member(const struct cell *cell)

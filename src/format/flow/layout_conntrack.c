@@ -3,78 +3,10 @@
  * The layout of conntrack-tools 1.4.7, and of libnetfilter_conntrack 1.0.9, which it prints with.
  * What others chose is escaped, and nothing is cut.
  */
-#include "format/flow/layout_conntrack.h"
+#include "format/flow/layout_conntrack_forms.h"
 
 #include "fastnet/clock.h"
 #include "fastnet/lookup.h"
-#include "format/text/value.h"
-
-/* --- What the forms share --------------------------------------------------------------------- */
-
-char *put_more(const struct conntrack_sink *conntrack, char *dst)
-{
-    writer_commit(conntrack->sink.writer, dst);
-    return writer_reserve(conntrack->sink.writer, ROW_MAX);
-}
-
-char *put_foreign(const struct conntrack_sink *conntrack, char *dst, struct text text,
-                  const char *delimiters)
-{
-    struct writer *writer = conntrack->sink.writer;
-
-    if (text.length <= SHORT_TEXT_MAX)
-        return escape_text(dst, text.data, text.length, delimiters);
-    writer_commit(writer, dst);
-    text_put(writer, text, delimiters, PART_TEXT);
-    return writer_reserve(writer, ROW_MAX);
-}
-
-char *put_bit_names(char *dst, const struct flag_names *names, uint32_t bits)
-{
-    const char *const start = dst;
-
-    for (; bits; bits &= bits - 1) {
-        const unsigned bit = (unsigned)__builtin_ctz(bits);
-        if (bit < names->count)
-            dst = put_string(dst == start ? dst : PUT(dst, ","), names->names[bit]);
-    }
-    return dst;
-}
-
-struct text next_label(const struct conntrack_sink *conntrack, const struct flow_record *flow,
-                       size_t *bit)
-{
-    const struct flag_names *names = labels_names(conntrack->sink.context->labels);
-
-    while (*bit < FLOW_LABEL_BITS && *bit < names->count) {
-        const bool set = flow->labels[*bit / 32] >> *bit % 32 & 1;
-        const char *name = names->names[(*bit)++];
-        if (set && name && *name)
-            return (struct text){name, strlen(name)};
-    }
-    return (struct text){.data = NULL};
-}
-
-uint64_t seconds_since(uint64_t start)
-{
-    return (uint64_t)time(NULL) - start / CLOCK_SECOND;
-}
-
-struct tm local_time(uint64_t moment)
-{
-    const time_t seconds = (time_t)(moment / CLOCK_SECOND);
-    struct tm tm = {.tm_mday = 1};
-
-    localtime_r(&seconds, &tm);
-    return tm;
-}
-
-uint64_t row_received(const struct record *record, uint64_t received)
-{
-    return (record->has & FLOW_EVENT) ? received : clock_nanoseconds(CLOCK_REALTIME);
-}
-
-/* --- Rows ------------------------------------------------------------------------------------- */
 
 /* A number that fills the width: zeroes before it, or blanks behind it. */
 static char *put_filled(char *dst, uint64_t number, size_t width, char fill)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Flows and expectations as lines: what conntrack prints unless an option says otherwise. */
-#include "format/flow/layout_conntrack.h"
+#include "format/flow/layout_conntrack_forms.h"
 
 #include <linux/netfilter/nf_conntrack_common.h>
 #include <netinet/in.h>

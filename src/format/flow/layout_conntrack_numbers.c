@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Counters of the processors, the number of entries, and how full the table is. */
 #include "format/counter/counter_names.h"
-#include "format/flow/layout_conntrack.h"
+#include "format/flow/layout_conntrack_forms.h"
 #include "format/flow/usage.h"
 
 char *line_statistics(char *dst, const struct record *record)

@@ -6,7 +6,7 @@
 #include <linux/netfilter/nf_conntrack_common.h>
 #include <netinet/in.h>
 
-#include "format/flow/layout_conntrack.h"
+#include "format/flow/layout_conntrack_forms.h"
 
 static char *put_generic(char *dst, const struct record *record)
 {

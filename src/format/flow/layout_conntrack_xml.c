@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Flows and expectations as XML elements, each on a line of its own. */
-#include "format/flow/layout_conntrack.h"
+#include "format/flow/layout_conntrack_forms.h"
 
 #include <linux/netfilter/nf_conntrack_common.h>
 #include <netinet/in.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The forms of conntrack's layout, and what they share: the room of a row, texts, labels, times. */
-#ifndef FORMAT_FLOW_LAYOUT_CONNTRACK_H
-#define FORMAT_FLOW_LAYOUT_CONNTRACK_H
+#ifndef FORMAT_FLOW_LAYOUT_CONNTRACK_FORMS_H
+#define FORMAT_FLOW_LAYOUT_CONNTRACK_FORMS_H
 
 #include <time.h>
 
