@@ -138,12 +138,12 @@ struct field {
     const char *help;  /* one line */
     uint64_t fields;   /* that the backend must fill (SOCKET_*, FLOW_* ...) */
     uint64_t optional; /* fields to ask for too; they may be absent */
-    uint64_t lookups;  /* NEED_* */
+    uint32_t lookups;  /* NEED_* */
     uint32_t parts;    /* of borrowed structs that it reads, as in struct needs */
     uint16_t offset;   /* bytes from the start of the record to its member */
     enum value_type type : 8;
-    enum unit unit : 8;
-    enum member_type member : 8; /* of the member of struct record behind it, if there is one */
+    enum unit unit : 4;
+    enum member_type member : 4; /* of the member of struct record behind it, if there is one */
     bool key : 1;                /* all key fields together identify a row across listings */
     bool constant : 1;           /* ... but every row has the same value: there is only one */
     bool counter : 1;            /* only grows until it is reset, so it has a rate */

@@ -36,12 +36,16 @@ struct option {
     enum option_argument argument : 4;
     unsigned group : 4; /* where --help shows it: index into the table's groups */
     bool newer : 1;     /* an abbreviation shared with an older option means that one */
+    unsigned form : 7;  /* enum option_form */
+    uint8_t protocols;  /* it goes with these, as the personality numbers them; 0: with all */
     /*
      * Bytes from the start of the personality's options to what this one sets: a bool if it takes
      * no argument, a const char * if it takes one, or what its form says. 0: it means more than
      * that.
      */
     uint16_t member;
+    uint16_t commands;   /* ... and with these */
+    uint32_t number;     /* the greatest that the argument can be, or else what an enum becomes */
     const char *name;    /* without the dashes; NULL: none */
     const char *metavar; /* the argument's name in --help */
     const char *choices; /* words that complete the argument, separated by blanks, or NULL */
@@ -53,10 +57,6 @@ struct option {
     const char *columns;
     /* What stands for the argument of an option that takes none; FORM_SECONDS: why 0 is refused. */
     const char *value;
-    uint8_t form;      /* enum option_form */
-    uint8_t protocols; /* the option goes with these and ... */
-    uint16_t commands; /* ... with these, as the personality numbers them; 0: with all */
-    uint32_t number;   /* the greatest that the argument can be, or else what an enum becomes */
 };
 
 /* The id of a row that says all that the option does. */
