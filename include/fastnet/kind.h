@@ -15,6 +15,7 @@
 
 struct field;
 struct record;
+struct row_watch_ops;
 
 /* Data that a record borrows: a pointer in the record, and a count right after it. */
 struct borrowed {
@@ -66,6 +67,7 @@ struct lasting {
     size_t state;     /* offset of its state (uint8_t), of which there are LIVE_STATES at most */
     uint8_t over;     /* state of rows that have ended and are still listed */
     const char *idle; /* the column that says for how long it has not moved */
+    const struct row_watch_ops *watch; /* how they are found again (row_watch.h) */
 };
 
 struct kind {

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Sockets that are looked at again and again: what moves, what was opened and what ended. A full
- * look is a run of the listing (engine.h); between two looks single sockets are asked for, and the
- * kernel tells which have ended (socket_watch.h). A row takes some 120 bytes.
+ * Rows that are looked at again and again: what moves, what was opened and what ended. A full look
+ * is a run of the listing (engine.h); between two looks single rows are asked for, and the kernel
+ * tells which have ended (row_watch.h, kind.lasting). A row takes some 120 bytes.
  */
 #ifndef FASTNET_LIVE_H
 #define FASTNET_LIVE_H
 
 #include "fastnet/engine.h"
-#include "fastnet/socket_watch.h"
+#include "fastnet/row_watch.h"
 
 struct live;
 
-/* struct socket_record.event */
+/* What happened to a row (struct lasting). */
 enum live_event { LIVE_OPENED = 1, LIVE_CHANGED, LIVE_CLOSED, LIVE_LOST };
 const char *live_event_name(uint64_t event); /* NULL: none */
 
@@ -88,17 +88,17 @@ int live_show(struct live *live, const struct live_view *view, const struct live
               struct live_summary *summary, struct report *report);
 
 /*
- * Passes a socket to fn, by its cookie and its record's visit, with these fields (SOCKET_*); not if
- * it is gone; what is remembered of one that has ended of late, or of a protocol that cannot be
+ * Passes a row to fn, by its identity and its record's visit, with these fields of its kind; not if
+ * it is gone; what is remembered of one that has ended of late, or of a sort that cannot be
  * asked for. Returns 0 or -errno.
  */
-int live_show_one(struct live *live, uint64_t cookie, size_t visit, uint64_t needs, record_fn fn,
+int live_show_one(struct live *live, uint64_t identity, size_t visit, uint64_t needs, record_fn fn,
                   void *arg, struct report *report);
 
 /* What a row moves a second (listing.rates). */
 struct live_rates {
-    struct socket_id id; /* (socket_watch.h) */
-    uint64_t netns;      /* the id of its namespace; 0: the only one */
+    struct row_id id;
+    uint64_t netns; /* the id of its namespace; 0: the only one */
     double rates[LIVE_SUMS];
 };
 

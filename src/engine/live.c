@@ -16,7 +16,10 @@
 _Static_assert(sizeof(struct remembered) + sizeof(struct live_row) == 88,
                "with two counters a row takes 120 bytes, and some 5 to 10 to be found");
 
-enum { ASKED_MAX = 2000 }; /* active rows that are asked for between two looks: some 5 ms */
+enum {
+    ASKED_MAX = 2000, /* active rows that are asked for between two looks: some 5 ms */
+    AT_ONCE = 50,     /* ... in one call */
+};
 
 struct live_row *live_row_of(const struct live *live, struct remembered *row)
 {
@@ -30,12 +33,12 @@ static uint32_t now_of(const struct live *live)
 
 /* --- Rows as they come ------------------------------------------------------------------------ */
 
-struct socket_id live_id_of(const struct live *live, struct remembered *row)
+struct row_id live_id_of(const struct live *live, struct remembered *row)
 {
-    struct socket_id id;
+    struct row_id id;
 
-    memcpy(&id, live_row_of(live, row)->id, offsetof(struct socket_id, cookie));
-    id.cookie = row->key;
+    memcpy(&id, live_row_of(live, row)->id, offsetof(struct row_id, identity));
+    id.identity = row->key;
     return id;
 }
 
@@ -135,8 +138,8 @@ static int find_place(struct live *live, uint64_t netns)
         places[live->place_count] = (struct live_place){.watch = NULL};
     if (here && netns)
         places[live->here].netns = *here;
-    error = socket_watch_create(&places[live->here].watch, live->kinds,
-                                netlink_peer(live->engine->netlink));
+    places[live->here].watch =
+        live->watch->create(live->kinds, netlink_peer(live->engine->netlink), &error);
     places[live->here].refused = error;
     return error == -ENOMEM ? error : 0;
 }
@@ -147,8 +150,8 @@ static void report_refused(struct live *live, struct report *report)
     for (size_t i = 0; i < live->place_count && !live->said_refused; i++) {
         live->said_refused = !live->places[i].watch && live->places[i].refused;
         if (live->said_refused)
-            report_loss(report, "ends of sockets in some network namespaces are not told: %s",
-                        strerror(-live->places[i].refused));
+            report_loss(report, "ends of %s in some network namespaces are not told: %s",
+                        live->kind->name, strerror(-live->places[i].refused));
     }
 }
 
@@ -171,8 +174,8 @@ static void move_as_before(struct live *live, struct record *change, const struc
 int live_mark(struct live *live, struct record *change, uint64_t netns)
 {
     struct remembered *row = delta_last(live->engine->delta);
-    const bool waits = socket_is_over(change);
-    struct socket_id id;
+    const bool waits = live->watch->is_over(change);
+    struct row_id id;
     struct live_row *to;
     uint8_t event = 0;
 
@@ -194,10 +197,10 @@ int live_mark(struct live *live, struct record *change, uint64_t netns)
     }
     live_take_age(live, to, now_of(live), change);
     if (live->places[live->here].watch &&
-        socket_watch_listener(live->places[live->here].watch, change) < 0)
+        live->watch->note(live->places[live->here].watch, change) < 0)
         return -ENOMEM;
     id = live_id_of(live, row);
-    socket_id_take(&id, change);
+    live->watch->take_id(&id, change);
     memcpy(to->id, &id, sizeof to->id);
     if (waits && !(to->flags & HAS_ENDED) && event == LIVE_CHANGED)
         event = 0; /* its end is an event of its own, at the latest when a look misses it */
@@ -310,7 +313,7 @@ static void take_row(struct sink *sink, const struct record *record)
         to->group = live_group_of(live, record);
 }
 
-/* --- Single sockets --------------------------------------------------------------------------- */
+/* --- Single rows ------------------------------------------------------------------------------ */
 
 void live_look_from(struct live *live, size_t place)
 {
@@ -324,7 +327,7 @@ void live_look_from_nowhere(struct live *live)
     live->engine->context.here.netns = NULL;
 }
 
-/* Asks for sockets, which are completed by what was counted of them. */
+/* Asks for rows, which are completed by what was counted of them. */
 struct asked {
     const struct live *live;
     record_fn fn;
@@ -341,16 +344,16 @@ static int take_asked(const struct record *record, void *arg)
     return asked->fn(&counted, asked->arg);
 }
 
-int live_ask_for(const struct live *live, size_t place, const struct socket_id *const ids[],
-                 size_t count, uint64_t needs, record_fn fn, void *arg, struct report *report)
+int live_ask_for(const struct live *live, size_t place, const struct row_id ids[], size_t count,
+                 uint64_t needs, record_fn fn, void *arg, struct report *report)
 {
     struct asked asked = {live, fn, arg};
 
-    return socket_watch_ask(live->places[place].watch, ids, count, needs, take_asked, &asked,
+    return live->watch->ask(live->places[place].watch, ids, count, needs, take_asked, &asked,
                             report);
 }
 
-/* A socket that was asked for. */
+/* A row that was asked for. */
 static int take_again(const struct record *record, void *arg)
 {
     struct live *live = arg;
@@ -378,8 +381,7 @@ uint64_t live_needs_of(const struct live *live)
 static int ask_from(struct live *live, size_t place, size_t most, struct report *report)
 {
     const size_t count = delta_count(live->engine->delta);
-    struct socket_id ids[SOCKETS_AT_ONCE];
-    const struct socket_id *these[SOCKETS_AT_ONCE];
+    struct row_id ids[AT_ONCE];
     size_t asked = 0, chosen = 0;
     int error = 0;
 
@@ -389,13 +391,11 @@ static int ask_from(struct live *live, size_t place, size_t most, struct report 
         struct live_row *of = live_row_of(live, row);
         if (of->flags & IS_ASKED && row->place == place) {
             of->flags &= (uint8_t)~IS_ASKED;
-            ids[chosen] = live_id_of(live, row);
-            these[chosen] = &ids[chosen];
-            chosen++;
+            ids[chosen++] = live_id_of(live, row);
             asked++;
         }
-        if (chosen == SOCKETS_AT_ONCE || (chosen && (i + 1 == count || asked == most))) {
-            error = live_ask_for(live, place, these, chosen, live_needs_of(live), take_again, live,
+        if (chosen == AT_ONCE || (chosen && (i + 1 == count || asked == most))) {
+            error = live_ask_for(live, place, ids, chosen, live_needs_of(live), take_again, live,
                                  report);
             chosen = 0;
         }
@@ -511,8 +511,8 @@ static int take_end(const struct record *record, void *arg)
     byte_counts_take(live->listing->byte_counts, &end);
     change = end;
     if (of) {
-        const struct socket_id id = live_id_of(live, row);
-        socket_id_tell(&id, &end);
+        const struct row_id id = live_id_of(live, row);
+        live->watch->tell_id(&id, &end);
         if (delta_take(delta, &end, delta_netns(delta, live->here), &change) < 0)
             return -ENOMEM;
         of->flags |= HAS_ENDED;
@@ -560,10 +560,10 @@ int live_read_ends(struct live *live, struct report *report)
     int error = 0;
 
     for (size_t i = 0; i < live->place_count && error >= 0; i++) {
-        if (!live->places[i].watch || socket_watch_descriptor(live->places[i].watch) < 0)
+        if (!live->places[i].watch || live->watch->descriptor(live->places[i].watch) < 0)
             continue;
         live_look_from(live, i);
-        error = socket_watch_ended(live->places[i].watch, connects, take_end, live, report);
+        error = live->watch->ended(live->places[i].watch, connects, take_end, live, report);
         live_look_from_nowhere(live);
         lost |= error == -ENOBUFS;
         error = error == -ENOBUFS ? 0 : error;
@@ -576,10 +576,10 @@ int live_read_ends(struct live *live, struct report *report)
 /* Of a row of which the kernel no longer tells anything. */
 struct record live_memory_of(const struct live *live, struct remembered *row)
 {
-    const struct socket_id id = live_id_of(live, row);
+    const struct row_id id = live_id_of(live, row);
     struct record record = {.kind = live->kind, .visit = row->place};
 
-    socket_id_tell(&id, &record);
+    live->watch->tell_id(&id, &record);
     return record;
 }
 
@@ -587,11 +587,11 @@ struct record live_memory_of(const struct live *live, struct remembered *row)
 static bool is_awaited(const struct live *live, struct remembered *row)
 {
     const struct live_place *place = &live->places[row->place];
-    const struct socket_id id = live_id_of(live, row);
+    const struct row_id id = live_id_of(live, row);
     const uint32_t run = delta_run(live->engine->delta);
 
     return delta_is_of(row, run - 1) && place->run == run && place->watch &&
-           socket_watch_tells(place->watch, &id);
+           live->watch->tells(place->watch, &id);
 }
 
 static bool keeps(struct remembered *row, void *arg)
@@ -635,7 +635,7 @@ static int drop_missing(struct live *live, struct report *report)
     /* a namespace cannot end as long as its sockets are open here */
     for (size_t i = 0; i < live->place_count && live->listing->all_netns; i++)
         if (live->places[i].run != run) {
-            socket_watch_destroy(live->places[i].watch);
+            live->watch->destroy(live->places[i].watch);
             live->places[i].watch = NULL;
         }
     return error;
@@ -648,7 +648,7 @@ int live_look(struct live *live, struct report *report)
     hash_table_finish(&live->groups);
     for (size_t i = 0; i < live->place_count; i++)
         if (live->places[i].watch)
-            socket_watch_forget(live->places[i].watch);
+            live->watch->forget(live->places[i].watch);
     live->listing->time = clock_nanoseconds(CLOCK_REALTIME);
     error = engine_run(live->engine, live->listing, &live->sink, report);
     report_refused(live, report);
@@ -666,8 +666,8 @@ size_t live_descriptors(const struct live *live, int *descriptors, size_t most)
     size_t count = 0;
 
     for (size_t i = 0; i < live->place_count && count < most; i++)
-        if (live->places[i].watch && socket_watch_descriptor(live->places[i].watch) >= 0)
-            descriptors[count++] = socket_watch_descriptor(live->places[i].watch);
+        if (live->places[i].watch && live->watch->descriptor(live->places[i].watch) >= 0)
+            descriptors[count++] = live->watch->descriptor(live->places[i].watch);
     return count;
 }
 
@@ -694,6 +694,7 @@ struct live *live_create(struct engine *engine, struct listing *listing, struct 
                           .began = clock_nanoseconds(CLOCK_MONOTONIC),
                           .kind = listing->tables->table->kind,
                           .first = true};
+    live->watch = live->kind->lasting->watch;
     live->idle = field_named(live->kind, live->kind->lasting->idle);
     live->sink = (struct sink){&ops, stream ? stream->writer : &live->no_writer, &engine->context};
     listing->live = live;
@@ -707,8 +708,7 @@ struct live *live_create(struct engine *engine, struct listing *listing, struct 
         live->places = calloc(1, sizeof *live->places);
         live->place_count = live->place_capacity = live->places != NULL;
         if (live->places && delta_place(engine->delta, 0) == 0)
-            *error =
-                socket_watch_create(&live->places->watch, kinds, netlink_peer(engine->netlink));
+            live->places->watch = live->watch->create(kinds, netlink_peer(engine->netlink), error);
     } else if (engine->delta) {
         *error = 0;
     }
@@ -723,7 +723,7 @@ void live_destroy(struct live *live)
     if (!live)
         return;
     for (size_t i = 0; i < live->place_count; i++)
-        socket_watch_destroy(live->places[i].watch);
+        live->watch->destroy(live->places[i].watch);
     for (size_t i = 0; i < COUNT(live->ended); i++)
         rows_clear(&live->ended[i]);
     rows_clear(&live->asked);

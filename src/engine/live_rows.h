@@ -7,7 +7,7 @@
 #include "engine/run.h"
 #include "fastnet/hash_table.h"
 #include "fastnet/live.h"
-#include "fastnet/socket_watch.h"
+#include "fastnet/row_watch.h"
 
 enum {
     ENDED_MAX = 512, /* ended rows that are kept to be shown, of each half */
@@ -19,8 +19,8 @@ enum { IS_WANTED = 1, HAS_ENDED = 2, IS_NEW = 4, IS_ASKED = 8, IS_KNOWN = 16 };
 
 /* What is remembered of a row besides its counters. */
 struct live_row {
-    uint64_t rank;                                 /* by what rows are sorted */
-    uint8_t id[offsetof(struct socket_id, state)]; /* its cookie is the key of the row */
+    uint64_t rank;                              /* by what rows are sorted */
+    uint8_t id[offsetof(struct row_id, state)]; /* without its identity, the key of the row */
     uint8_t state, flags;
     uint32_t since;   /* when it was seen first; this and the next in ms since the beginning */
     uint32_t active;  /* when it moved last */
@@ -35,7 +35,7 @@ struct live_row {
 
 /* A network namespace. */
 struct live_place {
-    struct socket_watch *watch;
+    void *watch;
     struct netns netns; /* id 0: the only one */
     uint32_t run;       /* the last look that found a row in it */
     int refused;        /* why it has no watch: -errno */
@@ -63,13 +63,14 @@ struct live {
     struct listing *listing;
     struct sink *stream;
     unsigned kinds;
-    const struct kind *kind;  /* of the rows */
-    struct live_view view;    /* what rows are ranked and grouped by */
-    const struct field *idle; /* how long a row is idle */
-    uint64_t began;           /* CLOCK_MONOTONIC */
-    uint32_t looked;          /* when rows were looked at last: ms since then */
-    bool first;               /* the first look: what it finds stood before */
-    bool said_refused;        /* that some namespaces have no watch */
+    const struct kind *kind;           /* of the rows */
+    const struct row_watch_ops *watch; /* ... how they are found again */
+    struct live_view view;             /* what rows are ranked and grouped by */
+    const struct field *idle;          /* how long a row is idle */
+    uint64_t began;                    /* CLOCK_MONOTONIC */
+    uint32_t looked;                   /* when rows were looked at last: ms since then */
+    bool first;                        /* the first look: what it finds stood before */
+    bool said_refused;                 /* that some namespaces have no watch */
     struct live_place *places;
     size_t place_count, place_capacity;
     size_t here;              /* the place that rows are read in */
@@ -85,9 +86,9 @@ struct live {
     struct rows asked; /* ... and what the kernel tells of them */
 };
 
-/* What is remembered of a row besides its counters, and which socket it is. */
+/* What is remembered of a row besides its counters, and what it is found by. */
 struct live_row *live_row_of(const struct live *live, struct remembered *row);
-struct socket_id live_id_of(const struct live *live, struct remembered *row);
+struct row_id live_id_of(const struct live *live, struct remembered *row);
 /* The row as far as it is remembered: without what only the kernel tells. */
 struct record live_memory_of(const struct live *live, struct remembered *row);
 
@@ -122,9 +123,9 @@ void live_look_from_nowhere(struct live *live);
 uint64_t live_needs_of(const struct live *live);
 
 /*
- * Asks for sockets of a place that has a watch, which are completed by what was counted of them.
+ * Asks for rows of a place that has a watch, which are completed by what was counted of them.
  * Returns 0, -errno, or what fn returned.
  */
-int live_ask_for(const struct live *live, size_t place, const struct socket_id *const ids[],
-                 size_t count, uint64_t needs, record_fn fn, void *arg, struct report *report);
+int live_ask_for(const struct live *live, size_t place, const struct row_id ids[], size_t count,
+                 uint64_t needs, record_fn fn, void *arg, struct report *report);
 #endif

@@ -218,19 +218,16 @@ static int ask_for_lines(struct live *live, struct report *report)
     rows_clear(&live->asked);
     for (size_t place = 0; place < live->place_count && error >= 0; place++) {
         struct asking asking = {live, place};
-        struct socket_id ids[LIVE_LINES];
-        const struct socket_id *these[LIVE_LINES];
+        struct row_id ids[LIVE_LINES];
         size_t count = 0;
         for (size_t i = 0; i < live->line_count; i++) {
             struct remembered *row = delta_at(live->engine->delta, live->lines[i].index);
             if (live->lines[i].kind != LINE_ROW || row->place != place)
                 continue;
-            ids[count] = live_id_of(live, row);
-            these[count] = &ids[count];
-            count++;
+            ids[count++] = live_id_of(live, row);
         }
         if (count && live->places[place].watch)
-            error = live_ask_for(live, place, these, count, live_needs_of(live), take_line, &asking,
+            error = live_ask_for(live, place, ids, count, live_needs_of(live), take_line, &asking,
                                  report);
     }
     return error < 0 ? error : 0;
@@ -311,25 +308,25 @@ int live_show(struct live *live, const struct live_view *view, const struct live
 }
 
 /* A row that has ended lately, or NULL. */
-static const struct record *find_ended(struct live *live, uint64_t cookie, size_t place,
+static const struct record *find_ended(struct live *live, uint64_t identity, size_t place,
                                        struct kept_row *kept)
 {
     for (size_t i = 0; i < COUNT(live->ended); i++)
         for (size_t j = 0; j < live->ended[i].count; j++) {
             const struct record *ended = ended_at(live, i * ENDED_MAX + j, kept);
-            if (ended->identity == cookie && ended->visit == place)
+            if (ended->identity == identity && ended->visit == place)
                 return ended;
         }
     return NULL;
 }
 
-int live_show_one(struct live *live, uint64_t cookie, size_t place, uint64_t needs, record_fn fn,
+int live_show_one(struct live *live, uint64_t identity, size_t place, uint64_t needs, record_fn fn,
                   void *arg, struct report *report)
 {
     struct remembered *row =
-        place < live->place_count ? delta_find(live->engine->delta, cookie, place) : NULL;
+        place < live->place_count ? delta_find(live->engine->delta, identity, place) : NULL;
     struct kept_row kept;
-    const struct record *ended = find_ended(live, cookie, place, &kept);
+    const struct record *ended = find_ended(live, identity, place, &kept);
     int error;
 
     if (ended || !row || !live->places[place].watch) {
@@ -337,13 +334,13 @@ int live_show_one(struct live *live, uint64_t cookie, size_t place, uint64_t nee
         live_look_from_nowhere(live);
         return error;
     }
-    const struct socket_id id = live_id_of(live, row), *only = &id;
+    const struct row_id id = live_id_of(live, row);
     const struct record known = live_memory_of(live, row);
     live_look_from(live, place);
-    if (!socket_watch_asks(&id))
+    if (!live->watch->asks(&id))
         error = fn(&known, arg);
     else
-        error = live_ask_for(live, place, &only, 1, needs, fn, arg, report);
+        error = live_ask_for(live, place, &id, 1, needs, fn, arg, report);
     live_look_from_nowhere(live);
     return error;
 }

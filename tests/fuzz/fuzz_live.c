@@ -23,6 +23,7 @@
 #include "fastnet/netlink.h"
 #include "fastnet/report.h"
 #include "fastnet/sink.h"
+#include "fastnet/socket_watch.h"
 #include "fastnet/writer.h"
 #include "fuzz.h"
 
@@ -171,7 +172,9 @@ static void take_row(void *arg, const struct record *record)
 
 static void count_rates(void *arg, const struct live_rates *of)
 {
-    require(of->id.local_port && !of->id.interface && of->rates[0] >= 0 && of->rates[1] >= 0);
+    const struct socket_id id = socket_id_of(&of->id);
+
+    require(id.local_port && !id.interface && of->rates[0] >= 0 && of->rates[1] >= 0);
     ++*(size_t *)arg;
 }
 

@@ -123,16 +123,17 @@ static void an_id_tells_what_a_record_lacks(void **state)
                                     .local = {{.family = AF_INET, .bytes = {127, 0, 0, 1}}, 80},
                                     .remote = {{.family = AF_INET, .bytes = {10, 0, 0, 1}}, 5000}}};
     struct record again = {.kind = &kind_socket}, end = {.has = SOCKET_STATE};
-    struct socket_id id = {.inode = 1};
+    struct row_id id = socket_row_id(&(struct socket_id){.inode = 1});
+    struct socket_id of_unix;
 
     (void)state;
-    socket_id_take(&id, &row);
+    socket_watch.take_id(&id, &row);
     row.socket.inode = 0;
     row.socket.state = TCP_TIME_WAIT;
     row.socket.remote.port = 5001;
-    assert_true(socket_is_over(&row));
-    socket_id_take(&id, &row); /* that has no inode any more */
-    socket_id_tell(&id, &again);
+    assert_true(socket_watch.is_over(&row));
+    socket_watch.take_id(&id, &row); /* that has no inode any more */
+    socket_watch.tell_id(&id, &again);
     assert_int_equal(again.has, SOCKET_STATE | SOCKET_COOKIE | SOCKET_INTERFACE | SOCKET_INODE |
                                     SOCKET_ADDRESSES);
     assert_int_equal(again.identity, 7);
@@ -140,22 +141,42 @@ static void an_id_tells_what_a_record_lacks(void **state)
     assert_int_equal(again.socket.state, TCP_TIME_WAIT);
     assert_int_equal(again.socket.remote.port, 5001);
     assert_true(address_equal(&again.socket.local.address, &row.socket.local.address));
-    assert_false(socket_is_over(&again));
-    socket_id_tell(&id, &end); /* which has the rest */
+    assert_false(socket_watch.is_over(&again));
+    socket_watch.tell_id(&id, &end); /* which has the rest */
     assert_int_equal(end.has, SOCKET_STATE | SOCKET_INODE);
     assert_int_equal(end.identity, 0);
-    id.family = AF_UNIX;
+    of_unix = socket_id_of(&id);
+    of_unix.family = AF_UNIX;
+    id = socket_row_id(&of_unix);
     again.has = 0;
-    socket_id_tell(&id, &again);
+    socket_watch.tell_id(&id, &again);
     assert_false(again.has & SOCKET_ADDRESSES);
+}
+
+static void *begin(unsigned kinds, const struct netlink_peer *peer)
+{
+    int error;
+    void *watch = socket_watch.create(kinds, peer, &error);
+
+    assert_non_null(watch);
+    assert_int_equal(error, 0);
+    return watch;
+}
+
+static int ask(void *watch, const struct socket_id ids[], size_t count, struct taken *taken)
+{
+    struct row_id rows[PAIRS];
+
+    for (size_t i = 0; i < count; i++)
+        rows[i] = socket_row_id(&ids[i]);
+    return socket_watch.ask(watch, rows, count, SOCKET_TCP_INFO, take, taken, &report);
 }
 
 static void many_sockets_are_asked_for_at_once(void **state)
 {
     struct pair pairs[PAIRS];
     struct socket_id ids[PAIRS];
-    const struct socket_id *these[PAIRS];
-    struct socket_watch *watch;
+    void *watch;
     struct taken taken = {.count = 0};
     uint64_t cookies = 0;
 
@@ -164,17 +185,15 @@ static void many_sockets_are_asked_for_at_once(void **state)
         pairs[i] = connect_one();
         assert_int_equal(send(pairs[i].client, "0123456789", 10, 0), 10);
         ids[i] = id_of(pairs[i].client);
-        these[i] = &ids[i];
         cookies += ids[i].cookie;
     }
-    assert_int_equal(socket_watch_create(&watch, 0, NULL), 0);
-    assert_int_equal(socket_watch_descriptor(watch), -1);
-    assert_int_equal(socket_watch_ask(watch, these, PAIRS, SOCKET_TCP_INFO, take, &taken, &report),
-                     0);
+    watch = begin(0, NULL);
+    assert_int_equal(socket_watch.descriptor(watch), -1);
+    assert_int_equal(ask(watch, ids, PAIRS, &taken), 0);
     assert_int_equal(taken.count, PAIRS);
     assert_int_equal(taken.cookies, cookies);
     assert_int_equal(taken.sent, 10 * PAIRS);
-    socket_watch_destroy(watch);
+    socket_watch.destroy(watch);
     for (size_t i = 0; i < PAIRS; i++)
         close_both(pairs[i]);
 }
@@ -185,8 +204,7 @@ static void sockets_of_udp_are_asked_for_too(void **state)
     struct sockaddr_in local = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
     const int server = socket(AF_INET, SOCK_DGRAM, 0), client = socket(AF_INET, SOCK_DGRAM, 0);
     struct socket_id ids[] = {{.family = AF_INET, .protocol = IPPROTO_UDP}, {.family = 0}};
-    const struct socket_id *const these[] = {&ids[0], &ids[1]};
-    struct socket_watch *watch;
+    void *watch;
     struct taken taken = {.count = 0};
     socklen_t length = sizeof local;
 
@@ -199,11 +217,11 @@ static void sockets_of_udp_are_asked_for_too(void **state)
     ids[0].cookie = cookie_of(server);
     ids[1] = id_of(client);
     ids[1].protocol = IPPROTO_UDP;
-    assert_int_equal(socket_watch_create(&watch, 0, NULL), 0);
-    assert_int_equal(socket_watch_ask(watch, these, 2, 0, take, &taken, &report), 0);
+    watch = begin(0, NULL);
+    assert_int_equal(ask(watch, ids, 2, &taken), 0);
     assert_int_equal(taken.count, 2);
     assert_int_equal(taken.cookies, ids[0].cookie + ids[1].cookie);
-    socket_watch_destroy(watch);
+    socket_watch.destroy(watch);
     close_both((struct pair){client, server});
 }
 
@@ -212,8 +230,7 @@ static void unix_sockets_are_asked_for_too(void **state)
 {
     struct pair pairs[PAIRS / 2];
     struct socket_id ids[PAIRS / 2];
-    const struct socket_id *these[PAIRS / 2];
-    struct socket_watch *watch;
+    void *watch;
     struct taken taken = {.count = 0};
     uint64_t cookies = 0;
 
@@ -228,14 +245,13 @@ static void unix_sockets_are_asked_for_too(void **state)
         ids[i].inode = (uint32_t)file.st_ino;
         ids[i].cookie = cookie_of(ends[0]);
         cookies += i ? ids[i].cookie : 0;
-        these[i] = &ids[i];
     }
-    ids[0].cookie++; /* cppcheck-suppress unreadVariable ; by its pointer */
-    assert_int_equal(socket_watch_create(&watch, 0, NULL), 0);
-    assert_int_equal(socket_watch_ask(watch, these, PAIRS / 2, 0, take, &taken, &report), 0);
+    ids[0].cookie++;
+    watch = begin(0, NULL);
+    assert_int_equal(ask(watch, ids, PAIRS / 2, &taken), 0);
     assert_int_equal(taken.count, PAIRS / 2 - 1);
     assert_int_equal(taken.cookies, cookies);
-    socket_watch_destroy(watch);
+    socket_watch.destroy(watch);
     for (size_t i = 0; i < PAIRS / 2; i++)
         close_both(pairs[i]);
 }
@@ -244,19 +260,17 @@ static void unix_sockets_are_asked_for_too(void **state)
 static void a_socket_that_is_gone_has_no_row(void **state)
 {
     struct pair pair = connect_one(), other = connect_one();
-    struct socket_id gone = id_of(pair.client);
-    const struct socket_id there_still = id_of(other.client);
-    const struct socket_id *const these[] = {&gone, &there_still};
-    struct socket_watch *watch;
+    struct socket_id ids[] = {id_of(pair.client), id_of(other.client)};
+    void *watch;
     struct taken taken = {.count = 0};
 
     (void)state;
-    gone.cookie++; /* cppcheck-suppress unreadVariable ; by its pointer */
-    assert_int_equal(socket_watch_create(&watch, 0, NULL), 0);
-    assert_int_equal(socket_watch_ask(watch, these, 2, 0, take, &taken, &report), 0);
+    ids[0].cookie++;
+    watch = begin(0, NULL);
+    assert_int_equal(ask(watch, ids, 2, &taken), 0);
     assert_int_equal(taken.count, 1);
-    assert_int_equal(taken.cookies, there_still.cookie);
-    socket_watch_destroy(watch);
+    assert_int_equal(taken.cookies, ids[1].cookie);
+    socket_watch.destroy(watch);
     close_both(pair);
     close_both(other);
 }
@@ -265,22 +279,22 @@ static void an_end_is_told_with_its_last_counters(void **state)
 {
     struct pair pair = connect_one();
     const struct socket_id id = id_of(pair.client);
-    struct socket_watch *watch;
+    void *watch;
     struct taken taken = {.only = id.cookie};
 
     (void)state;
-    assert_int_equal(socket_watch_create(&watch, TCP_ENDS, NULL), 0);
-    assert_int_equal(socket_watch_ended(watch, NULL, take, &taken, &report), 0);
+    watch = begin(TCP_ENDS, NULL);
+    assert_int_equal(socket_watch.ended(watch, NULL, take, &taken, &report), 0);
     assert_int_equal(send(pair.client, "0123456789", 10, 0), 10);
     assert_int_equal(taken.count, 0);
     close_both(pair);
     while (!taken.count) {
-        struct pollfd pollfd = {.fd = socket_watch_descriptor(watch), .events = POLLIN};
+        struct pollfd pollfd = {.fd = socket_watch.descriptor(watch), .events = POLLIN};
         assert_int_equal(poll(&pollfd, 1, 10000), 1);
-        assert_int_equal(socket_watch_ended(watch, NULL, take, &taken, &report), 0);
+        assert_int_equal(socket_watch.ended(watch, NULL, take, &taken, &report), 0);
     }
     assert_int_equal(taken.sent, 10);
-    socket_watch_destroy(watch);
+    socket_watch.destroy(watch);
 }
 
 /* The peer answers two of three, in one datagram: the rest are refusals. */
@@ -289,25 +303,25 @@ static void a_refusal_is_an_answer(void **state)
     struct peer peer;
     struct wire wire = {.length = 0};
     const int refusal[1 + sizeof(struct nlmsghdr) / sizeof(int)] = {-ENOENT};
-    const struct socket_id id = {.family = AF_INET, .protocol = IPPROTO_TCP};
-    const struct socket_id *these[] = {&id, &id, &id};
-    struct socket_watch *watch;
+    struct socket_id ids[3] = {{.family = AF_INET, .protocol = IPPROTO_TCP}};
+    void *watch;
     struct taken taken = {.count = 0};
 
     (void)state;
+    ids[1] = ids[2] = ids[0];
     peer_init(&peer);
     wire_tcp(&wire, 0, 1, 80, 5);
     wire_message(&wire, NLMSG_ERROR, 0, 1);
     wire_put(&wire, refusal, sizeof refusal);
     wire_tcp(&wire, 0, 1, 81, 6);
     peer_add(&peer, wire.data, wire.length, 0);
-    assert_int_equal(socket_watch_create(&watch, TCP_ENDS, &peer.netlink), 0);
-    assert_int_equal(socket_watch_ask(watch, these, 3, 0, take, &taken, &report), 0);
+    watch = begin(TCP_ENDS, &peer.netlink);
+    assert_int_equal(ask(watch, ids, 3, &taken), 0);
     assert_int_equal(taken.count, 2);
     assert_int_equal(taken.cookies, 11);
     peer.last_error = -EIO;
-    assert_int_equal(socket_watch_ask(watch, these, 3, 0, take, &taken, &report), -EIO);
-    socket_watch_destroy(watch);
+    assert_int_equal(ask(watch, ids, 3, &taken), -EIO);
+    socket_watch.destroy(watch);
     peer_finish(&peer);
 }
 

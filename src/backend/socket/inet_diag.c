@@ -535,14 +535,14 @@ static struct one request_for(const struct query *query, const struct socket_id 
     return one;
 }
 
-int inet_diag_ask(const struct query *query, const struct socket_id *const ids[], size_t count,
+int inet_diag_ask(const struct query *query, const struct socket_id ids[], size_t count,
                   record_fn fn, void *arg)
 {
     struct reading reading = {.query = query, .fn = fn, .arg = arg};
     struct one requests[SOCKETS_AT_ONCE];
 
     for (size_t i = 0; i < count; i++)
-        requests[i] = request_for(query, ids[i]);
+        requests[i] = request_for(query, &ids[i]);
     return netlink_ask(query->netlink, NETLINK_SOCK_DIAG, requests, count * sizeof *requests,
                        take_inet, &reading, query->report);
 }

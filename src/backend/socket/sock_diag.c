@@ -134,7 +134,7 @@ static int dump_family(const struct diag_family *family, const struct query *que
     return result;
 }
 
-int unix_diag_ask(const struct query *query, const struct socket_id *const ids[], size_t count,
+int unix_diag_ask(const struct query *query, const struct socket_id ids[], size_t count,
                   record_fn fn, void *arg)
 {
     struct reading reading = {.family = &unix_diag, .query = query, .fn = fn, .arg = arg};
@@ -148,9 +148,9 @@ int unix_diag_ask(const struct query *query, const struct socket_id *const ids[]
                                                .nlmsg_type = SOCK_DIAG_BY_FAMILY,
                                                .nlmsg_flags = NLM_F_REQUEST};
         put_request(&unix_diag, query, (char *)&requests[i].body);
-        requests[i].body.udiag_ino = ids[i]->inode;
-        requests[i].body.udiag_cookie[0] = (uint32_t)ids[i]->cookie;
-        requests[i].body.udiag_cookie[1] = (uint32_t)(ids[i]->cookie >> 32);
+        requests[i].body.udiag_ino = ids[i].inode;
+        requests[i].body.udiag_cookie[0] = (uint32_t)ids[i].cookie;
+        requests[i].body.udiag_cookie[1] = (uint32_t)(ids[i].cookie >> 32);
     }
     return netlink_ask(query->netlink, NETLINK_SOCK_DIAG, requests, count * sizeof *requests, take,
                        &reading, query->report);

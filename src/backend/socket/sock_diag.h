@@ -162,10 +162,10 @@ static inline void diag_tell_bound(struct socket_record *sock)
 int inet_diag_dump(const struct query *query, record_fn fn, void *arg);
 /* The sockets of these ids, at most SOCKETS_AT_ONCE; the table is of their protocol and no family.
  */
-int inet_diag_ask(const struct query *query, const struct socket_id *const ids[], size_t count,
+int inet_diag_ask(const struct query *query, const struct socket_id ids[], size_t count,
                   record_fn fn, void *arg);
 /* The same for unix sockets. */
-int unix_diag_ask(const struct query *query, const struct socket_id *const ids[], size_t count,
+int unix_diag_ask(const struct query *query, const struct socket_id ids[], size_t count,
                   record_fn fn, void *arg);
 void inet_diag_explain(const struct query *query, struct explanation *explanation);
 const char *inet_diag_remedy(const struct table *table);

@@ -34,42 +34,43 @@ static const struct table of_protocols[] = {
 
 /* --- Ids -------------------------------------------------------------------------------------- */
 
-void socket_id_take(struct socket_id *id, const struct record *record)
+static void take_id(struct row_id *row, const struct record *record)
 {
     const struct socket_record *sock = &record->socket;
-
-    *id = (struct socket_id){.local_port = sock->local.port,
-                             .remote_port = sock->remote.port,
-                             .interface = sock->interface,
-                             .inode = sock->inode ? (uint32_t)sock->inode : id->inode,
-                             .family = sock->family,
-                             .protocol = (uint8_t)sock->protocol,
-                             .state = sock->state,
-                             .cookie = record->identity};
-    memcpy(id->local, sock->local.address.bytes, sizeof id->local);
-    memcpy(id->remote, sock->remote.address.bytes, sizeof id->remote);
+    struct socket_id id = {.local_port = sock->local.port,
+                           .remote_port = sock->remote.port,
+                           .interface = sock->interface,
+                           .inode = sock->inode ? (uint32_t)sock->inode : socket_id_of(row).inode,
+                           .family = sock->family,
+                           .protocol = (uint8_t)sock->protocol,
+                           .state = sock->state,
+                           .cookie = record->identity};
+    memcpy(id.local, sock->local.address.bytes, sizeof id.local);
+    memcpy(id.remote, sock->remote.address.bytes, sizeof id.remote);
+    *row = socket_row_id(&id);
 }
 
-void socket_id_tell(const struct socket_id *id, struct record *record)
+static void tell_id(const struct row_id *row, struct record *record)
 {
+    const struct socket_id id = socket_id_of(row);
     struct socket_record *sock = &record->socket;
 
-    sock->inode = id->inode;
+    sock->inode = id.inode;
     record->has |= SOCKET_INODE;
     if (record->has & SOCKET_STATE)
         return;
     record->has |= SOCKET_STATE | SOCKET_COOKIE | SOCKET_INTERFACE |
-                   (id->family == AF_UNIX ? 0 : SOCKET_ADDRESSES);
-    record->identity = id->cookie;
-    sock->family = id->family;
-    sock->protocol = id->protocol;
-    sock->state = id->state;
-    sock->interface = id->interface;
-    sock->local = (struct endpoint){address_make(id->family, id->local), id->local_port};
-    sock->remote = (struct endpoint){address_make(id->family, id->remote), id->remote_port};
+                   (id.family == AF_UNIX ? 0 : SOCKET_ADDRESSES);
+    record->identity = id.cookie;
+    sock->family = id.family;
+    sock->protocol = id.protocol;
+    sock->state = id.state;
+    sock->interface = id.interface;
+    sock->local = (struct endpoint){address_make(id.family, id.local), id.local_port};
+    sock->remote = (struct endpoint){address_make(id.family, id.remote), id.remote_port};
 }
 
-bool socket_is_over(const struct record *record)
+static bool is_over(const struct record *record)
 {
     return record->socket.protocol == IPPROTO_TCP && record->socket.timer == TIMER_TIME_WAIT;
 }
@@ -99,12 +100,26 @@ static int take_end(const struct nlmsghdr *message, void *arg)
     return watch->fn(&record, watch->arg);
 }
 
-int socket_watch_create(struct socket_watch **made, unsigned kinds, const struct netlink_peer *peer)
+static void destroy(void *of)
+{
+    struct socket_watch *watch = of;
+
+    if (!watch)
+        return;
+    if (watch->events >= 0)
+        close(watch->events);
+    netlink_destroy(watch->netlink);
+    hash_table_finish(&watch->listeners);
+    free(watch);
+}
+
+static void *create(unsigned kinds, const struct netlink_peer *peer, int *error)
 {
     struct socket_watch *watch = calloc(1, sizeof *watch);
 
+    *error = -ENOMEM;
     if (!watch)
-        return -ENOMEM;
+        return NULL;
     watch->events = -1;
     watch->netlink = netlink_create(peer);
     watch->listening = (struct netlink_listening){.protocol = NETLINK_SOCK_DIAG,
@@ -119,61 +134,56 @@ int socket_watch_create(struct socket_watch **made, unsigned kinds, const struct
         watch->events = netlink_join(watch->netlink, &watch->listening);
     if (!result && watch->events < 0 && kinds && !peer)
         result = watch->events;
+    *error = result;
     if (!result)
-        *made = watch;
-    else
-        socket_watch_destroy(watch);
-    return result;
+        return watch;
+    destroy(watch);
+    return NULL;
 }
 
-void socket_watch_destroy(struct socket_watch *watch)
+static int descriptor(const void *of)
 {
-    if (!watch)
-        return;
-    if (watch->events >= 0)
-        close(watch->events);
-    netlink_destroy(watch->netlink);
-    hash_table_finish(&watch->listeners);
-    free(watch);
-}
+    const struct socket_watch *watch = of;
 
-int socket_watch_descriptor(const struct socket_watch *watch)
-{
     return watch->events;
 }
 
-bool socket_watch_asks(const struct socket_id *id)
+static bool asks(const struct row_id *row)
 {
+    const struct socket_id id = socket_id_of(row);
+
     for (size_t i = 0; i < COUNT(of_protocols); i++)
-        if (of_protocols[i].protocol == id->protocol)
+        if (of_protocols[i].protocol == id.protocol)
             return true;
     return false;
 }
 
 /* Groups are numbered from 1 on (linux/sock_diag.h). */
-bool socket_watch_tells(const struct socket_watch *watch, const struct socket_id *id)
+static bool tells(const void *of, const struct row_id *row)
 {
-    const bool ipv6 = id->family == AF_INET6;
+    const struct socket_watch *watch = of;
+    const struct socket_id id = socket_id_of(row);
+    const bool ipv6 = id.family == AF_INET6;
     unsigned group = 0;
 
-    if (id->protocol == IPPROTO_TCP)
+    if (id.protocol == IPPROTO_TCP)
         group = ipv6 ? SKNLGRP_INET6_TCP_DESTROY : SKNLGRP_INET_TCP_DESTROY;
-    else if (id->protocol == IPPROTO_UDP)
+    else if (id.protocol == IPPROTO_UDP)
         group = ipv6 ? SKNLGRP_INET6_UDP_DESTROY : SKNLGRP_INET_UDP_DESTROY;
     return watch->events >= 0 && group && watch->listening.groups >> (group - 1) & 1;
 }
 
 /* Asks for those of one protocol, so many at a time as fit. */
-static int ask(const struct query *query, const struct socket_id *const ids[], size_t count,
-               record_fn fn, void *arg)
+static int ask_of(const struct query *query, const struct row_id ids[], size_t count, record_fn fn,
+                  void *arg)
 {
-    const struct socket_id *some[SOCKETS_AT_ONCE];
+    struct socket_id some[SOCKETS_AT_ONCE];
     size_t chosen = 0;
     int result = 0;
 
     for (size_t i = 0; i <= count && result >= 0; i++) {
-        if (i < count && ids[i]->protocol == query->table->protocol)
-            some[chosen++] = ids[i];
+        if (i < count && (some[chosen] = socket_id_of(&ids[i])).protocol == query->table->protocol)
+            chosen++;
         if (chosen == COUNT(some) || (chosen && i == count)) {
             result = query->table->family == AF_UNIX ? unix_diag_ask(query, some, chosen, fn, arg)
                                                      : inet_diag_ask(query, some, chosen, fn, arg);
@@ -183,9 +193,10 @@ static int ask(const struct query *query, const struct socket_id *const ids[], s
     return result;
 }
 
-int socket_watch_ask(struct socket_watch *watch, const struct socket_id *const ids[], size_t count,
-                     uint64_t needs, record_fn fn, void *arg, struct report *report)
+static int ask(void *of, const struct row_id ids[], size_t count, uint64_t needs, record_fn fn,
+               void *arg, struct report *report)
 {
+    const struct socket_watch *watch = of;
     int result = 0;
 
     for (size_t i = 0; i < COUNT(of_protocols) && result >= 0; i++) {
@@ -195,26 +206,47 @@ int socket_watch_ask(struct socket_watch *watch, const struct socket_id *const i
                                     .netlink = watch->netlink,
                                     .report = report,
                                     .exclusive = true};
-        result = ask(&query, ids, count, fn, arg);
+        result = ask_of(&query, ids, count, fn, arg);
     }
     return result;
 }
 
-int socket_watch_listener(struct socket_watch *watch, const struct record *row)
+static int note_listener(void *of, const struct record *row)
 {
+    struct socket_watch *watch = of;
+
     return row->socket.state == TCP_LISTEN ? listeners_add(&watch->listeners, row) : 0;
 }
 
-void socket_watch_forget(struct socket_watch *watch)
+static void forget(void *of)
 {
+    struct socket_watch *watch = of;
+
     hash_table_finish(&watch->listeners);
 }
 
-int socket_watch_ended(struct socket_watch *watch, struct connects *connects, record_fn fn,
-                       void *arg, struct report *report)
+static int read_ended(void *of, struct connects *connects, record_fn fn, void *arg,
+                      struct report *report)
 {
+    struct socket_watch *watch = of;
+
     watch->connects = connects;
     watch->fn = fn;
     watch->arg = arg;
     return netlink_read_events(watch->netlink, watch->events, &watch->listening, report);
 }
+
+const struct row_watch_ops socket_watch = {
+    .create = create,
+    .destroy = destroy,
+    .descriptor = descriptor,
+    .take_id = take_id,
+    .tell_id = tell_id,
+    .is_over = is_over,
+    .asks = asks,
+    .tells = tells,
+    .ask = ask,
+    .note = note_listener,
+    .forget = forget,
+    .ended = read_ended,
+};

@@ -15,6 +15,7 @@
 #include "fastnet/namespace.h"
 #include "fastnet/netlink.h"
 #include "fastnet/report.h"
+#include "fastnet/socket_watch.h"
 #include "fastnet/text.h"
 
 enum { LEAST = 1000 /* bytes a second that are worth a line */, NETNS_TEXT = 120 };
@@ -178,14 +179,14 @@ static void read_table(struct header *header, const struct table *table, uint64_
 /* That of the device that it is bound to, or else of its local address. */
 static uint32_t interface_of(const struct header *header, const struct live_rates *of)
 {
-    const struct address local = address_make(of->id.family, of->id.local);
+    const struct socket_id id = socket_id_of(&of->id);
+    const struct address local = address_make(id.family, id.local);
     const struct address_of key = {address_unmapped(&local), of->netns, 0};
     const struct address_of *found =
-        of->id.interface ? NULL
-                         : hash_table_find(&header->addresses, hash_of_address(&key), is_address,
-                                           &key);
+        id.interface ? NULL
+                     : hash_table_find(&header->addresses, hash_of_address(&key), is_address, &key);
 
-    return found ? found->index : of->id.interface;
+    return found ? found->index : id.interface;
 }
 
 /* The first two rates are the bytes that were sent, with those sent again, and received. */

@@ -13,6 +13,7 @@
 #include "fastnet/kernel_info.h"
 #include "fastnet/live.h"
 #include "fastnet/lookup.h"
+#include "fastnet/socket_watch.h"
 #include "format/fields/fields.h"
 #include "format/socket/family_fields.h"
 #include "format/socket/info_fields.h"
@@ -816,6 +817,7 @@ static const struct lasting lasting = {
     .state = offsetof(struct record, socket.state),
     .over = TCP_TIME_WAIT,
     .idle = "idle",
+    .watch = &socket_watch,
 };
 
 const struct kind kind_socket = {
