@@ -43,7 +43,7 @@ struct record {
     uint64_t elapsed;
     /*
      * How many it stands for, which are alike in the fields that it has, to be counted: sockets of
-     * a state, packets of a drop. 0: one, as nearly all records do.
+     * a state, packets of a drop. 0: one, as nearly all records do. NO_ROWS: none any more.
      */
     uint64_t rows;
     uint64_t visit; /* the engine's number of the namespace that it was read in; 0: the only one */
@@ -67,10 +67,12 @@ struct record {
     };
 };
 
+#define NO_ROWS UINT64_MAX
+
 /* The number of rows that the record stands for. */
 static inline uint64_t record_rows(const struct record *record)
 {
-    return record->rows ? record->rows : 1;
+    return record->rows == NO_ROWS ? 0 : record->rows ? record->rows : 1;
 }
 
 /* Empties what stands in front of the kind's member, for decoders that fill all of that. */

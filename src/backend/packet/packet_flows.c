@@ -284,7 +284,7 @@ void packet_flow_tell(const struct flow *flow, uint64_t origin, struct record *r
 
     record_begin(record, &kind_traffic, sizeof *traffic);
     record->has = key->has | (flow->has_tcp ? TRAFFIC_TCP : 0);
-    record->rows = flow->packets;
+    record->rows = flow->packets ? flow->packets : NO_ROWS;
     if (is_ip) {
         traffic->src = address_make(key->family, key->src);
         traffic->dst = address_make(key->family, key->dst);

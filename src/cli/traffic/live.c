@@ -237,7 +237,7 @@ static const struct screen_ops screen_ops = {
     .bottom = "? help  / filter  < > sort  r reverse  g group  space pause  q quit",
     .keys = {&keys_of_order, &own_keys, &keys_of_place, &keys_of_end},
     .notes = "\n"
-             "A flow without packets has a - before it, for 3 seconds.\n"
+             "A flow without packets, or a group of such, has a - before it, for 3 seconds.\n"
              "Packets still count during a pause.\n"
              "Payload is not looked at.\n",
     .begin = begin,
@@ -250,11 +250,13 @@ static const struct screen_ops screen_ops = {
     .show_chosen = show_chosen,
 };
 
-/* Flows without packets are marked as ended. */
+/* Flows without packets are marked as ended, and groups of only such ones. */
 static struct value value_of_event(const struct cell *cell)
 {
     const struct record *record = cell->record;
-    const bool ended = record->kind == &kind_traffic && !record->traffic.frames;
+    const bool ended = record->kind == &kind_traffic
+                           ? !record->traffic.frames
+                           : record->kind == &kind_count && !record->count.count;
 
     return (struct value){.type = VALUE_TEXT, .text = as_text(ended ? "closed" : "")};
 }
