@@ -38,6 +38,8 @@ int run_emit(struct run *run, struct sink *sink, const struct record *record)
 /* Returns 1 if the row is a repeat, 0 if not, -ENOMEM if it cannot be remembered. */
 static int is_listed(const struct lane *lane, const struct record *record)
 {
+    if (lane->run->listing->live)
+        return 0; /* what goes on is found among what is remembered */
     if (!record->identity)
         return lane->run->second_pass;
     return seen_before(lane->seen, record->identity);

@@ -495,6 +495,48 @@ static void a_listing_adds_to_rows_and_decides_which_stay(void **state)
     delta_destroy(delta);
 }
 
+/* Whatever came behind a row the time before. */
+static void a_row_is_found_in_any_order(void **state)
+{
+    static const char *const orders[] = {"abcd", "abcd", "dcba", "bd", "db", "abdc"};
+    struct delta *delta = delta_create((struct needs){.fields = UINT64_MAX});
+    const char *before = "";
+
+    for (size_t i = 0; i < COUNT(orders); i++) {
+        delta_start(delta);
+        for (const char *name = orders[i]; *name; name++) {
+            const struct record change =
+                take(delta, (const char[]){*name, 0}, (uint64_t)*name * 100 + i);
+            const bool is_known = strchr(before, *name) != NULL;
+            assert_int_equal(change.before != NULL, is_known);
+            if (is_known)
+                assert_int_equal(change.before->interface.counters[RX_PACKETS],
+                                 (uint64_t)*name * 100 + i - 1);
+        }
+        before = orders[i];
+        wait(1);
+    }
+    delta_destroy(delta);
+    (void)state;
+}
+
+/* A dump that meets a row twice must not make its rate one of the time between the two. */
+static void a_row_that_was_just_seen_counts_as_unchanged(void **state)
+{
+    struct delta *delta = delta_create((struct needs){.fields = UINT64_MAX});
+
+    delta_wait(delta, 1000000000);
+    delta_start(delta);
+    for (uint64_t packets = 100; packets < 103; packets++) {
+        assert_null(take(delta, "a", packets).before);
+        assert_int_equal(delta_waits(delta), packets > 100);
+        assert_int_equal(delta_last(delta)->before[0], 100);
+    }
+    assert_int_equal(delta_count(delta), 1);
+    delta_destroy(delta);
+    (void)state;
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -515,6 +557,8 @@ int main(void)
         cmocka_unit_test(without_a_row_before_only_the_counters_are_unknown),
         cmocka_unit_test(rows_of_earlier_runs_are_forgotten),
         cmocka_unit_test(a_listing_adds_to_rows_and_decides_which_stay),
+        cmocka_unit_test(a_row_is_found_in_any_order),
+        cmocka_unit_test(a_row_that_was_just_seen_counts_as_unchanged),
     };
 
     return cmocka_run_group_tests_name("delta", tests, NULL, NULL);
