@@ -655,6 +655,7 @@ int live_look(struct live *live, struct report *report)
     lost = error < 0 ? error : live_read_ends(live, report);
     error = lost < 0 ? lost : drop_missing(live, report);
     live->first = false;
+    netlink_spare(live->engine->netlink); /* only the first is waited for */
     live->looked = now_of(live);
     if (live->stream) /* a screen has its first frame before */
         (void)note_connects(live);

@@ -35,6 +35,7 @@ struct channel {
 struct netlink {
     const struct netlink_peer *peer; /* NULL: the kernel */
     uint32_t sequence;
+    bool spares;                        /* processor time: no thread receives ahead */
     struct channel channels[PROTOCOLS]; /* by netlink protocol */
     char buffer[DATAGRAM_SIZE];
 };
@@ -67,9 +68,15 @@ struct netlink *netlink_create(const struct netlink_peer *peer)
         return NULL;
     netlink->peer = peer;
     netlink->sequence = 0;
+    netlink->spares = false;
     for (size_t i = 0; i < PROTOCOLS; i++)
         netlink->channels[i] = (struct channel){.fd = -1, .port = 1};
     return netlink;
+}
+
+void netlink_spare(struct netlink *netlink)
+{
+    netlink->spares = true;
 }
 
 static void channel_close(struct channel *channel)
@@ -313,7 +320,7 @@ static bool needs_rights(const struct dump *dump)
 /* On one processor it would only cost its start. */
 static void start_ahead(struct dump *dump)
 {
-    if (thread_processors() == 1)
+    if (dump->netlink->spares || thread_processors() == 1)
         return;
     if (needs_rights(dump))
         raise_for(dump->protocol);
