@@ -320,24 +320,32 @@ static void put_order(FILE *stream, const struct live_view *view)
                 comma, sign, sign);
 }
 
-/* A listing alone has no rates: those of -c show the same from the second one on. */
+/*
+ * A listing alone has no rates: those of -c show the same from the second one on. What happens to
+ * rows, and how old they are, only the stream tells.
+ */
 static int show_command(struct screen_state *state, int key)
 {
     const struct top *top = of(state)->top;
+    const bool happens =
+        predicate_needs(top->command->listing.where).fields & (SOCKET_EVENT | SOCKET_AGE);
     FILE *stream = fmemopen(state->message, sizeof state->message - 1, "w");
 
     (void)key;
     if (!stream)
         return 0;
     state->is_problem = false;
-    fputs("fastnet s", stream);
+    fprintf(stream, "fastnet %s", happens ? "top" : "s");
     common_put_letters(stream, top->common.grammar->tables[0], 0, &top->common);
     common_put_filters(stream, &top->common);
     if (*state->filter)
         text_put_word(stream, " --where=", state->filter);
-    fprintf(stream, " -c %g --delta%s%s", top->interval_ms / 1000.0,
-            top->no_bytes ? " --no-bytes" : "", top->view.idle ? "" : " --nonzero");
-    if (top->view.folded && top->view.group) {
+    fprintf(stream, " -c %g%s%s%s", top->interval_ms / 1000.0, happens ? " --ndjson" : " --delta",
+            top->no_bytes ? " --no-bytes" : "", top->view.idle || happens ? "" : " --nonzero");
+    if (happens) {
+        if (top->common.columns)
+            text_put_word(stream, " --columns=", top->common.columns);
+    } else if (top->view.folded && top->view.group) {
         fprintf(stream, " --count-by=%s --sum=bytes_sent_per_second,bytes_received_per_second",
                 top->view.group->name);
     } else {
