@@ -56,6 +56,8 @@ extern const struct table table_tcp_states;
 
 /* Sockets of TCP and UDP that are destroyed. */
 extern const struct table table_socket_events;
+/* The bit of query_events.kinds of such sockets; 0: no ends of them are told. */
+unsigned socket_end_kind(uint8_t family, uint16_t protocol);
 
 /* Connection tracking. Tables of one row find it by the tuple in query.key. */
 extern const struct table table_flows, table_flows_zeroed, table_flows_dying,

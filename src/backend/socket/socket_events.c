@@ -34,6 +34,18 @@ const struct table table_socket_events = {
 static const struct table of_tcp = {.kind = &kind_socket, .protocol = IPPROTO_TCP},
                           of_udp = {.kind = &kind_socket, .protocol = IPPROTO_UDP};
 
+/* Groups are numbered from 1 on (linux/sock_diag.h). */
+unsigned socket_end_kind(uint8_t family, uint16_t protocol)
+{
+    const bool ipv6 = family == AF_INET6;
+
+    if (protocol == IPPROTO_TCP)
+        return 1u << ((ipv6 ? SKNLGRP_INET6_TCP_DESTROY : SKNLGRP_INET_TCP_DESTROY) - 1);
+    if (protocol == IPPROTO_UDP)
+        return 1u << ((ipv6 ? SKNLGRP_INET6_UDP_DESTROY : SKNLGRP_INET_UDP_DESTROY) - 1);
+    return 0;
+}
+
 #define FIELDS_REMEMBERED (SOCKET_UID | SOCKET_INODE | SOCKET_CGROUP)
 /* Of owners, too, where the inode is not known. */
 #define FIELDS_ORIGIN (SOCKET_INODE | SOCKET_ORIGIN | SOCKET_AGE)
@@ -99,11 +111,11 @@ static int remember(const struct record *record, void *arg)
 }
 
 /* Lists the sockets of two groups of events: of IPv4 and of IPv6. */
-static int list(struct reading *reading, unsigned ipv4, unsigned ipv6, const struct table *table,
-                const struct table *table6)
+static int list(struct reading *reading, const struct table *table, const struct table *table6)
 {
     const unsigned kinds = reading->query->events->kinds;
-    const bool wants[] = {kinds >> (ipv4 - 1) & 1, kinds >> (ipv6 - 1) & 1};
+    const bool wants[] = {kinds & socket_end_kind(AF_INET, table->protocol),
+                          kinds & socket_end_kind(AF_INET6, table->protocol)};
     const bool both = wants[0] && wants[1] && table->joint;
     const struct table *const tables[] = {both ? table->joint : table, table6};
     struct report report = {.partial = false};
@@ -139,11 +151,9 @@ static void look(struct reading *reading)
     hash_table_finish(&reading->listeners);
     reading->looked = begun;
     reading->appeared = false;
-    result =
-        list(reading, SKNLGRP_INET_TCP_DESTROY, SKNLGRP_INET6_TCP_DESTROY, &table_tcp, &table_tcp6);
+    result = list(reading, &table_tcp, &table_tcp6);
     if (result >= 0)
-        result = list(reading, SKNLGRP_INET_UDP_DESTROY, SKNLGRP_INET6_UDP_DESTROY, &table_udp,
-                      &table_udp6);
+        result = list(reading, &table_udp, &table_udp6);
     if (result < 0 && !reading->failed)
         report_note(reading->query->report, "%s: users and owners are unknown: %s",
                     reading->query->table->name, strerror(-result));

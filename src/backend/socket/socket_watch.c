@@ -9,7 +9,6 @@
 
 #include <errno.h>
 #include <linux/netlink.h>
-#include <linux/sock_diag.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <stdlib.h>
@@ -158,19 +157,12 @@ static bool asks(const struct row_id *row)
     return false;
 }
 
-/* Groups are numbered from 1 on (linux/sock_diag.h). */
 static bool tells(const void *of, const struct row_id *row)
 {
     const struct socket_watch *watch = of;
     const struct socket_id id = socket_id_of(row);
-    const bool ipv6 = id.family == AF_INET6;
-    unsigned group = 0;
 
-    if (id.protocol == IPPROTO_TCP)
-        group = ipv6 ? SKNLGRP_INET6_TCP_DESTROY : SKNLGRP_INET_TCP_DESTROY;
-    else if (id.protocol == IPPROTO_UDP)
-        group = ipv6 ? SKNLGRP_INET6_UDP_DESTROY : SKNLGRP_INET_UDP_DESTROY;
-    return watch->events >= 0 && group && watch->listening.groups >> (group - 1) & 1;
+    return watch->events >= 0 && watch->listening.groups & socket_end_kind(id.family, id.protocol);
 }
 
 /* Asks for those of one protocol, so many at a time as fit. */

@@ -6,7 +6,6 @@
 #include "cli/top/top.h"
 
 #include <errno.h>
-#include <linux/sock_diag.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -96,19 +95,11 @@ static int take_option(const struct option *option, const char *argument, void *
 /* Which ends of the tables' sockets the kernel tells. */
 static unsigned kinds_of(const struct listing *listing)
 {
-    static const struct {
-        const struct table *table;
-        unsigned group;
-    } told[] = {{&table_tcp, SKNLGRP_INET_TCP_DESTROY},
-                {&table_tcp6, SKNLGRP_INET6_TCP_DESTROY},
-                {&table_udp, SKNLGRP_INET_UDP_DESTROY},
-                {&table_udp6, SKNLGRP_INET6_UDP_DESTROY}};
     unsigned kinds = 0;
 
     for (size_t i = 0; i < listing->table_count; i++)
-        for (size_t j = 0; j < COUNT(told); j++)
-            if (listing->tables[i].table == told[j].table)
-                kinds |= 1u << (told[j].group - 1);
+        kinds |=
+            socket_end_kind(listing->tables[i].table->family, listing->tables[i].table->protocol);
     return kinds;
 }
 
