@@ -23,7 +23,7 @@ SANITIZE   ?=
 TESTS      ?=
 # How many of them run side by side, and how many compilers before them.
 JOBS       ?= $(shell nproc)
-# How long each fuzz target runs (60, for coverage 12), and each mutator (as long, but 20 at least);
+# How long each fuzz target runs (60, for coverage 3), and each mutator (as long, but 20 at least);
 # and the percentage of lines that fuzzing must reach.
 FUZZ_SECONDS   ?=
 MUTATE_SECONDS ?= $(shell s=$(or $(FUZZ_SECONDS),60); echo $$((s > 20 ? s : 20)))
@@ -294,10 +294,10 @@ fuzz-targets: ## ... without mutating; what is found goes to build/fuzz/corpus
 	@$(MAKE) $(call fuzzed,fuzz,,60,0)
 
 # What it tries is the same each time: what a change broke is found, and only that.
-fuzz-coverage: ## lines that the fuzz targets reach (FUZZ_SECONDS=12; fails below COVERAGE_MIN=79)
+fuzz-coverage: ## lines that the fuzz targets reach (FUZZ_SECONDS=3; fails below COVERAGE_MIN=79)
 	@rm -rf $(BUILD)/coverage/corpus $(BUILD)/coverage/profiles
 	@LLVM_PROFILE_FILE=$(BUILD)/coverage/profiles/%p.profraw \
-		$(MAKE) $(call fuzzed,coverage,-fprofile-instr-generate -fcoverage-mapping,12,1)
+		$(MAKE) $(call fuzzed,coverage,-fprofile-instr-generate -fcoverage-mapping,3,1)
 	@tests/fuzz/coverage $(BUILD)/coverage $(COVERAGE_MIN)
 
 fuzz-run: $(patsubst $(BUILD)/tests/fuzz/fuzz_%,fuzz-run-%,$(FUZZ_TARGETS))
