@@ -247,6 +247,8 @@ static int take_socket(struct counts *counts, const struct record *record)
 {
     const struct socket_record *socket = &record->socket;
 
+    if (socket->memory.length <= SK_MEMINFO_DROPS * sizeof(uint32_t))
+        return 0; /* Linux before 4.6 does not tell them */
     return add(counts,
                (struct amount){.value = socket_memory(record, SK_MEMINFO_DROPS),
                                .of = record->identity,
@@ -264,7 +266,8 @@ static int take_row(const struct record *record, void *arg)
         return take_counter(counts, &record->counter);
     if (record->kind == &kind_interface && record->has & INTERFACE_INDEX)
         return take_interface(counts, &record->interface);
-    return record->kind == &kind_socket ? take_socket(counts, record) : 0;
+    return record->kind == &kind_socket && record->has & SOCKET_MEMORY ? take_socket(counts, record)
+                                                                       : 0;
 }
 
 /* Tables that are read together. What is missing of them is not told. */
