@@ -5,7 +5,6 @@
 #include <linux/if_addr.h>
 #include <linux/neighbour.h>
 #include <linux/netfilter/nfnetlink_conntrack.h>
-#include <linux/sock_diag.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <stdio.h>
@@ -330,8 +329,8 @@ static int list(const struct source *source, struct reading *reading, const stru
     const uint64_t only_told = source->reads == READS_TCP ? SOCKET_TCP_INFO : 0;
     const struct query_events events = {.stop = stop,
                                         .buffer_size = 1 << 20,
-                                        .kinds = 1u << (SKNLGRP_INET_TCP_DESTROY - 1) |
-                                                 1u << (SKNLGRP_INET6_TCP_DESTROY - 1)};
+                                        .kinds = socket_end_kind(AF_INET, IPPROTO_TCP) |
+                                                 socket_end_kind(AF_INET6, IPPROTO_TCP)};
     struct gathering gathering = {
         reading, before && (before->read & ~before->cut & source->reads) ? before : NULL};
     struct predicate_tree where = {.count = 0};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* fastnet closed: connections as they end, with what they carried and whose they were. */
-#include <linux/sock_diag.h>
+#include <netinet/in.h>
 
 #include "cli/command.h"
 #include "cli/personality.h"
@@ -62,16 +62,17 @@ const struct grammar closed_grammar = {
 static unsigned kinds_of(const struct closed_command *command)
 {
     const bool either = command->inet == command->inet6;
-    const bool wanted[] = {either || command->inet, either || command->inet6};
-    const bool tcp = command->tcp || !command->udp;
     unsigned kinds = 0;
 
-    if (wanted[0])
-        kinds |= (tcp ? 1U << (SKNLGRP_INET_TCP_DESTROY - 1) : 0) |
-                 (command->udp ? 1U << (SKNLGRP_INET_UDP_DESTROY - 1) : 0);
-    if (wanted[1])
-        kinds |= (tcp ? 1U << (SKNLGRP_INET6_TCP_DESTROY - 1) : 0) |
-                 (command->udp ? 1U << (SKNLGRP_INET6_UDP_DESTROY - 1) : 0);
+    for (size_t i = 0; i < 2; i++) {
+        const uint8_t family = i ? AF_INET6 : AF_INET;
+        if (!either && !(i ? command->inet6 : command->inet))
+            continue;
+        if (command->tcp || !command->udp)
+            kinds |= socket_end_kind(family, IPPROTO_TCP);
+        if (command->udp)
+            kinds |= socket_end_kind(family, IPPROTO_UDP);
+    }
     return kinds;
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/ss/ss.h"
 
-#include <linux/sock_diag.h>
+#include <netinet/in.h>
 #include <sys/socket.h>
 
 #include "cli/stream.h"
@@ -12,20 +12,19 @@ static unsigned kinds_of(const struct ss_selection *selection)
 {
     static const struct {
         enum ss_table table;
-        uint8_t family;
-        unsigned group;
-    } groups[] = {
-        {SS_TCP, AF_INET, SKNLGRP_INET_TCP_DESTROY},
-        {SS_UDP, AF_INET, SKNLGRP_INET_UDP_DESTROY},
-        {SS_TCP, AF_INET6, SKNLGRP_INET6_TCP_DESTROY},
-        {SS_UDP, AF_INET6, SKNLGRP_INET6_UDP_DESTROY},
+        uint8_t family, protocol;
+    } told[] = {
+        {SS_TCP, AF_INET, IPPROTO_TCP},
+        {SS_UDP, AF_INET, IPPROTO_UDP},
+        {SS_TCP, AF_INET6, IPPROTO_TCP},
+        {SS_UDP, AF_INET6, IPPROTO_UDP},
     };
     unsigned kinds = 0;
 
-    for (size_t i = 0; i < COUNT(groups); i++)
-        if (ss_selects(selection, UINT32_C(1) << groups[i].table) &&
-            selection->families & ss_family(groups[i].family))
-            kinds |= 1u << (groups[i].group - 1);
+    for (size_t i = 0; i < COUNT(told); i++)
+        if (ss_selects(selection, UINT32_C(1) << told[i].table) &&
+            selection->families & ss_family(told[i].family))
+            kinds |= socket_end_kind(told[i].family, told[i].protocol);
     return kinds;
 }
 
