@@ -156,9 +156,10 @@ static int set_filter(struct screen_state *state)
     return state->ops->filter(state);
 }
 
+/* Bytes of UTF-8 are typed as they come, and a character goes as a whole. */
 static int type_key(struct screen_state *state, int key)
 {
-    const size_t length = strlen(state->typed);
+    size_t length = strlen(state->typed);
 
     *state->message = '\0';
     if (key == KEY_ENTER) {
@@ -169,10 +170,14 @@ static int type_key(struct screen_state *state, int key)
     }
     if (key == KEY_ESCAPE)
         state->typing = false;
-    else if (key == KEY_BACKSPACE && length)
-        state->typed[length - 1] = '\0';
-    else if (key >= ' ' && key < KEY_BACKSPACE && length < FILTER_MAX)
+    else if (key >= ' ' && key < KEY_UP && key != KEY_BACKSPACE && length < FILTER_MAX)
         snprintf(state->typed + length, 2, "%c", key);
+    while (key == KEY_BACKSPACE && length--) {
+        const unsigned char byte = (unsigned char)state->typed[length];
+        state->typed[length] = '\0';
+        if ((byte & 0xc0) != 0x80)
+            break;
+    }
     return 0;
 }
 

@@ -393,20 +393,22 @@ static void fit_all(struct screen *screen)
 static void put_last(struct screen *screen, enum screen_style style, const char *text)
 {
     const size_t width = screen->width, height = screen->height;
-    size_t length = strlen(text), bytes, column = 0;
+    size_t length = strlen(text), fits;
     size_t lines =
         style != SCREEN_DIM && width ? (text_width(text, length) + width - 1) / width : 1;
 
     lines = lines < height ? lines : height;
-    for (size_t line = height - lines; length; text += bytes, length -= bytes) {
-        bytes = bytes_of(text, length);
-        if (column + text_width(text, bytes) > width) {
-            column = 0;
-            line++;
+    for (size_t line = height - lines; length; line++, text += fits, length -= fits) {
+        size_t column = 0;
+        for (size_t bytes = fits = 0; fits < length; fits += bytes) {
+            bytes = bytes_of(text + fits, length - fits);
+            column += text_width(text + fits, bytes);
+            if (column > width && fits)
+                break;
         }
-        if (!column && line < height)
+        if (line < height)
             memset(spot_at(screen, screen->now, line, 0), 0, width * sizeof *screen->now);
-        column = draw(screen, line, column, SIZE_MAX, text, bytes, style_of(screen, style));
+        draw(screen, line, 0, SIZE_MAX, text, fits, style_of(screen, style));
     }
 }
 
