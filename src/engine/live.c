@@ -189,11 +189,16 @@ int live_mark(struct live *live, struct record *change, uint64_t netns)
         to->since = now_of(live);
         to->flags = IS_KNOWN | (waits ? HAS_ENDED : live->first ? 0 : IS_NEW);
         event = to->flags & IS_NEW ? LIVE_OPENED : 0;
-    } else if (delta_waits(live->engine->delta)) {
-        move_as_before(live, change, to);
-    } else if (take_moves(live, to, change) || to->state != state_of(live, change)) {
-        to->active = now_of(live);
-        event = LIVE_CHANGED;
+    } else {
+        bool moved = to->state != state_of(live, change);
+        if (delta_waits(live->engine->delta)) /* its state may be another already */
+            move_as_before(live, change, to);
+        else
+            moved |= take_moves(live, to, change);
+        if (moved) {
+            to->active = now_of(live);
+            event = LIVE_CHANGED;
+        }
     }
     live_take_age(live, to, now_of(live), change);
     if (live->places[live->here].watch &&

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: MIT */
+/* Sockets that are looked at again and again. */
+#include <linux/inet_diag.h>
+#include <linux/sock_diag.h>
+#include <netinet/tcp.h>
+
+#include "fastnet/array.h"
+#include "fastnet/clock.h"
+#include "fastnet/live.h"
+#include "fastnet/report.h"
+#include "fastnet/sink.h"
+#include "fastnet/writer.h"
+#include "kit.h"
+#include "peer.h"
+
+/* The states of rows that changed, one behind the other. */
+static struct {
+    uint8_t states[4];
+    size_t count;
+} seen;
+
+static void take_told(struct sink *sink, const struct record *record)
+{
+    (void)sink;
+    assert_int_equal(record->socket.event, LIVE_CHANGED);
+    assert_in_range(seen.count, 0, COUNT(seen.states) - 1);
+    seen.states[seen.count++] = record->socket.state;
+}
+
+/* Its counters count as unchanged, but nobody tells the new state later. */
+static void a_state_that_changes_within_a_dump_is_told(void **state)
+{
+    static const struct sink_ops ops = {.row = take_told};
+    const struct listing_table table = {.table = &table_tcp};
+    struct listing listing = {.tables = &table,
+                              .table_count = 1,
+                              .needs.fields = SOCKET_ADDRESSES | SOCKET_STATE,
+                              .proc_root = "/nonexistent",
+                              .backend = BACKEND_NETLINK};
+    struct writer writer = {.error = 0};
+    struct sink stream = {.ops = &ops, .writer = &writer};
+    struct report report = {.partial = false};
+    struct inet_diag_msg later = tcp_message(80, 7);
+    struct wire wire = {.length = 0};
+    struct peer peer;
+    int error;
+
+    (void)state;
+    later.idiag_state = TCP_CLOSE_WAIT;
+    peer_init(&peer);
+    peer.replays = true;
+    wire_tcp(&wire, NLM_F_MULTI, 0, 80, 7);
+    wire_message(&wire, SOCK_DIAG_BY_FAMILY, NLM_F_MULTI, 0);
+    wire_put(&wire, &later, sizeof later);
+    wire_done(&wire, NLM_F_MULTI, 0, 0);
+    peer_add_wire(&peer, &wire);
+
+    struct engine *engine = engine_create(netlink_create(&peer.netlink));
+    struct live *live = live_create(engine, &listing, &stream, 0, &error);
+    assert_non_null(live);
+    live_choose(live, &(struct live_view){.interval = CLOCK_SECOND});
+    assert_int_equal(live_look(live, &report), 0);
+    assert_int_equal(seen.count, 1);
+    assert_int_equal(seen.states[0], TCP_CLOSE_WAIT);
+    live_destroy(live);
+    engine_destroy(engine);
+    peer_finish(&peer);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_state_that_changes_within_a_dump_is_told),
+    };
+
+    return cmocka_run_group_tests_name("live", tests, NULL, NULL);
+}
