@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/socket.h>
 
+#include "fastnet/array.h"
 #include "fastnet/hash.h"
 #include "fastnet/record/traffic.h"
 
@@ -33,7 +34,8 @@ struct packet_flows *packet_flows_create(size_t capacity)
     if (!flows)
         return NULL;
     hash_secret(secret);
-    flows->secret = secret[0] ^ secret[1];
+    for (size_t i = 0; i < COUNT(flows->secrets); i++)
+        flows->secrets[i] = hash_word(secret[i % 2], i);
     flows->capacity = capacity;
     flows->flows = calloc(capacity, sizeof *flows->flows);
     flows->slots = calloc(2 * capacity, sizeof *flows->slots);
@@ -69,29 +71,38 @@ void packet_flows_reset(struct packet_flows *flows)
 
 /* --- To find them ----------------------------------------------------------------------------- */
 
-static inline uint64_t hash_addresses(const struct packet_flows *flows, const struct flow_key *key)
+/* Of two words of a key. */
+static inline uint64_t hash_pair(const struct packet_flows *flows, const struct flow_key *key,
+                                 size_t first, size_t second)
 {
-    uint64_t hash = flows->secret + ((uint64_t)key->interface << 8) + key->family;
+    uint32_t a, b;
 
-    if (key->family == AF_INET) { /* the other bytes are 0 */
-        uint32_t ends[2];
-        memcpy(&ends[0], key->src, sizeof ends[0]);
-        memcpy(&ends[1], key->dst, sizeof ends[1]);
-        return hash_word(hash, (uint64_t)ends[0] << 32 | ends[1]);
-    }
-    hash = hash_bytes(hash, key->src, sizeof key->src);
-    return hash_bytes(hash, key->dst, sizeof key->dst);
+    memcpy(&a, (const uint8_t *)key + sizeof a * first, sizeof a);
+    memcpy(&b, (const uint8_t *)key + sizeof b * second, sizeof b);
+    return (flows->secrets[first] + a) * (flows->secrets[second] + b);
 }
 
-/* Where the flow with this key is or, free, where it belongs. Half of the slots are free. */
+static inline uint64_t hash_addresses(const struct packet_flows *flows, const struct flow_key *key)
+{
+    uint64_t hash = hash_pair(flows, key, 0, 4) + key->interface * flows->secrets[10];
+
+    for (size_t i = 1; i < 4 && key->family != AF_INET; i++) /* the other bytes are 0 */
+        hash += hash_pair(flows, key, i, 4 + i);
+    return hash;
+}
+
+/*
+ * Where the flow with this key is or, free, where it belongs. Half of the slots are free. Sums of
+ * such pairs are strongly universal (Lemire and Kaser, Strongly universal string hashing is fast),
+ * but leave numbers in a row side by side: they are mixed once more.
+ */
 static inline size_t first_slot(const struct packet_flows *flows, const struct flow_key *key)
 {
-    const uint64_t rest = (uint64_t)key->sport << 48 | (uint64_t)key->dport << 32 |
-                          (uint32_t)key->protocol << 16 | key->vlan;
-    uint64_t hash = hash_word(hash_addresses(flows, key), rest);
+    uint64_t hash = hash_addresses(flows, key) + hash_pair(flows, key, 8, 9);
 
     if (key->has & TRAFFIC_LLADDRS)
-        hash = hash_bytes(hash, key->src_lladdr, 2 * sizeof key->src_lladdr);
+        hash += hash_pair(flows, key, 11, 12) + hash_pair(flows, key, 13, 14);
+    hash = (hash ^ hash >> 32) * UINT64_C(0xff51afd7ed558ccd);
     return (size_t)((hash >> 32) * (2 * flows->capacity) >> 32);
 }
 

@@ -37,8 +37,8 @@ struct packet_flows {
     size_t count, capacity;
     uint32_t *slots; /* two for each flow; 1 + its index, 0: free */
     struct fragment_memory *fragments;
-    uint64_t secret;
-    struct flow_totals made_room; /* what is not among the flows any more */
+    uint64_t secrets[sizeof(struct flow_key) / 4]; /* one for each 32 bits of a key */
+    struct flow_totals made_room;                  /* what is not among the flows any more */
 };
 
 /* capacity: at least 1, below 2^31. Returns NULL when memory is short. */
