@@ -137,6 +137,33 @@ static bool take_ipv6(struct packet *packet, struct rest *rest)
     return true;
 }
 
+/* UDP and TCP in IPv4, whole and without options: the same as below, but in half of the steps. */
+static bool take_usual(struct packet *packet, const uint8_t *network, size_t captured)
+{
+    enum { SIZE = sizeof(struct iphdr) };
+    const uint8_t protocol =
+        captured > SIZE + TCP_FLAGS ? network[offsetof(struct iphdr, protocol)] : 0;
+    const uint8_t *header = network + SIZE;
+
+    if ((protocol != IPPROTO_UDP && protocol != IPPROTO_TCP) || network[0] != 0x45 ||
+        read16(network + offsetof(struct iphdr, frag_off)) & (IP_MF | IP_OFFMASK))
+        return false;
+    take_addresses(packet, AF_INET, network + offsetof(struct iphdr, saddr),
+                   network + offsetof(struct iphdr, daddr), sizeof(struct in_addr));
+    packet->key.has = TRAFFIC_ADDRESSES | TRAFFIC_PORTS;
+    packet->key.protocol = protocol;
+    packet->key.sport = read16(header);
+    packet->key.dport = read16(header + 2);
+    packet->fragment_id = read16(network + offsetof(struct iphdr, id));
+    packet->payload = SIZE + sizeof(struct udphdr);
+    if (protocol == IPPROTO_TCP) {
+        packet->tcp_flags = header[TCP_FLAGS];
+        packet->has_tcp = true;
+        packet->payload = SIZE + 4U * (header[TCP_FLAGS - 1] >> 4);
+    }
+    return true;
+}
+
 void packet_parse(struct packet *packet, const uint8_t *network, size_t captured,
                   uint16_t ethertype)
 {
@@ -145,6 +172,8 @@ void packet_parse(struct packet *packet, const uint8_t *network, size_t captured
     bool known = false;
 
     memset(packet, 0, sizeof *packet);
+    if (ethertype == ETH_P_IP && take_usual(packet, network, captured))
+        return;
     while (is_tag(ethertype) && (tag = next(&rest, TAG_SIZE))) {
         if (!(packet->key.has & TRAFFIC_VLAN))
             packet_tag(packet, read16(tag));
