@@ -185,6 +185,8 @@ int live_mark(struct live *live, struct record *change, uint64_t netns)
         return -ENOMEM;
     live->places[live->here].run = delta_run(live->engine->delta);
     to = live_row_of(live, row);
+    if (to->flags & IS_TOLD && !waits) /* it was there all the same */
+        to->flags = 0;
     if (!(to->flags & IS_KNOWN)) {
         to->since = now_of(live);
         to->flags = IS_KNOWN | (waits ? HAS_ENDED : live->first ? 0 : IS_NEW);
@@ -515,6 +517,8 @@ static int take_end(const struct record *record, void *arg)
 
     byte_counts_take(live->listing->byte_counts, &end);
     change = end;
+    if (of && of->flags & IS_TOLD)
+        return 0;
     if (of) {
         const struct row_id id = live_id_of(live, row);
         live->watch->tell_id(&id, &end);
@@ -588,23 +592,34 @@ struct record live_memory_of(const struct live *live, struct remembered *row)
     return record;
 }
 
-/* Whether the last look but one saw it, and the kernel tells its end, with its last counters. */
-static bool is_awaited(const struct live *live, struct remembered *row)
+/* Whether the kernel tells the row's end. */
+static bool end_comes(const struct live *live, struct remembered *row)
 {
     const struct live_place *place = &live->places[row->place];
     const struct row_id id = live_id_of(live, row);
-    const uint32_t run = delta_run(live->engine->delta);
 
-    return delta_is_of(row, run - 1) && place->run == run && place->watch &&
+    return place->run == delta_run(live->engine->delta) && place->watch &&
            live->watch->tells(place->watch, &id);
 }
 
+/* Whether the last look but one saw it, and the kernel tells its end, with its last counters. */
+static bool is_awaited(const struct live *live, struct remembered *row)
+{
+    return delta_is_of(row, delta_run(live->engine->delta) - 1) && end_comes(live, row);
+}
+
+/* An end that was told is known until the kernel's word must have come, which would tell it again.
+ */
 static bool keeps(struct remembered *row, void *arg)
 {
     struct live *live = arg;
+    const struct live_row *of = live_row_of(live, row);
 
-    return delta_is_of(row, delta_run(live->engine->delta)) ||
-           (!(live_row_of(live, row)->flags & HAS_ENDED) && is_awaited(live, row));
+    if (delta_is_of(row, delta_run(live->engine->delta)))
+        return true;
+    if (of->flags & IS_TOLD)
+        return now_of(live) - of->active < live_age_of(live) && end_comes(live, row);
+    return !(of->flags & HAS_ENDED) && is_awaited(live, row);
 }
 
 /*
@@ -625,7 +640,7 @@ static int drop_missing(struct live *live, struct report *report)
     error = ask(live, SIZE_MAX, report);
     for (size_t i = 0; i < delta_count(delta); i++) {
         struct remembered *row = delta_at(delta, i);
-        const struct live_row *of = live_row_of(live, row);
+        struct live_row *of = live_row_of(live, row);
         if (delta_is_of(row, run) || of->flags & HAS_ENDED || is_awaited(live, row))
             continue;
         struct record gone = live_memory_of(live, row);
@@ -635,6 +650,8 @@ static int drop_missing(struct live *live, struct report *report)
         if (wants_end(live, of, &gone))
             tell_end(live, &gone);
         live_look_from_nowhere(live);
+        of->flags |= HAS_ENDED | IS_TOLD;
+        of->active = now_of(live);
     }
     delta_forget(delta, keeps, live);
     /* a namespace cannot end as long as its sockets are open here */

@@ -14,8 +14,8 @@ enum {
     GROUP_NAME = 64,
 };
 
-/* Of a remembered row (live_row.flags). */
-enum { IS_WANTED = 1, HAS_ENDED = 2, IS_NEW = 4, IS_ASKED = 8, IS_KNOWN = 16 };
+/* Of a remembered row (live_row.flags). IS_TOLD: as ended, without the kernel's word of it. */
+enum { IS_WANTED = 1, HAS_ENDED = 2, IS_NEW = 4, IS_ASKED = 8, IS_KNOWN = 16, IS_TOLD = 32 };
 
 /* What is remembered of a row besides its counters. */
 struct live_row {
