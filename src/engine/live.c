@@ -592,14 +592,14 @@ struct record live_memory_of(const struct live *live, struct remembered *row)
     return record;
 }
 
-/* Whether the kernel tells the row's end. */
+/* Whether the kernel tells the row's end; of a namespace that may be gone it does not. */
 static bool end_comes(const struct live *live, struct remembered *row)
 {
     const struct live_place *place = &live->places[row->place];
     const struct row_id id = live_id_of(live, row);
 
-    return place->run == delta_run(live->engine->delta) && place->watch &&
-           live->watch->tells(place->watch, &id);
+    return (!live->listing->all_netns || place->run == delta_run(live->engine->delta)) &&
+           place->watch && live->watch->tells(place->watch, &id);
 }
 
 /* Whether the last look but one saw it, and the kernel tells its end, with its last counters. */
@@ -608,8 +608,7 @@ static bool is_awaited(const struct live *live, struct remembered *row)
     return delta_is_of(row, delta_run(live->engine->delta) - 1) && end_comes(live, row);
 }
 
-/* An end that was told is known until the kernel's word must have come, which would tell it again.
- */
+/* An end that was told is known until the kernel's word must have come: it tells it again. */
 static bool keeps(struct remembered *row, void *arg)
 {
     struct live *live = arg;
