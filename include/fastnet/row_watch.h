@@ -36,7 +36,7 @@ struct row_watch_ops {
     bool (*is_over)(const struct record *record);
     /* Whether such a row can be asked for alone. */
     bool (*asks)(const struct row_id *id);
-    /* Whether its end is told, which can be some time after it is gone. */
+    /* Whether the kernel tells its end. The message can come after the row is gone. */
     bool (*tells)(const void *watch, const struct row_id *id);
 
     /*

@@ -608,7 +608,7 @@ static bool is_awaited(const struct live *live, struct remembered *row)
     return delta_is_of(row, delta_run(live->engine->delta) - 1) && end_comes(live, row);
 }
 
-/* An end that was told is known until the kernel's word must have come: it tells it again. */
+/* A row whose end was told stays for a while: the kernel's message of the same end may be late. */
 static bool keeps(struct remembered *row, void *arg)
 {
     struct live *live = arg;
