@@ -23,8 +23,8 @@ static int check_record(const struct record *record, void *arg)
     require(!(record->has & ~backend_fields(&backend_socket_events, &table_socket_events)));
     require(sock->protocol == IPPROTO_TCP || sock->protocol == IPPROTO_UDP);
     require(sock->protocol == IPPROTO_TCP || sock->send_q != UINT32_MAX);
-    require((record->has & SOCKET_ORIGIN) ||
-            !(record->has & SOCKET_UID) == !(record->has & SOCKET_INODE));
+    /* one that was listed in SYN_RECV is known to have no inode yet, but its user is not known */
+    require(record->has & (SOCKET_ORIGIN | SOCKET_INODE) || !(record->has & SOCKET_UID));
     require(!(record->has & SOCKET_AGE) || record->has & SOCKET_ORIGIN);
     require_address(&sock->local.address, sock->family);
     require_address(&sock->remote.address, sock->family);
