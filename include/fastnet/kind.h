@@ -66,6 +66,7 @@ struct lasting {
     uint64_t has_event, has_age;
     size_t state;     /* offset of its state (uint8_t), of which there are LIVE_STATES at most */
     uint8_t over;     /* state of rows that have ended and are still listed */
+    uint8_t closed;   /* ... of those that are not listed and whose end the kernel will tell */
     const char *idle; /* the column that says for how long it has not moved */
     const struct row_watch_ops *watch; /* how they are found again (row_watch.h) */
 };

@@ -185,8 +185,7 @@ int live_mark(struct live *live, struct record *change, uint64_t netns)
         return -ENOMEM;
     live->places[live->here].run = delta_run(live->engine->delta);
     to = live_row_of(live, row);
-    if (to->flags & IS_TOLD && !waits) /* it was there all the same */
-        to->flags = 0;
+    to->flags &= (uint8_t)~IS_MISSING;
     if (!(to->flags & IS_KNOWN)) {
         to->since = now_of(live);
         to->flags = IS_KNOWN | (waits ? HAS_ENDED : live->first ? 0 : IS_NEW);
@@ -502,8 +501,6 @@ static bool wants_end(const struct live *live, const struct live_row *row, struc
     live_set_event(live, end, LIVE_CLOSED);
     if (row && row->flags & IS_WANTED && !by_event)
         return true;
-    if (listing->tables->where) /* it asks for a state that the end has not */
-        return false;
     return !listing->where || predicate_holds(listing->where, end, &live->engine->context);
 }
 
@@ -517,8 +514,6 @@ static int take_end(const struct record *record, void *arg)
 
     byte_counts_take(live->listing->byte_counts, &end);
     change = end;
-    if (of && of->flags & IS_TOLD)
-        return 0;
     if (of) {
         const struct row_id id = live_id_of(live, row);
         live->watch->tell_id(&id, &end);
@@ -574,8 +569,11 @@ int live_read_ends(struct live *live, struct report *report)
         live_look_from(live, i);
         error = live->watch->ended(live->places[i].watch, connects, take_end, live, report);
         live_look_from_nowhere(live);
-        lost |= error == -ENOBUFS;
-        error = error == -ENOBUFS ? 0 : error;
+        if (error == -ENOBUFS) {
+            live->places[i].lost = delta_run(live->engine->delta);
+            lost = true;
+            error = 0;
+        }
     }
     if (lost)
         tell_loss(live);
@@ -608,17 +606,53 @@ static bool is_awaited(const struct live *live, struct remembered *row)
     return delta_is_of(row, delta_run(live->engine->delta) - 1) && end_comes(live, row);
 }
 
-/* A row whose end was told stays for a while: the kernel's message of the same end may be late. */
+/*
+ * Whether the kernel will tell its end all the same: a connection that was reset is in no list, but
+ * its socket ends only when it is closed. What ended before ends were lost may be among those.
+ */
+static bool is_told_later(const struct live *live, struct remembered *row)
+{
+    const uint32_t lost = live->places[row->place].lost;
+
+    return end_comes(live, row) && (!lost || delta_run(live->engine->delta) - lost > 2);
+}
+
 static bool keeps(struct remembered *row, void *arg)
 {
     struct live *live = arg;
-    const struct live_row *of = live_row_of(live, row);
+    const uint8_t flags = live_row_of(live, row)->flags;
 
-    if (delta_is_of(row, delta_run(live->engine->delta)))
-        return true;
-    if (of->flags & IS_TOLD)
-        return now_of(live) - of->active < live_age_of(live) && end_comes(live, row);
-    return !(of->flags & HAS_ENDED) && is_awaited(live, row);
+    return delta_is_of(row, delta_run(live->engine->delta)) ||
+           (!(flags & HAS_ENDED) && (flags & IS_MISSING || is_awaited(live, row)));
+}
+
+static void tell_missing(struct live *live, struct remembered *row)
+{
+    const struct predicate *where = live->listing->where;
+    struct live_row *of = live_row_of(live, row);
+    struct record change;
+
+    of->flags = (of->flags | IS_MISSING) & (uint8_t)~IS_WANTED;
+    of->state = live->kind->lasting->closed;
+    of->active = now_of(live);
+    of->elapsed = 0;
+    change = live_memory_of(live, row);
+    live_take_age(live, of, now_of(live), &change);
+    live_set_event(live, &change, LIVE_CHANGED);
+    if (!where || predicate_holds(where, &change, &live->engine->context))
+        take_row(&live->sink, &change);
+}
+
+static void tell_gone(struct live *live, struct remembered *row)
+{
+    struct live_row *of = live_row_of(live, row);
+    struct record gone = live_memory_of(live, row);
+
+    byte_counts_take(live->listing->byte_counts, &gone);
+    live_take_age(live, of, now_of(live), &gone);
+    if (wants_end(live, of, &gone))
+        tell_end(live, &gone);
+    of->flags |= HAS_ENDED;
 }
 
 /*
@@ -633,24 +667,22 @@ static int drop_missing(struct live *live, struct report *report)
 
     for (size_t i = 0; i < delta_count(delta); i++) {
         struct remembered *row = delta_at(delta, i);
-        if (!delta_is_of(row, run) && !(live_row_of(live, row)->flags & HAS_ENDED))
-            live_row_of(live, row)->flags |= IS_ASKED;
+        struct live_row *of = live_row_of(live, row);
+        if (!delta_is_of(row, run) && !(of->flags & (HAS_ENDED | IS_MISSING)))
+            of->flags |= IS_ASKED;
     }
     error = ask(live, SIZE_MAX, report);
     for (size_t i = 0; i < delta_count(delta); i++) {
         struct remembered *row = delta_at(delta, i);
-        struct live_row *of = live_row_of(live, row);
-        if (delta_is_of(row, run) || of->flags & HAS_ENDED || is_awaited(live, row))
+        const uint8_t flags = live_row_of(live, row)->flags;
+        if (delta_is_of(row, run) || flags & HAS_ENDED || is_awaited(live, row))
             continue;
-        struct record gone = live_memory_of(live, row);
-        byte_counts_take(live->listing->byte_counts, &gone);
-        live_take_age(live, of, now_of(live), &gone);
         live_look_from(live, row->place);
-        if (wants_end(live, of, &gone))
-            tell_end(live, &gone);
+        if (!is_told_later(live, row))
+            tell_gone(live, row);
+        else if (!(flags & IS_MISSING))
+            tell_missing(live, row);
         live_look_from_nowhere(live);
-        of->flags |= HAS_ENDED | IS_TOLD;
-        of->active = now_of(live);
     }
     delta_forget(delta, keeps, live);
     /* a namespace cannot end as long as its sockets are open here */

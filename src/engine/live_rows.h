@@ -14,8 +14,8 @@ enum {
     GROUP_NAME = 64,
 };
 
-/* Of a remembered row (live_row.flags). IS_TOLD: as ended, without the kernel's word of it. */
-enum { IS_WANTED = 1, HAS_ENDED = 2, IS_NEW = 4, IS_ASKED = 8, IS_KNOWN = 16, IS_TOLD = 32 };
+/* Of a remembered row (live_row.flags). IS_MISSING: no look finds it, and its end is still to come. */
+enum { IS_WANTED = 1, HAS_ENDED = 2, IS_NEW = 4, IS_ASKED = 8, IS_KNOWN = 16, IS_MISSING = 32 };
 
 /* What is remembered of a row besides its counters. */
 struct live_row {
@@ -38,6 +38,7 @@ struct live_place {
     void *watch;
     struct netns netns; /* id 0: the only one */
     uint32_t run;       /* the last look that found a row in it */
+    uint32_t lost;      /* ... behind which ends were lost; 0: none were */
     int refused;        /* why it has no watch: -errno */
 };
 

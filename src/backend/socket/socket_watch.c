@@ -157,12 +157,14 @@ static bool asks(const struct row_id *row)
     return false;
 }
 
+/* In SYN_RECV it is no socket yet, only a request for one, of which no end is told. */
 static bool tells(const void *of, const struct row_id *row)
 {
     const struct socket_watch *watch = of;
     const struct socket_id id = socket_id_of(row);
 
-    return watch->events >= 0 && watch->listening.groups & socket_end_kind(id.family, id.protocol);
+    return watch->events >= 0 && id.state != TCP_SYN_RECV &&
+           watch->listening.groups & socket_end_kind(id.family, id.protocol);
 }
 
 /* Asks for those of one protocol, so many at a time as fit. */

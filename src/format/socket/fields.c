@@ -816,6 +816,7 @@ static const struct lasting lasting = {
     .has_age = SOCKET_AGE,
     .state = offsetof(struct record, socket.state),
     .over = TCP_TIME_WAIT,
+    .closed = TCP_CLOSE,
     .idle = "idle",
     .watch = &socket_watch,
 };
