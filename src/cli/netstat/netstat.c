@@ -54,29 +54,13 @@ static void add_protocol(struct netstat *netstat, bool wanted, const struct tabl
         add_table(netstat, ipv6, SECTION_INTERNET, NULL);
 }
 
-/* How surely a TCP socket in this state passes: 2 it does, 1 it may, 0 it does not. */
-static int passes(const struct predicate *where, uint8_t state)
-{
-    const struct predicate whole = {.operation = PREDICATE_AND, .parts = where};
-    const struct predicate not = {.operation = PREDICATE_NOT, .parts = &whole};
-    const struct record record = {.kind = &kind_socket,
-                                  .has = SOCKET_STATE,
-                                  .socket = {.protocol = IPPROTO_TCP, .state = state}};
-
-    return predicate_may_hold(where, &record, SOCKET_STATE) +
-           !predicate_may_hold(&not, &record, SOCKET_STATE);
-}
-
-/* True if the filters want sockets that are BOUND_INACTIVE more than those in no known state. */
 static bool wants_inactive(const struct filters *filters)
 {
-    enum { UNHEARD_OF = 31 };
     struct where where = {0};
     const struct predicate *all = NULL;
-    bool wants = false;
+    const bool wants = filters->count && !filters_resolve(filters, &where, &kind_socket, &all) &&
+                       netstat_wants_inactive(all);
 
-    if (filters->count && !filters_resolve(filters, &where, &kind_socket, &all))
-        wants = passes(all, STATE_BOUND_INACTIVE) > passes(all, UNHEARD_OF);
     where_finish(&where);
     return wants;
 }

@@ -45,4 +45,7 @@ int netstat_operands(const struct netstat_options *options);
 const struct predicate *netstat_where(struct predicate where[2], const struct table *table,
                                       enum show show);
 
+/* Whether it asks for sockets that are BOUND_INACTIVE, more than for those in no known state. */
+bool netstat_wants_inactive(const struct predicate *where);
+
 #endif

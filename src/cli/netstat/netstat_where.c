@@ -46,3 +46,23 @@ const struct predicate *netstat_where(struct predicate where[2], const struct ta
     return choose(where, predicate_address(field_named(&kind_socket, "remote_address"), &any),
                   show == SHOW_LISTENING);
 }
+
+/* How surely a TCP socket in this state passes: 2 it does, 1 it may, 0 it does not. */
+static int passes(const struct predicate *where, uint8_t state)
+{
+    const struct predicate whole = {.operation = PREDICATE_AND, .parts = where};
+    const struct predicate not = {.operation = PREDICATE_NOT, .parts = &whole};
+    const struct record record = {.kind = &kind_socket,
+                                  .has = SOCKET_STATE,
+                                  .socket = {.protocol = IPPROTO_TCP, .state = state}};
+
+    return predicate_may_hold(where, &record, SOCKET_STATE) +
+           !predicate_may_hold(&not, &record, SOCKET_STATE);
+}
+
+bool netstat_wants_inactive(const struct predicate *where)
+{
+    enum { UNHEARD_OF = 31 };
+
+    return where && passes(where, STATE_BOUND_INACTIVE) > passes(where, UNHEARD_OF);
+}

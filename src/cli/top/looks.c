@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Looks at sockets: which of their counters are remembered, and how often all are looked at. */
+#include <netinet/in.h>
+
+#include "cli/netstat/netstat.h"
 #include "cli/top/top.h"
 #include "fastnet/array.h"
 #include "fastnet/clock.h"
@@ -28,7 +31,7 @@ static void add_rates_of(struct top *top, const struct predicate *where)
         add_rates_of(top, part);
 }
 
-void top_choose_rates(struct top *top)
+static void choose_rates(struct top *top)
 {
     const struct listing_command *command = top->command;
     struct listing *listing = &top->command->listing;
@@ -43,6 +46,27 @@ void top_choose_rates(struct top *top)
     if (top->view.order.field && top->view.order.field->rate)
         add_rate(top, top->view.order.field);
     add_rates_of(top, listing->where);
+}
+
+/*
+ * Sockets that are BOUND_INACTIVE do not move, and have the kernel walk a table of their own, which
+ * takes a tenth of a dump: they are left out, unless the filter asks for them.
+ */
+static void choose_tables(struct top *top)
+{
+    const struct listing *listing = &top->command->listing;
+    const bool inactive = netstat_wants_inactive(listing->where);
+
+    for (size_t i = 0; i < listing->table_count; i++)
+        if (top->tables[i].table->protocol == IPPROTO_TCP)
+            top->tables[i].where =
+                inactive ? NULL : netstat_where(top->where, top->tables[i].table, SHOW_ALL);
+}
+
+void top_choose(struct top *top)
+{
+    choose_rates(top);
+    choose_tables(top);
 }
 
 /* --- How often -------------------------------------------------------------------------------- */
@@ -89,7 +113,7 @@ int top_begin(struct top *top, struct sink *stream, struct report *report)
 
     if (!top->budget.apart)
         counts_begin(&top->command->listing, top->counted, report);
-    top_choose_rates(top);
+    top_choose(top);
     top->live = live_create(top->engine, &top->command->listing, stream, top->kinds, &error);
     if (!top->live)
         return error;

@@ -213,7 +213,7 @@ static int filter(struct screen_state *state)
     const struct field *rates[LIVE_SUMS];
 
     memcpy(rates, top->rates, sizeof rates);
-    top_choose_rates(top);
+    top_choose(top);
     if (listing->rate_count == rate_count &&
         memcmp(rates, top->rates, rate_count * sizeof *rates) == 0)
         return look(state, true);

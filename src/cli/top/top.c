@@ -221,7 +221,6 @@ static const char *conflict_of(const struct top *top)
 
 static int run(struct top *top)
 {
-    struct listing_table tables[WHICH_TABLES];
     struct rates *rates = malloc(sizeof *rates);
     struct byte_counts *counts = top->no_bytes ? NULL : byte_counts_create();
     const bool has_units = access("/run/systemd/system", F_OK) == 0; /* sd_booted(3) */
@@ -238,7 +237,7 @@ static int run(struct top *top)
                           "bytes_retrans total_retrans rtt recv_q send_q uid inode pid "
                           "process processes owner_by age age_at_least"},
         .without = NEED_NAMES,
-        .listing = {.tables = tables, .byte_counts = counts},
+        .listing = {.tables = top->tables, .byte_counts = counts},
         .go_on = go_on,
         .arg = top,
     };
@@ -252,7 +251,7 @@ static int run(struct top *top)
     }
     rates_add(rates, &kind_socket);
     command.kind = &rates->kind;
-    command.listing.table_count = which_tables(&top->which, tables);
+    command.listing.table_count = which_tables(&top->which, top->tables);
     top->kinds = kinds_of(&command.listing);
     status = command_run(&command);
     byte_counts_destroy(counts);

@@ -29,6 +29,8 @@ struct top {
     bool screen; /* a table, not a stream */
     struct budget budget;
     struct listing_command *command;
+    struct listing_table tables[WHICH_TABLES];
+    struct predicate where[2]; /* of those of TCP */
     struct stream stream;
     struct engine *engine;
     struct live *live;
@@ -46,8 +48,8 @@ void top_count_anew(struct top *top);
 /* Looks at all, if the budget allows it or `all`, or else at those that were active. */
 int top_look(struct top *top, bool all, struct report *report);
 
-/* Adds the counters of the shown columns, the order and the filter to listing.rates. */
-void top_choose_rates(struct top *top);
+/* What is asked of sockets, for the shown columns, the order and the filter: counters, tables. */
+void top_choose(struct top *top);
 
 /* The table on a terminal. Returns the exit status. */
 int top_screen(struct top *top, struct writer *writer);
