@@ -363,6 +363,17 @@ static int swap(struct packet_watch *watch, int64_t later)
     return 0;
 }
 
+/* Its memory is that of the rows from then on. */
+static void close_ring(struct reader *reader)
+{
+    if (reader->ring.memory)
+        munmap(reader->ring.memory, reader->watch->ring_bytes);
+    if (reader->fd >= 0)
+        close(reader->fd);
+    reader->ring.memory = NULL;
+    reader->fd = -1;
+}
+
 void packet_watch_part(struct packet_watch *watch, uint64_t fields)
 {
     watch->options.fields = fields;
@@ -386,6 +397,8 @@ int packet_watch_take(struct packet_watch *watch)
     watch->began = now;
     watch->until = UINT64_MAX;
     go_on(watch, error || !watch->options.repeats);
+    for (unsigned i = 0; i < watch->options.threads && watch->ending; i++)
+        close_ring(&watch->readers[i]);
     if (!error)
         packet_flows_join(watch->taken, watch->options.threads);
     return error;
@@ -424,9 +437,8 @@ void packet_watch_destroy(struct packet_watch *watch)
     go_on(watch, true);
     for (size_t i = 0; i < COUNT(watch->readers); i++) {
         struct reader *reader = &watch->readers[i];
-        const int opened[] = {reader->fd, reader->wake, reader->done, reader->go};
-        if (reader->ring.memory)
-            munmap(reader->ring.memory, watch->ring_bytes);
+        const int opened[] = {reader->wake, reader->done, reader->go};
+        close_ring(reader);
         for (size_t j = 0; j < COUNT(opened); j++)
             if (opened[j] >= 0)
                 close(opened[j]);
