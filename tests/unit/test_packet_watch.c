@@ -6,6 +6,7 @@
 #include <net/if.h>
 #include <netinet/in.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <string.h>
 #include <sys/capability.h>
@@ -205,6 +206,47 @@ static void each_tick_has_its_own_packets(void **state)
     run_child(ticks_body);
 }
 
+static double seconds(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
+}
+
+static int busy_body(void)
+{
+    const struct packet_watch_options options = {
+        .interface = LO, .threads = 1, .flows = 1000, .repeats = true};
+    struct packet_watch *watch = NULL;
+    double least = 1;
+    pid_t sender;
+
+    REQUIRE(receive() && packet_watch_create(&watch, &options) == 0);
+    REQUIRE(packet_watch_start(watch) == 0);
+    sender = fork();
+    while (sender == 0 && getppid() != 1 && send_datagrams(1, 100, 10))
+        continue;
+    for (unsigned tick = 0; tick < 20; tick++) {
+        const double began = seconds();
+        usleep(1000);
+        REQUIRE(packet_watch_take(watch) == 0);
+        least = seconds() - began < least ? seconds() - began : least;
+    }
+    REQUIRE(kill(sender, SIGKILL) == 0 && waitpid(sender, NULL, 0) == sender);
+    REQUIRE(packet_watch_totals(watch)->frames > 0);
+    REQUIRE(least < 0.045);
+    packet_watch_destroy(watch);
+    return 0;
+}
+
+/* All packets before now are there when later ones come. */
+static void a_tick_waits_no_longer_than_for_the_next_packet(void **state)
+{
+    (void)state;
+    run_child(busy_body);
+}
+
 static int clock_body(void)
 {
     const struct packet_watch_options options = {
@@ -283,6 +325,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_packet_of_lo_is_counted_once),
         cmocka_unit_test(each_tick_has_its_own_packets),
+        cmocka_unit_test(a_tick_waits_no_longer_than_for_the_next_packet),
         cmocka_unit_test(packets_are_counted_though_the_clock_is_set_back),
         cmocka_unit_test(flows_that_made_room_are_told),
         cmocka_unit_test(what_cannot_be_opened_is_an_error),

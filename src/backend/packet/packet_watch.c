@@ -26,7 +26,7 @@ enum {
     BLOCK_BYTES = 1 << 20,
     BLOCKS_MIN = 4, /* of a ring; these are smaller then */
     RETIRE_MS = 20, /* so long a block waits for more packets, or twice */
-    SETTLE_MS = 50, /* ... so that all packets before now have been handed over */
+    SETTLE_MS = 50, /* ... so that all packets before now have been handed over, at most */
     SNAP = 128,     /* bytes of a frame that are copied: all headers, of nearly all packets */
     MILLISECOND = 1000000,
 };
@@ -50,6 +50,7 @@ struct packet_watch {
     uint64_t began; /* the same moment by a clock that nobody sets */
     uint64_t until; /* packets behind that wait, for now; changes while threads run */
     bool ending;    /* threads are to end instead of going on */
+    unsigned met;   /* threads that have met such a packet; changes while threads run */
     struct packet_totals totals;
     uint64_t parted; /* the fields that parted the flows that were taken */
     struct packet_flows *taken[PACKET_THREADS_MAX];
@@ -101,6 +102,8 @@ static void *read_ring(void *arg)
             if (!(ready[1].revents & POLLIN))
                 continue;
             (void)packet_ring_take(&reader->ring, reader->watch->from, &reader->watch->until);
+        } else {
+            __atomic_fetch_add(&reader->watch->met, 1, __ATOMIC_RELAXED);
         }
         wait_for(reader->wake);
         tell(reader->done);
@@ -384,18 +387,21 @@ int packet_watch_take(struct packet_watch *watch)
     const uint64_t until = clock_nanoseconds(CLOCK_REALTIME);
     const uint64_t now = clock_nanoseconds(CLOCK_MONOTONIC);
     const int64_t later = (int64_t)(watch->from - watch->totals.from);
-    struct timespec left = {0, (long)SETTLE_MS * MILLISECOND};
+    const struct timespec pause = {0, 2 * MILLISECOND};
     int error;
 
     watch->totals = (struct packet_totals){.from = watch->from, .elapsed = now - watch->began};
     __atomic_store_n(&watch->until, until, __ATOMIC_RELAXED);
-    while (nanosleep(&left, &left) < 0 && errno == EINTR)
-        continue;
+    /* the rings need only have room for what comes meanwhile */
+    while (clock_nanoseconds(CLOCK_MONOTONIC) - now < (uint64_t)SETTLE_MS * MILLISECOND &&
+           __atomic_load_n(&watch->met, __ATOMIC_RELAXED) < watch->options.threads)
+        (void)nanosleep(&pause, NULL);
     halt(watch);
     error = swap(watch, later);
     watch->from = until + 1;
     watch->began = now;
     watch->until = UINT64_MAX;
+    watch->met = 0;
     go_on(watch, error || !watch->options.repeats);
     for (unsigned i = 0; i < watch->options.threads && watch->ending; i++)
         close_ring(&watch->readers[i]);
