@@ -21,6 +21,7 @@ Each line of the script is a command:
     print            the screen, without blanks at the ends of lines
     line N           line N of it, from 0 on
     restored         "restored" if the terminal is as it was before the program began
+    peak             how much memory the program has used at most, in KiB
     cursor           the line of the cursor, counted from the last one, and its column, from 0 on
     unknown          what it wrote that the model does not know
     end              waits for the program; its exit status, or "signal N"
@@ -244,6 +245,9 @@ class Session:
             same = termios.tcgetattr(self.slave)[:6] == self.before[:6]
             plain = not (self.screen.alternate or self.screen.hidden or self.screen.unwrapped)
             print("restored" if same and plain else f"not restored: {same} {plain}")
+        elif word == "peak":
+            with open(f"/proc/{self.pid}/status") as status:
+                print(re.search(r"VmHWM:\s+(\d+)", status.read()).group(1))
         elif word == "cursor":
             print(self.screen.lines - 1 - self.screen.at[0], self.screen.at[1])
         elif word == "unknown":

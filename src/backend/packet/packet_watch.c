@@ -22,7 +22,8 @@
 #include "fastnet/thread.h"
 
 enum {
-    RING_BYTES = 30 << 20, /* in all; with 65,536 flows and all else 40 MiB */
+    RING_BYTES = 30 << 20,    /* in all; with 65,536 flows and all else 40 MiB */
+    RING_OF_TICKS = 14 << 20, /* ... where flows are there twice, and rows while packets come */
     BLOCK_BYTES = 1 << 20,
     BLOCKS_MIN = 4, /* of a ring; these are smaller then */
     RETIRE_MS = 20, /* so long a block waits for more packets, or twice */
@@ -255,6 +256,7 @@ static int open_readers(struct packet_watch *watch)
 
 int packet_watch_create(struct packet_watch **result, const struct packet_watch_options *options)
 {
+    const size_t room = options->repeats ? RING_OF_TICKS : RING_BYTES;
     struct packet_watch *watch = calloc(1, sizeof *watch);
     int error;
 
@@ -262,9 +264,9 @@ int packet_watch_create(struct packet_watch **result, const struct packet_watch_
         return -ENOMEM;
     watch->options = *options;
     watch->block_bytes = BLOCK_BYTES;
-    while (watch->block_bytes * BLOCKS_MIN * options->threads > RING_BYTES)
+    while (watch->block_bytes * BLOCKS_MIN * options->threads > room)
         watch->block_bytes /= 2;
-    watch->blocks = (unsigned)(RING_BYTES / watch->block_bytes / options->threads);
+    watch->blocks = (unsigned)(room / watch->block_bytes / options->threads);
     watch->ring_bytes = watch->blocks * watch->block_bytes;
     for (size_t i = 0; i < COUNT(watch->readers); i++) {
         struct reader *reader = &watch->readers[i];
