@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
@@ -33,6 +34,21 @@ static inline void *array_with_room(void *array, size_t *capacity, size_t needed
     if (moved)
         *capacity = larger;
     return moved;
+}
+
+/* Adds an element of zeroes, and returns it; the array may move. NULL when memory is short. */
+#define ARRAY_ADD(array, count, capacity)                                                          \
+    array_add(&(array), &(count), &(capacity), sizeof *(array))
+static inline void *array_add(void *array, size_t *count, size_t *capacity, size_t size)
+{
+    char *moved;
+
+    memcpy(&moved, array, sizeof moved);
+    moved = array_with_room(moved, capacity, *count + 1, size);
+    if (!moved)
+        return NULL;
+    memcpy(array, &moved, sizeof moved);
+    return memset(moved + (*count)++ * size, 0, size);
 }
 
 /*

@@ -127,19 +127,15 @@ static unsigned needs_of(const struct doctor *doctor, uint64_t netns)
 static struct patient *find_patient(struct doctor *doctor)
 {
     const uint64_t netns = doctor->options->all_netns ? namespace_own_cookie() : 0;
-    struct patient *patients;
+    struct patient *added;
 
     for (size_t i = 0; i < doctor->patient_count; i++)
         if (doctor->patients[i].netns == netns)
             return &doctor->patients[i];
-    patients = array_with_room(doctor->patients, &doctor->patient_capacity,
-                               doctor->patient_count + 1, sizeof *patients);
-    if (!patients)
-        return NULL;
-    doctor->patients = patients;
-    memset(&patients[doctor->patient_count], 0, sizeof *patients); /* too large for the stack */
-    patients[doctor->patient_count].netns = netns;
-    return &patients[doctor->patient_count++];
+    added = ARRAY_ADD(doctor->patients, doctor->patient_count, doctor->patient_capacity);
+    if (added)
+        added->netns = netns;
+    return added;
 }
 
 /* Takes a reading of this thread's namespace, which is the latest one then. */

@@ -116,14 +116,11 @@ static int take_interface(struct reading *reading, const struct record *record)
     const struct interface_record *interface = &record->interface;
     const uint64_t *counters = interface->counters;
     struct interface_reading *taken =
-        array_with_room(reading->interfaces, &reading->interface_capacity,
-                        reading->interface_count + 1, sizeof *taken);
+        ARRAY_ADD(reading->interfaces, reading->interface_count, reading->interface_capacity);
 
     if (!taken)
         return -ENOMEM;
     reading->lacking |= (record->has & INTERFACE_ADDRESSES) ? 0 : READS_LINKS;
-    reading->interfaces = taken;
-    taken += reading->interface_count++;
     *taken = (struct interface_reading){
         .index = interface->index,
         .received = counters[RX_PACKETS],
@@ -173,12 +170,10 @@ static int take_neighbour(struct reading *reading, const struct reading *before,
     if (!(record->has & NEIGHBOUR_CACHEINFO))
         reading->lacking |= READS_ROUTES;
     else if (failed || neighbour->state == NUD_INCOMPLETE) {
-        silent = array_with_room(reading->silent, &reading->silent_capacity,
-                                 reading->silent_count + 1, sizeof *silent);
+        silent = ARRAY_ADD(reading->silent, reading->silent_count, reading->silent_capacity);
         if (!silent)
             return -ENOMEM;
-        reading->silent = silent;
-        silent[reading->silent_count++] = (struct silent_neighbour){
+        *silent = (struct silent_neighbour){
             .address = neighbour->address,
             .interface = neighbour->interface,
             .used_ms = neighbour->used_ms,

@@ -210,24 +210,11 @@ static int take_unread(struct reading *reading, const struct reading *before,
 
 static int hold(struct held_sockets *held, const struct socket_record *socket)
 {
-    struct held_socket *list =
-        array_with_room(held->list, &held->capacity, held->count + 1, sizeof *list);
+    struct held_socket *added = ARRAY_ADD(held->list, held->count, held->capacity);
 
-    if (!list)
-        return -ENOMEM;
-    list[held->count++] = (struct held_socket){socket->inode, socket->remote};
-    held->list = list;
-    return 0;
-}
-
-/* A connection that the other end has ended long ago, as its last acknowledgement shows. */
-static int take_close_wait(struct sockets_reading *sockets, const struct record *record)
-{
-    const struct kernel_tcp_info info = tcp_info_of(record);
-
-    if (!record->socket.inode || silence_of(&info) <= UNCLOSED_MS)
-        return 0;
-    return hold(&sockets->unclosed, &record->socket);
+    if (added)
+        *added = (struct held_socket){socket->inode, socket->remote};
+    return added ? 0 : -ENOMEM;
 }
 
 static bool is_loopback(const struct address *address)
@@ -264,21 +251,14 @@ static void take_unanswered(struct sockets_reading *sockets, const struct record
 }
 
 /*
- * True if the kernel gives the port of a connection in TIME_WAIT to a new one, a second after the
- * last segment (net.ipv4.tcp_tw_reuse): always, or only within this machine.
+ * Counts connections by destination: each takes one port of the ephemeral range. But the kernel may
+ * give that of a connection in TIME_WAIT to a new one, a second after the last segment
+ * (net.ipv4.tcp_tw_reuse): always, or only within this machine.
  */
-static bool leaves_port(const struct reading *reading, const struct socket_record *socket,
-                        const struct destination *key)
+static void count_ports(struct reading *reading, const struct socket_record *socket)
 {
     const uint64_t reuse = reading->numbers[TIME_WAIT_REUSE];
 
-    return socket->state == TCP_TIME_WAIT &&
-           (reuse == 1 || (reuse == 2 && is_loopback(&key->remote)));
-}
-
-/* Counts connections by destination: each takes one port of the ephemeral range. */
-static void count_ports(struct reading *reading, const struct socket_record *socket)
-{
     if (!is_chosen_port(reading, socket->local.port) || !socket->remote.port)
         return;
     const struct destination key = {
@@ -286,7 +266,7 @@ static void count_ports(struct reading *reading, const struct socket_record *soc
         .remote = address_unmapped(&socket->remote.address),
         .port = socket->remote.port,
     };
-    if (!leaves_port(reading, socket, &key))
+    if (socket->state != TCP_TIME_WAIT || (reuse != 1 && (reuse != 2 || !is_loopback(&key.remote))))
         busiest_add(reading->sockets.busiest, BUSIEST_SLOTS, &key);
 }
 
@@ -313,6 +293,7 @@ static int take_tcp(struct reading *reading, const struct reading *before,
 {
     struct sockets_reading *sockets = &reading->sockets;
     const struct socket_record *socket = &record->socket;
+    struct kernel_tcp_info info;
 
     if (socket->state == TCP_LISTEN) {
         /* without cookies, a quarter is for peers that are known: tcp_conn_request() */
@@ -334,8 +315,10 @@ static int take_tcp(struct reading *reading, const struct reading *before,
     case TCP_SYN_SENT:
         take_unanswered(sockets, record);
         return 0;
-    case TCP_CLOSE_WAIT:
-        return take_close_wait(sockets, record);
+    case TCP_CLOSE_WAIT: /* ended long ago by the other end, as its last acknowledgement shows */
+        info = tcp_info_of(record);
+        return socket->inode && silence_of(&info) > UNCLOSED_MS ? hold(&sockets->unclosed, socket)
+                                                                : 0;
     case TCP_TIME_WAIT:
         return 0;
     default:

@@ -66,13 +66,10 @@ struct walk {
 
 static int holdings_add(struct holdings *holdings, struct holding holding)
 {
-    struct holding *items =
-        array_with_room(holdings->items, &holdings->capacity, holdings->count + 1, sizeof *items);
-    if (!items)
-        return -ENOMEM;
-    holdings->items = items;
-    items[holdings->count++] = holding;
-    return 0;
+    struct holding *added = ARRAY_ADD(holdings->items, holdings->count, holdings->capacity);
+    if (added)
+        *added = holding;
+    return added ? 0 : -ENOMEM;
 }
 
 /* Only the first error counts; 0 is none. */
@@ -114,15 +111,6 @@ static void account(struct worker *worker, size_t cost)
         start_workers(walk, thread_processors());
 }
 
-/* Others join only when no process is left, so the owner does not reuse `own` meanwhile. */
-static void offer(struct walk *walk, struct directory *directory)
-{
-    pthread_mutex_lock(&walk->lock);
-    walk->shared[walk->shared_count++] = directory;
-    pthread_cond_broadcast(&walk->changed);
-    pthread_mutex_unlock(&walk->lock);
-}
-
 struct tally {
     bool denied;
     size_t sockets;
@@ -150,6 +138,7 @@ static int read_link(struct worker *worker, const struct directory *directory, c
 static struct tally read_pieces(struct worker *worker, struct directory *directory)
 {
     _Alignas(8) char buffer[DIRECTORY_BUFFER];
+    struct walk *walk = worker->walk;
     struct tally tally = {0};
     bool shared = directory != &worker->own;
     ssize_t status;
@@ -157,7 +146,11 @@ static struct tally read_pieces(struct worker *worker, struct directory *directo
     while ((status = directory_read(directory->fd, buffer, sizeof buffer)) > 0) {
         const size_t length = (size_t)status;
         if (!shared && length >= DIRECTORY_SHARED) {
-            offer(worker->walk, directory);
+            /* others join only when no process is left, so the owner does not reuse it meanwhile */
+            pthread_mutex_lock(&walk->lock);
+            walk->shared[walk->shared_count++] = directory;
+            pthread_cond_broadcast(&walk->changed);
+            pthread_mutex_unlock(&walk->lock);
             shared = true;
         }
         account(worker, length / DIRENT_TYPICAL);
@@ -168,7 +161,7 @@ static struct tally read_pieces(struct worker *worker, struct directory *directo
             break;
     }
     if (!error_is_absence((int)status))
-        note_error(worker->walk, (int)status);
+        note_error(walk, (int)status);
     return tally;
 }
 

@@ -216,13 +216,10 @@ static int add(struct processes *list, size_t known, struct process process)
 
     if (processes_find(&before, process.pid))
         return 0;
-    struct process *items =
-        array_with_room(list->items, &list->capacity, list->count + 1, sizeof *items);
-    if (!items)
-        return -ENOMEM;
-    list->items = items;
-    items[list->count++] = process;
-    return 0;
+    struct process *added = ARRAY_ADD(list->items, list->count, list->capacity);
+    if (added)
+        *added = process;
+    return added ? 0 : -ENOMEM;
 }
 
 int processes_add(struct processes *processes, size_t known, pid_t pid)

@@ -125,17 +125,15 @@ static const struct symbol *find(const struct symbols *symbols, uint64_t place)
 
 int symbols_add(struct symbols *symbols, uint64_t place)
 {
-    struct symbol *items;
+    struct symbol *added;
 
     if (find(symbols, place) ||
         (symbols->count > symbols->named && symbols->items[symbols->count - 1].place == place))
         return 0;
-    items = array_with_room(symbols->items, &symbols->capacity, symbols->count + 1, sizeof *items);
-    if (!items)
-        return -ENOMEM;
-    symbols->items = items;
-    items[symbols->count++] = (struct symbol){.place = place};
-    return 0;
+    added = ARRAY_ADD(symbols->items, symbols->count, symbols->capacity);
+    if (added)
+        added->place = place;
+    return added ? 0 : -ENOMEM;
 }
 
 int symbols_read(struct symbols *symbols, const char *path)

@@ -168,15 +168,12 @@ static struct place *find_place(struct drop_counters *all, uint64_t cookie)
 /* A namespace that was not there when all were read had lost nothing by then. Others may move. */
 static struct place *add_place(struct drop_counters *all, uint64_t cookie)
 {
-    struct place *places =
-        array_with_room(all->places, &all->place_capacity, all->place_count + 1, sizeof *places);
+    struct place *added = ARRAY_ADD(all->places, all->place_count, all->place_capacity);
 
-    if (!places)
-        return NULL;
-    all->places = places;
-    places[all->place_count] = (struct place){
-        .cookie = cookie, .now = {.at = all->all_at, .known = all->all_at ? UINT_MAX : 0}};
-    return &places[all->place_count++];
+    if (added)
+        *added = (struct place){.cookie = cookie,
+                                .now = {.at = all->all_at, .known = all->all_at ? UINT_MAX : 0}};
+    return added;
 }
 
 /* --- A reading -------------------------------------------------------------------------------- */

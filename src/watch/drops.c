@@ -160,12 +160,9 @@ static int take_row(struct record *record, void *arg)
             merged[i].drop.drops += record->drop.drops;
             return 0;
         }
-    merged =
-        array_with_room(merged, &drops->merged_capacity, drops->merged_count + 1, sizeof *merged);
+    merged = ARRAY_ADD(drops->merged, drops->merged_count, drops->merged_capacity);
     if (!merged)
         return -ENOMEM;
-    drops->merged = merged;
-    merged += drops->merged_count++;
     *merged = *record;
     merged->has &= DROP_FUNCTION;
     merged->drop.inode = 0;

@@ -126,11 +126,9 @@ static int take_counters(const struct record *record, void *arg)
     if ((only && interface->index != only) || interface->labelled ||
         !(record->has & INTERFACE_COUNTERS))
         return 0;
-    of = array_with_room(now->of, &now->capacity, now->count + 1, sizeof *of);
+    of = ARRAY_ADD(now->of, now->count, now->capacity);
     if (!of)
         return -ENOMEM;
-    now->of = of;
-    of += now->count++;
     *of = (struct counted){
         .interface = interface->index,
         .is_device = !(record->has & INTERFACE_KIND) && !is_lo,
@@ -227,12 +225,10 @@ static int take_own(const struct record *record, void *arg)
     const struct interface_record *interface = &record->interface;
 
     for (size_t i = 0; record->has & INTERFACE_ADDRESSES && i < interface->address_count; i++) {
-        struct address *own = array_with_room(traffic->own, &traffic->own_capacity,
-                                              traffic->own_count + 1, sizeof *own);
+        struct address *own = ARRAY_ADD(traffic->own, traffic->own_count, traffic->own_capacity);
         if (!own)
             return -ENOMEM;
-        traffic->own = own;
-        own[traffic->own_count++] = interface->addresses[i].local.address;
+        *own = interface->addresses[i].local.address;
     }
     return 0;
 }
@@ -259,14 +255,11 @@ static int seek_end(struct traffic *traffic, const struct traffic_record *seen, 
 
     if (!is_own(traffic, &ends[end].address))
         return 0;
-    sought = array_with_room(traffic->sought, &traffic->sought_capacity, traffic->sought_count + 1,
-                             sizeof *sought);
-    if (!sought)
-        return -ENOMEM;
-    traffic->sought = sought;
-    sought[traffic->sought_count++] = (struct sought){
-        (uint8_t)seen->protocol, ends[end], ends[!end], &traffic->fitting[traffic->row][end]};
-    return 0;
+    sought = ARRAY_ADD(traffic->sought, traffic->sought_count, traffic->sought_capacity);
+    if (sought)
+        *sought = (struct sought){(uint8_t)seen->protocol, ends[end], ends[!end],
+                                  &traffic->fitting[traffic->row][end]};
+    return sought ? 0 : -ENOMEM;
 }
 
 static int seek(const struct record *record, void *arg)
