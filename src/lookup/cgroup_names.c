@@ -169,22 +169,17 @@ struct naming {
     struct text above, user;         /* user: user@UID.service, the outermost one; empty: none */
 };
 
-static void enter(struct naming *naming)
-{
-    memcpy(naming->outer, naming->names->container, sizeof naming->outer);
-}
-
 static void take_told(struct naming *naming, enum told what, struct text told)
 {
     struct cgroup_names *names = naming->names;
 
     switch (what) {
     case CONTAINER_ID:
-        enter(naming);
+        memcpy(naming->outer, names->container, sizeof naming->outer);
         copy(names->container, (struct text){told.data, CONTAINER_ID_SHOWN});
         break;
     case CONTAINER_NAME:
-        enter(naming);
+        memcpy(naming->outer, names->container, sizeof naming->outer);
         copy_unescaped(names->container, told);
         break;
     case POD_ID:

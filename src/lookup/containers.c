@@ -265,10 +265,7 @@ void containers_destroy(struct containers *containers)
 
 const char *containers_name(const struct containers *containers, const char *id)
 {
-    const struct number_name *known =
-        containers ? number_map_find(&containers->names, hash_of(as_text(id))) : NULL;
-
-    return known ? known->name : NULL;
+    return containers ? number_map_name(&containers->names, hash_of(as_text(id))) : NULL;
 }
 
 int containers_error(const struct containers *containers)

@@ -23,23 +23,16 @@ static bool is_blank(char c)
     return c == ' ' || (c >= '\t' && c <= '\r');
 }
 
-static bool is_of_names(char c)
-{
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == ' ' ||
-           c == '-';
-}
-
 /* Removes the blanks around a name. Returns its length, 0 if it is no valid name. */
 static size_t trim(const char **name, const char *end)
 {
+    static const char valid[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789 -";
+
     while (*name < end && is_blank(**name))
         (*name)++;
     while (end > *name && is_blank(end[-1]))
         end--;
-    for (const char *at = *name; at < end; at++)
-        if (!is_of_names(*at))
-            return 0;
-    return (size_t)(end - *name);
+    return *name + strspn(*name, valid) >= end ? (size_t)(end - *name) : 0;
 }
 
 /* line is terminated. Returns 0, even if it ignores the line, or -ENOMEM. */
@@ -65,35 +58,26 @@ static int take_line(struct labels *labels, const char *line, size_t length)
     return 0;
 }
 
-static int read_lines(struct labels *labels, FILE *file)
-{
-    char *line = NULL;
-    size_t capacity = 0;
-    ssize_t length;
-    int status = 0;
-
-    errno = 0;
-    while (status == 0 && (length = getline(&line, &capacity, file)) >= 0)
-        status = take_line(labels, line, (size_t)length);
-    if (status == 0 && ferror(file))
-        status = errno != 0 ? -errno : -EIO;
-    free(line);
-    return status;
-}
-
 int labels_create(struct labels **labels, const char *path)
 {
     struct labels *created = calloc(1, sizeof *created);
+    char *line = NULL;
+    size_t capacity = 0;
+    ssize_t length;
     if (!created)
         return -ENOMEM;
     created->names.names = (const char *const *)created->by_bit;
 
     FILE *file = fopen(path ? path : "/etc/xtables/connlabel.conf", "re");
-    int status = -errno;
-    if (file) {
-        status = read_lines(created, file);
+    int status = file ? 0 : -errno;
+    errno = 0;
+    while (file && status == 0 && (length = getline(&line, &capacity, file)) >= 0)
+        status = take_line(created, line, (size_t)length);
+    if (file && status == 0 && ferror(file))
+        status = errno != 0 ? -errno : -EIO;
+    free(line);
+    if (file)
         fclose(file);
-    }
     if (status < 0) {
         labels_destroy(created);
         return status;
@@ -115,11 +99,9 @@ int labels_bit(const struct labels *labels, const char *name, size_t length)
 {
     if (!labels)
         return -1;
-    for (size_t bit = 0; bit < labels->names.count; bit++) {
-        const char *known = labels->by_bit[bit];
-        if (known && strlen(known) == length && memcmp(known, name, length) == 0)
+    for (size_t bit = 0; bit < labels->names.count; bit++)
+        if (labels->by_bit[bit] && text_is((struct text){name, length}, labels->by_bit[bit]))
             return (int)bit;
-    }
     return -1;
 }
 

@@ -45,17 +45,6 @@ static const char blanks[] = " \t\r\n";
 /* rest: further names, for strtok_r(). Reading ends with the first result that is not 0. */
 typedef int (*network_fn)(void *arg, const char *name, uint32_t address, char *rest);
 
-static int take_line(char *line, network_fn take, void *arg)
-{
-    char *rest = NULL;
-    uint32_t address;
-
-    line[strcspn(line, "#")] = '\0';
-    const char *name = strtok_r(line, blanks, &rest);
-    const char *number = name ? strtok_r(NULL, blanks, &rest) : NULL;
-    return number && parse_network(number, &address) ? take(arg, name, address, rest) : 0;
-}
-
 static int each_network(const char *path, network_fn take, void *arg)
 {
     FILE *file = fopen(path ? path : "/etc/networks", "re");
@@ -65,8 +54,15 @@ static int each_network(const char *path, network_fn take, void *arg)
     char *line = NULL;
     size_t capacity = 0;
     int status = 0;
-    while (status == 0 && getline(&line, &capacity, file) >= 0)
-        status = take_line(line, take, arg);
+    while (status == 0 && getline(&line, &capacity, file) >= 0) {
+        char *rest = NULL;
+        uint32_t address;
+        line[strcspn(line, "#")] = '\0';
+        const char *name = strtok_r(line, blanks, &rest);
+        const char *number = name ? strtok_r(NULL, blanks, &rest) : NULL;
+        if (number && parse_network(number, &address))
+            status = take(arg, name, address, rest);
+    }
     free(line);
     fclose(file);
     return status;
@@ -108,8 +104,7 @@ const char *networks_name(const struct networks *networks, const struct address 
     if (!networks)
         return NULL;
     memcpy(&number, address->bytes, sizeof number);
-    const struct number_name *known = number_map_find(&networks->names, ntohl(number));
-    return known ? known->name : NULL;
+    return number_map_name(&networks->names, ntohl(number));
 }
 
 struct wanted {

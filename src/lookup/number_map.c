@@ -11,6 +11,13 @@ void *number_map_find(const struct hash_table *map, uint64_t number)
     return hash_table_find_number(map, hash_word(0, number), number);
 }
 
+const char *number_map_name(const struct hash_table *map, uint64_t number)
+{
+    const struct number_name *known = number_map_find(map, number);
+
+    return known ? known->name : NULL;
+}
+
 void *number_map_put(struct hash_table *map, uint64_t number, const char *name, size_t size)
 {
     struct number_name *kept = number_map_find(map, number);

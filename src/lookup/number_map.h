@@ -13,6 +13,8 @@ struct number_name {
 
 /* NULL if the number was never put. */
 void *number_map_find(const struct hash_table *map, uint64_t number);
+/* Its name; NULL if it has none, too. */
+const char *number_map_name(const struct hash_table *map, uint64_t number);
 
 /*
  * Stores a copy of the name (or NULL) and frees an earlier one. `size` is that of every element; a

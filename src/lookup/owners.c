@@ -51,17 +51,6 @@ static unsigned byte_of(const struct holding *holding, unsigned pass)
     return (unsigned)(word >> pass % 8 * 8) & 0xff;
 }
 
-static void sort_pass(struct holding *to, const struct holding *from, size_t count, unsigned pass)
-{
-    size_t place[257] = {0};
-    for (size_t i = 0; i < count; i++)
-        place[1 + byte_of(&from[i], pass)]++;
-    for (size_t byte = 1; byte < 256; byte++)
-        place[byte] += place[byte - 1];
-    for (size_t i = 0; i < count; i++)
-        to[place[byte_of(&from[i], pass)]++] = from[i];
-}
-
 /* The bits in which they differ: other bytes need no pass. The program gives holders in order. */
 static struct holding differing_bits(const struct holdings *holdings)
 {
@@ -85,9 +74,15 @@ static int sort_holdings(struct holdings *holdings)
     if (!to)
         return -ENOMEM;
     for (unsigned pass = 0; pass < 16; pass++) {
+        size_t place[257] = {0};
         if (byte_of(&bits, pass) == 0)
             continue;
-        sort_pass(to, from, holdings->count, pass);
+        for (size_t i = 0; i < holdings->count; i++)
+            place[1 + byte_of(&from[i], pass)]++;
+        for (size_t byte = 1; byte < 256; byte++)
+            place[byte] += place[byte - 1];
+        for (size_t i = 0; i < holdings->count; i++)
+            to[place[byte_of(&from[i], pass)]++] = from[i];
         struct holding *const swap = from;
         from = to;
         to = swap;

@@ -99,6 +99,5 @@ int services_error(const struct services *services)
 
 const char *services_name(const struct services *services, uint16_t protocol, uint16_t port)
 {
-    const struct number_name *known = number_map_find(&services->names, key(protocol, port));
-    return known ? known->name : NULL;
+    return number_map_name(&services->names, key(protocol, port));
 }
