@@ -283,6 +283,20 @@ static const struct flag_names option_names = {option_words, COUNT(option_words)
 /* The members that other fields than its numbers read. */
 #define TCP_PARTS(member) PARTS_OF(struct kernel_tcp_info, member)
 #define TCP_IDLE          (TCP_PARTS(last_data_sent) | TCP_PARTS(last_data_recv))
+/* Bits of it, which have no address. */
+#define TCP_BITS(id, type, which, ...)                                                             \
+    COMPUTED(id, type, info_bits, SOCKET_TCP_INFO, __VA_ARGS__, .index = INFO_##which,             \
+             .parts = TCP_PARTS(options))
+/* What algorithms of congestion control tell. */
+#define CC(id, type, function, of, of_part, ...)                                                   \
+    INFO_AS(id, type, function, socket.cc_info, of, of_part, SOCKET_CC_INFO, __VA_ARGS__)
+#define BBR(id, type, part, ...)                                                                   \
+    CC(id, type, info_bbr_number, struct kernel_bbr_info, part, __VA_ARGS__)
+#define DCTCP(id, type, part, ...)                                                                 \
+    CC(id, type, info_dctcp_number, struct kernel_dctcp_info, part, __VA_ARGS__)
+#define VEGAS(id, part, ...)                                                                       \
+    CC(id, VALUE_FINE, info_vegas_rtt, struct kernel_vegas_info, part, __VA_ARGS__,                \
+       .unit = UNIT_SECONDS)
 #define QUEUE_PARTS                                                                                \
     (TCP_PARTS(last_data_sent) | TCP_PARTS(last_ack_recv) | PARTS(0, sizeof(struct memory)))
 #define MPTCP(id, of_part, ...)                                                                    \
@@ -496,51 +510,41 @@ static const struct field fields[] = {
              "bytes a second that the congestion window allows: window / round trip", .gauge = true,
              .unit = UNIT_BYTES_PER_SECOND,
              .parts = TCP_PARTS(snd_mss) | TCP_PARTS(snd_cwnd) | TCP_PARTS(rtt)),
-    COMPUTED(snd_wscale, VALUE_NUMBER, info_snd_wscale, SOCKET_TCP_INFO,
-             "power of two that the peer's windows are multiplied with",
-             .parts = TCP_PARTS(options)),
-    COMPUTED(rcv_wscale, VALUE_NUMBER, info_rcv_wscale, SOCKET_TCP_INFO,
-             "power of two that its own windows are multiplied with", .parts = TCP_PARTS(options)),
+    TCP_BITS(snd_wscale, VALUE_NUMBER, SND_WSCALE,
+             "power of two that the peer's windows are multiplied with"),
+    TCP_BITS(rcv_wscale, VALUE_NUMBER, RCV_WSCALE,
+             "power of two that its own windows are multiplied with"),
     TCP_AS(ca_state, VALUE_TEXT, info_word,
            "state of congestion control: open, disorder, cwr, recovery or loss",
            .word = info_ca_word),
     INFO_AS(tcp_options, VALUE_FLAGS, info_flags, socket.info, struct kernel_tcp_info, options,
             SOCKET_TCP_INFO, "what both ends agreed on: timestamps, sack, wscale, ecn, ...",
             .flags = &info_tcp_options),
-    COMPUTED(ecn_mode, VALUE_TEXT, info_ecn_mode, SOCKET_TCP_INFO,
-             "disabled, rfc3168, accecn or pending", .word = info_ecn_word,
+    COMPUTED(ecn_mode, VALUE_TEXT, info_bits, SOCKET_TCP_INFO,
+             "disabled, rfc3168, accecn or pending", .word = info_ecn_word, .index = INFO_ECN_MODE,
              .parts = PARTS(sizeof(struct kernel_tcp_info) - 1, 1)),
-    COMPUTED(fastopen_client_fail, VALUE_TEXT, info_fastopen_client_fail, SOCKET_TCP_INFO,
+    TCP_BITS(fastopen_client_fail, VALUE_TEXT, FASTOPEN_FAIL,
              "why data in the SYN failed: cookie_unavailable, data_not_acked or syn_retransmitted",
-             .word = info_fastopen_word, .parts = TCP_PARTS(options)),
-    COMPUTED(app_limited, VALUE_BOOLEAN, info_app_limited, SOCKET_TCP_INFO,
-             "whether delivery_rate was limited by the program, which had no more to send",
-             .parts = TCP_PARTS(options)),
+             .word = info_fastopen_word),
+    TCP_BITS(app_limited, VALUE_BOOLEAN, APP_LIMITED,
+             "whether delivery_rate was limited by the program, which had no more to send"),
     TEXT(congestion, socket.congestion, SOCKET_CONGESTION,
          "name of the algorithm of congestion control"),
-    COMPUTED(bbr_bw, VALUE_NUMBER, info_bbr_bandwidth, SOCKET_CC_INFO,
-             "BBR: bytes a second that it estimates", .gauge = true, .unit = UNIT_BYTES_PER_SECOND),
-    COMPUTED(bbr_min_rtt, VALUE_FINE, info_bbr_min_rtt, SOCKET_CC_INFO,
-             "BBR: seconds of the shortest round trip", .unit = UNIT_SECONDS),
-    COMPUTED(bbr_pacing_gain, VALUE_DECIMAL, info_bbr_pacing_gain, SOCKET_CC_INFO,
-             "BBR: factor of the pacing rate"),
-    COMPUTED(bbr_cwnd_gain, VALUE_DECIMAL, info_bbr_cwnd_gain, SOCKET_CC_INFO,
-             "BBR: factor of the congestion window"),
-    INFO_AS(dctcp_ce_state, VALUE_BOOLEAN, info_dctcp_number, socket.cc_info,
-            struct kernel_dctcp_info, ce_state, SOCKET_CC_INFO,
-            "DCTCP: whether the last packet came with a mark of congestion"),
-    INFO_AS(dctcp_alpha, VALUE_NUMBER, info_dctcp_number, socket.cc_info, struct kernel_dctcp_info,
-            alpha, SOCKET_CC_INFO, "DCTCP: share of bytes with a mark of congestion, of 1024"),
-    INFO_AS(dctcp_ab_ecn, VALUE_NUMBER, info_dctcp_number, socket.cc_info, struct kernel_dctcp_info,
-            ab_ecn, SOCKET_CC_INFO,
-            "DCTCP: bytes that were acknowledged with a mark of congestion"),
-    INFO_AS(dctcp_ab_tot, VALUE_NUMBER, info_dctcp_number, socket.cc_info, struct kernel_dctcp_info,
-            ab_tot, SOCKET_CC_INFO, "DCTCP: bytes that were acknowledged"),
-    INFO_AS(vegas_rtt, VALUE_FINE, info_vegas_rtt, socket.cc_info, struct kernel_vegas_info, rtt,
-            SOCKET_CC_INFO, "Vegas: seconds of a round trip", .unit = UNIT_SECONDS),
-    INFO_AS(vegas_minrtt, VALUE_FINE, info_vegas_rtt, socket.cc_info, struct kernel_vegas_info,
-            minrtt, SOCKET_CC_INFO, "Vegas: seconds of the shortest round trip",
-            .unit = UNIT_SECONDS),
+    BBR(bbr_bw, VALUE_NUMBER, bw_lo, "BBR: bytes a second that it estimates", .gauge = true,
+        .unit = UNIT_BYTES_PER_SECOND),
+    BBR(bbr_min_rtt, VALUE_FINE, min_rtt, "BBR: seconds of the shortest round trip",
+        .unit = UNIT_SECONDS),
+    BBR(bbr_pacing_gain, VALUE_DECIMAL, pacing_gain, "BBR: factor of the pacing rate"),
+    BBR(bbr_cwnd_gain, VALUE_DECIMAL, cwnd_gain, "BBR: factor of the congestion window"),
+    DCTCP(dctcp_ce_state, VALUE_BOOLEAN, ce_state,
+          "DCTCP: whether the last packet came with a mark of congestion"),
+    DCTCP(dctcp_alpha, VALUE_NUMBER, alpha,
+          "DCTCP: share of bytes with a mark of congestion, of 1024"),
+    DCTCP(dctcp_ab_ecn, VALUE_NUMBER, ab_ecn,
+          "DCTCP: bytes that were acknowledged with a mark of congestion"),
+    DCTCP(dctcp_ab_tot, VALUE_NUMBER, ab_tot, "DCTCP: bytes that were acknowledged"),
+    VEGAS(vegas_rtt, rtt, "Vegas: seconds of a round trip"),
+    VEGAS(vegas_minrtt, minrtt, "Vegas: seconds of the shortest round trip"),
     COMPUTED(backlog_percent, VALUE_NUMBER, info_backlog_percent, SOCKET_QUEUES | SOCKET_BACKLOG,
              "for a listener: how full its queue (backlog) is", .gauge = true,
              .unit = UNIT_PERCENT),

@@ -57,32 +57,27 @@ struct value info_resent_percent(const struct cell *cell)
 /* The bytes up to a member, which begins behind those that are meant. */
 #define UP_TO(of_part) offsetof(struct kernel_tcp_info, of_part)
 
-struct value info_snd_wscale(const struct cell *cell)
+struct value info_bits(const struct cell *cell)
 {
+    static const size_t least[] = {
+        [INFO_SND_WSCALE] = UP_TO(rto),
+        [INFO_RCV_WSCALE] = UP_TO(rto),
+        [INFO_FASTOPEN_FAIL] = UP_TO(rto),
+        [INFO_APP_LIMITED] = UP_TO(busy_time), /* as old as the rate that it is about */
+        [INFO_ECN_MODE] = sizeof(struct kernel_tcp_info),
+    };
+    const size_t which = cell->field->index;
     struct kernel_tcp_info info;
 
-    if (!copy_info(&info, cell->record, UP_TO(rto)) || !(info.options & TCP_OPTION_WSCALE))
+    if (!copy_info(&info, cell->record, least[which]) ||
+        (which <= INFO_RCV_WSCALE && !(info.options & TCP_OPTION_WSCALE)))
         return unknown;
-    return number(info.snd_wscale);
-}
-
-struct value info_rcv_wscale(const struct cell *cell)
-{
-    struct kernel_tcp_info info;
-
-    if (!copy_info(&info, cell->record, UP_TO(rto)) || !(info.options & TCP_OPTION_WSCALE))
-        return unknown;
-    return number(info.rcv_wscale);
-}
-
-/* The bit is as old as the rate that it is about. */
-struct value info_app_limited(const struct cell *cell)
-{
-    struct kernel_tcp_info info;
-
-    if (!copy_info(&info, cell->record, UP_TO(busy_time)))
-        return unknown;
-    return boolean(info.delivery_rate_app_limited);
+    if (which == INFO_APP_LIMITED)
+        return boolean(info.delivery_rate_app_limited);
+    if (which <= INFO_RCV_WSCALE)
+        return number(which == INFO_SND_WSCALE ? info.snd_wscale : info.rcv_wscale);
+    return string(
+        cell->field->word(which == INFO_ECN_MODE ? info.ecn_mode : info.fastopen_client_fail));
 }
 
 /* Bytes a second: the congestion window in each round trip. */
@@ -108,30 +103,12 @@ const char *info_fastopen_word(uint64_t number)
     return POINTER_AT(names, number);
 }
 
-struct value info_fastopen_client_fail(const struct cell *cell)
-{
-    struct kernel_tcp_info info;
-
-    if (!copy_info(&info, cell->record, UP_TO(rto)))
-        return unknown;
-    return string(info_fastopen_word(info.fastopen_client_fail));
-}
-
 /* TCPI_ECN_MODE_* of linux/tcp.h */
 const char *info_ecn_word(uint64_t number)
 {
     static const char *const names[] = {"disabled", "rfc3168", "accecn", "pending"};
 
     return POINTER_AT(names, number);
-}
-
-struct value info_ecn_mode(const struct cell *cell)
-{
-    struct kernel_tcp_info info;
-
-    if (!copy_info(&info, cell->record, sizeof info))
-        return unknown;
-    return string(info_ecn_word(info.ecn_mode));
 }
 
 struct value info_word(const struct cell *cell)
@@ -189,48 +166,22 @@ const struct flag_names info_mptcp_flags = {mptcp_words, COUNT(mptcp_words)};
 
 /* --- Congestion control ----------------------------------------------------------------------- */
 
-/* Of a gain, three decimals. */
-static struct value ratio(uint32_t part, uint32_t whole)
+/* Half of the bandwidth, a time, or a gain, of 256. */
+struct value info_bbr_number(const struct cell *cell)
 {
-    return decimal((UINT64_C(1000) * part + whole / 2) / whole);
-}
-
-static bool copy_bbr(struct kernel_bbr_info *bbr, const struct record *record)
-{
-    const struct socket_record *sock = &record->socket;
-
-    if (sock->cc_type != INET_DIAG_BBRINFO || sock->cc_info.length < sizeof *bbr)
-        return false;
-    memcpy(bbr, sock->cc_info.data, sizeof *bbr);
-    return true;
-}
-
-struct value info_bbr_bandwidth(const struct cell *cell)
-{
+    const struct socket_record *sock = &cell->record->socket;
+    struct value value = info_member(cell);
     struct kernel_bbr_info bbr;
 
-    return copy_bbr(&bbr, cell->record) ? number((uint64_t)bbr.bw_hi << 32 | bbr.bw_lo) : unknown;
-}
-
-struct value info_bbr_min_rtt(const struct cell *cell)
-{
-    struct kernel_bbr_info bbr;
-
-    return copy_bbr(&bbr, cell->record) && bbr.min_rtt != UINT32_MAX ? fine(bbr.min_rtt) : unknown;
-}
-
-struct value info_bbr_pacing_gain(const struct cell *cell)
-{
-    struct kernel_bbr_info bbr;
-
-    return copy_bbr(&bbr, cell->record) ? ratio(bbr.pacing_gain, 256) : unknown;
-}
-
-struct value info_bbr_cwnd_gain(const struct cell *cell)
-{
-    struct kernel_bbr_info bbr;
-
-    return copy_bbr(&bbr, cell->record) ? ratio(bbr.cwnd_gain, 256) : unknown;
+    if (sock->cc_type != INET_DIAG_BBRINFO || sock->cc_info.length < sizeof bbr ||
+        (value.type == VALUE_FINE && value.number == UINT32_MAX)) /* not measured yet */
+        return unknown;
+    memcpy(&bbr, sock->cc_info.data, sizeof bbr);
+    if (value.type == VALUE_NUMBER)
+        value.number |= (uint64_t)bbr.bw_hi << 32;
+    if (value.type == VALUE_DECIMAL)
+        value.number = (1000 * value.number + 128) / 256;
+    return value;
 }
 
 /* Without DCTCP on both ends its numbers mean nothing. */

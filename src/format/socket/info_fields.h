@@ -28,11 +28,8 @@ struct value info_known(const struct cell *cell);
 struct value info_measured(const struct cell *cell);
 
 /* The parts of bytes that several numbers share. */
-struct value info_snd_wscale(const struct cell *cell);
-struct value info_rcv_wscale(const struct cell *cell);
-struct value info_app_limited(const struct cell *cell);
-struct value info_fastopen_client_fail(const struct cell *cell);
-struct value info_ecn_mode(const struct cell *cell);
+enum { INFO_SND_WSCALE, INFO_RCV_WSCALE, INFO_FASTOPEN_FAIL, INFO_APP_LIMITED, INFO_ECN_MODE };
+struct value info_bits(const struct cell *cell);
 
 /* bytes_retrans of bytes_sent, in thousandths of a percent. */
 struct value info_resent_percent(const struct cell *cell);
@@ -43,10 +40,7 @@ struct value info_flags(const struct cell *cell);
 struct value info_send_rate(const struct cell *cell);
 
 /* Of the congestion control's struct, if it is that one. */
-struct value info_bbr_bandwidth(const struct cell *cell);
-struct value info_bbr_min_rtt(const struct cell *cell);
-struct value info_bbr_pacing_gain(const struct cell *cell);
-struct value info_bbr_cwnd_gain(const struct cell *cell);
+struct value info_bbr_number(const struct cell *cell);
 struct value info_dctcp_number(const struct cell *cell);
 struct value info_vegas_rtt(const struct cell *cell);
 
