@@ -165,8 +165,9 @@ struct field {
         const char *(*word)(uint64_t number); /* the name of a number, or NULL */
     };
     union {
-        size_t index;           /* which of several parts of the record */
-        const struct field *of; /* of a rate */
+        size_t index; /* which of several parts of the record */
+        char *(*write)(char *dst, const struct value *view, bool human); /* of VIEW_BY() */
+        const struct field *of;                                          /* of a rate */
         /* A number inside a member that is a struct text, which may be too short for it. */
         struct {
             enum member_type type;

@@ -7,6 +7,7 @@
 #include "fastnet/lookup.h"
 #include "format/socket/owner_fields.h"
 #include "format/socket/view_fields.h"
+#include "format/text/put.h"
 
 static const char *source_name(uint64_t source)
 {
@@ -31,23 +32,22 @@ static struct value meaning(const struct cell *cell)
     return text.length ? (struct value){.type = VALUE_TEXT, .text = text} : unknown;
 }
 
-static char *put_end(char *dst, const struct record *record, const struct endpoint *end)
-{
-    return record->has & DROP_PORTS
-               ? text_address_port(dst, &end->address, (struct text){NULL, 0}, end->port)
-               : text_address(dst, &end->address);
-}
-
 static char *write_local(char *dst, const struct value *view, bool human)
 {
+    const struct record *record = view->view.record;
+    const struct endpoint *end = &record->drop.local;
+
     (void)human;
-    return put_end(dst, view->view.record, &view->view.record->drop.local);
+    return put_address_port(dst, &end->address, record->has & DROP_PORTS, end->port);
 }
 
 static char *write_remote(char *dst, const struct value *view, bool human)
 {
+    const struct record *record = view->view.record;
+    const struct endpoint *end = &record->drop.remote;
+
     (void)human;
-    return put_end(dst, view->view.record, &view->view.record->drop.remote);
+    return put_address_port(dst, &end->address, record->has & DROP_PORTS, end->port);
 }
 
 static char *write_meaning(char *dst, const struct value *view, bool human)
@@ -60,16 +60,6 @@ static char *write_meaning(char *dst, const struct value *view, bool human)
 static struct value view_meaning(const struct cell *cell)
 {
     return cell->record->drop.meaning.length ? view(cell, write_meaning) : unknown;
-}
-
-static struct value view_here(const struct cell *cell)
-{
-    return view(cell, write_local);
-}
-
-static struct value view_there(const struct cell *cell)
-{
-    return view(cell, write_remote);
 }
 
 /* In the order in which --columns=help lists them. Names and meanings stay once released. */
@@ -100,8 +90,8 @@ static const struct field fields[] = {
     NUMBER(inode, drop.inode, DROP_SOCKET, "inode of the socket that they were for, or came from"),
     FIELDS_OF_SOCKET(DROP_SOCKET, drop.uid),
     VIEW(why, view_meaning, 0, 0, "meaning, for people"),
-    VIEW(local, view_here, DROP_ADDRESSES, DROP_PORTS, "local_address with its port"),
-    VIEW(remote, view_there, DROP_ADDRESSES, DROP_PORTS, "remote_address with its port"),
+    VIEW_BY(local, write_local, DROP_ADDRESSES, DROP_PORTS, "local_address with its port"),
+    VIEW_BY(remote, write_remote, DROP_ADDRESSES, DROP_PORTS, "remote_address with its port"),
 };
 
 static const char *const views[][2] = {{"owners", "process"},

@@ -209,6 +209,11 @@ struct value interface_member(const struct cell *cell)
     return interface_named(cell->context, (uint32_t)field_number(cell->field, cell->record));
 }
 
+struct value view_member(const struct cell *cell)
+{
+    return view(cell, cell->field->write);
+}
+
 const char *family_name(uint64_t family)
 {
     switch (family) {

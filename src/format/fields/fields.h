@@ -90,6 +90,8 @@ const char *machine_scope_name(uint64_t machine);
 /* A text that is made of several fields; filled: those it cannot do without; others are optional. */
 #define VIEW(id, function, filled, others, ...)                                                    \
     FIELD(id, VALUE_VIEW, function, filled, __VA_ARGS__, .optional = (others))
+/* The same, that is never unknown where they are filled: the function writes the text. */
+#define VIEW_BY(id, function, ...) VIEW(id, view_member, __VA_ARGS__, .write = function)
 /* Everything else: the type of its values, and the function that makes them. */
 #define COMPUTED(id, of_type, function, ...) FIELD(id, of_type, function, __VA_ARGS__, )
 
@@ -196,6 +198,7 @@ struct value flags_member(const struct cell *cell);
 struct value word_member(const struct cell *cell);
 struct value named_member(const struct cell *cell);
 struct value interface_member(const struct cell *cell);
+struct value view_member(const struct cell *cell);
 
 /* For WORD(): an AF_* of sockets by name. */
 const char *family_name(uint64_t family);

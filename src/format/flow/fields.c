@@ -182,12 +182,12 @@ static const struct field fields[] = {
            "for an event: netlink port of the process that caused it"),
     COMPUTED(process, VALUE_TEXT, process, FLOW_SENDER, "for an event: name of that process",
              .lookups = NEED_SENDERS),
-    VIEW(from, view_flow_from, FLOW_ORIG, 0, "source of the first packet, with its port"),
-    VIEW(to, view_flow_to, FLOW_ORIG, 0, "destination of the first packet, with its port"),
+    VIEW_BY(from, write_flow_from, FLOW_ORIG, 0, "source of the first packet, with its port"),
+    VIEW_BY(to, write_flow_to, FLOW_ORIG, 0, "destination of the first packet, with its port"),
     VIEW(nat, view_flow_nat, FLOW_ORIG | FLOW_REPLY, 0,
          "translation: the new source, the new destination"),
-    VIEW(traffic, view_flow_traffic, FLOW_ORIG_COUNTERS | FLOW_REPLY_COUNTERS, 0,
-         "bytes of both directions: 1.2K/3.4M; only with nf_conntrack_acct", .gauge = true),
+    VIEW_BY(traffic, write_flow_traffic, FLOW_ORIG_COUNTERS | FLOW_REPLY_COUNTERS, 0,
+            "bytes of both directions: 1.2K/3.4M; only with nf_conntrack_acct", .gauge = true),
 };
 
 static const char *const views[][2] = {

@@ -11,45 +11,31 @@ static const struct flow_tuple *tuple_of(const struct value *view, enum flow_way
     return &view->view.record->flow.way[way].tuple;
 }
 
-/* An end of a tuple: with its port, if its protocol has ports. */
-static char *put_end(char *dst, const struct flow_tuple *tuple, const struct address *address,
-                     uint16_t port)
+static bool has_ports(const struct flow_tuple *tuple)
 {
-    if (!flow_has_ports(tuple->protocol) || !tuple->has_ports)
-        return text_address(dst, address);
-    return text_address_port(dst, address, (struct text){NULL, 0}, port);
+    return flow_has_ports(tuple->protocol) && tuple->has_ports;
 }
 
 static char *put_source(char *dst, const struct flow_tuple *tuple)
 {
-    return put_end(dst, tuple, &tuple->src, tuple->src_port);
+    return put_address_port(dst, &tuple->src, has_ports(tuple), tuple->src_port);
 }
 
 static char *put_destination(char *dst, const struct flow_tuple *tuple)
 {
-    return put_end(dst, tuple, &tuple->dst, tuple->dst_port);
+    return put_address_port(dst, &tuple->dst, has_ports(tuple), tuple->dst_port);
 }
 
-static char *write_from(char *dst, const struct value *view, bool human)
+char *write_flow_from(char *dst, const struct value *view, bool human)
 {
     (void)human;
     return put_source(dst, tuple_of(view, WAY_ORIG));
 }
 
-static char *write_to(char *dst, const struct value *view, bool human)
+char *write_flow_to(char *dst, const struct value *view, bool human)
 {
     (void)human;
     return put_destination(dst, tuple_of(view, WAY_ORIG));
-}
-
-struct value view_flow_from(const struct cell *cell)
-{
-    return view(cell, write_from);
-}
-
-struct value view_flow_to(const struct cell *cell)
-{
-    return view(cell, write_to);
 }
 
 /* Whether the reply goes to another end than the one that the original came from. */
@@ -91,16 +77,11 @@ struct value view_flow_nat(const struct cell *cell)
     return has_other_source(way) || has_other_destination(way) ? view(cell, write_nat) : unknown;
 }
 
-static char *write_traffic(char *dst, const struct value *view, bool human)
+char *write_flow_traffic(char *dst, const struct value *view, bool human)
 {
     const struct flow_direction *way = view->view.record->flow.way;
 
     dst = put_amount(dst, way[WAY_ORIG].bytes, human);
     *dst++ = '/';
     return put_amount(dst, way[WAY_REPLY].bytes, human);
-}
-
-struct value view_flow_traffic(const struct cell *cell)
-{
-    return view(cell, write_traffic);
 }

@@ -5,9 +5,11 @@
 
 #include "fastnet/field.h"
 
-struct value view_flow_from(const struct cell *cell);    /* 192.0.2.1:40000 */
-struct value view_flow_to(const struct cell *cell);      /* 198.51.100.1:443 */
-struct value view_flow_nat(const struct cell *cell);     /* as 203.0.113.1:40000 */
-struct value view_flow_traffic(const struct cell *cell); /* 1.2K/3.4M */
+struct value view_flow_nat(const struct cell *cell); /* as 203.0.113.1:40000 */
+
+/* For VIEW_BY(): 192.0.2.1:40000, 198.51.100.1:443 and 1.2K/3.4M. */
+char *write_flow_from(char *dst, const struct value *view, bool human);
+char *write_flow_to(char *dst, const struct value *view, bool human);
+char *write_flow_traffic(char *dst, const struct value *view, bool human);
 
 #endif

@@ -18,7 +18,9 @@ enum { NAME_ROOM = 2 + ESCAPE_FACTOR * 16 + 5 + TEXT_U64_MAX, NAMES_SHOWN = 5 };
 _Static_assert((size_t)NAMES_SHOWN *NAME_ROOM + sizeof ",..." <= VALUE_VIEW_MAX,
                "owners have room");
 
-static size_t count_named(const struct value *owners, const char *name)
+/* With the number of processes that have it. */
+static char *put_name(char *dst, const struct value *owners, const struct owner_process *one,
+                      bool human)
 {
     const struct owner *first = owners->owners.first;
     size_t count = 0;
@@ -26,24 +28,7 @@ static size_t count_named(const struct value *owners, const char *name)
     /* a process that holds several descriptors of the socket has owners in a row */
     for (size_t i = 0; i < owners->owners.count; i++)
         count += (i == 0 || first[i].process->pid != first[i - 1].process->pid) &&
-                 strcmp(first[i].process->name, name) == 0;
-    return count;
-}
-
-static bool is_among(const char *name, const char *const names[], size_t count)
-{
-    size_t i = 0;
-
-    while (i < count && strcmp(names[i], name) != 0)
-        i++;
-    return i < count;
-}
-
-static char *put_name(char *dst, const struct value *owners, const struct owner_process *one,
-                      bool human)
-{
-    const size_t count = count_named(owners, one->name);
-
+                 strcmp(first[i].process->name, one->name) == 0;
     if (!*one->name)
         dst = one->unnamed ? PUT(dst, "-") : PUT(dst, "''");
     else if (strcmp(one->name, "-") == 0) /* alone it would mean that nobody knows */
@@ -55,7 +40,7 @@ static char *put_name(char *dst, const struct value *owners, const struct owner_
     return text_u64(human ? PUT(dst, " ×") : PUT(dst, "×"), count);
 }
 
-/* Each name once, with the number of processes that have it; ? if another one may own it. */
+/* Each name once; ? if another one may own it. */
 static char *put_owners(char *dst, const struct value *view, size_t end, bool human)
 {
     const struct value owners = owner_all(view->view.record, view->view.context, end);
@@ -65,7 +50,10 @@ static char *put_owners(char *dst, const struct value *view, size_t end, bool hu
 
     for (size_t i = 0; i < owners.owners.count; i++) {
         const struct owner_process *one = owners.owners.first[i].process;
-        if (is_among(one->name, names, count))
+        size_t known = 0;
+        while (known < count && strcmp(names[known], one->name) != 0)
+            known++;
+        if (known < count)
             continue;
         if (count)
             dst = human ? PUT(dst, ", ") : PUT(dst, ",");
@@ -227,7 +215,7 @@ static char *put_share(char *dst, uint32_t used, uint32_t limit, bool human)
     return put_amount(dst, limit, human);
 }
 
-static char *write_recv(char *dst, const struct value *view, bool human)
+char *write_recv(char *dst, const struct value *view, bool human)
 {
     const struct record *record = view->view.record;
 
@@ -241,23 +229,13 @@ static char *write_recv(char *dst, const struct value *view, bool human)
     return text_u64(dst, backlog_of(record));
 }
 
-static char *write_send(char *dst, const struct value *view, bool human)
+char *write_send(char *dst, const struct value *view, bool human)
 {
     const struct record *record = view->view.record;
 
     if (is_listener(record))
         return PUT(dst, "0");
     return put_share(dst, record->socket.send_q, socket_memory(record, SK_MEMINFO_SNDBUF), human);
-}
-
-struct value view_recv(const struct cell *cell)
-{
-    return view(cell, write_recv);
-}
-
-struct value view_send(const struct cell *cell)
-{
-    return view(cell, write_send);
 }
 
 /* --- Why people should look at it ------------------------------------------------------------- */
@@ -287,14 +265,6 @@ static bool is_probing(const struct record *record)
 {
     return record->socket.send_q && record->has & SOCKET_TIMER &&
            record->socket.timer == TIMER_PROBE;
-}
-
-/* The kernel lets one more connection wait than the backlog says (sk_acceptq_is_full()). */
-static unsigned reasons_of_listener(const struct record *record)
-{
-    const uint32_t backlog = backlog_of(record);
-
-    return backlog && record->socket.recv_q > backlog ? REASON_ACCEPT_QUEUE : 0;
 }
 
 /* Of data that waits to leave the first reason counts, because others follow from it. */
@@ -328,10 +298,14 @@ static bool is_judged(const struct record *record)
 struct value view_attention(const struct cell *cell)
 {
     const struct record *record = cell->record;
+    /* the kernel lets one more connection wait than this says (sk_acceptq_is_full()) */
+    const uint32_t backlog = is_listener(record) ? backlog_of(record) : 0;
     unsigned bits = socket_memory(record, SK_MEMINFO_DROPS) ? REASON_DROPS : 0;
 
-    if (record->has & SOCKET_QUEUES)
-        bits |= is_listener(record) ? reasons_of_listener(record) : reasons_of_connection(record);
+    if (record->has & SOCKET_QUEUES && !is_listener(record))
+        bits |= reasons_of_connection(record);
+    else if (record->has & SOCKET_QUEUES && backlog && record->socket.recv_q > backlog)
+        bits |= REASON_ACCEPT_QUEUE;
     if (!bits && !is_judged(record))
         return unknown;
     return (struct value){.type = VALUE_FLAGS, .flags = {&view_reasons, {bits}}};
@@ -374,16 +348,11 @@ static char *put_seconds(char *dst, uint64_t milliseconds, bool human)
     return human ? value_write_human(dst, &value, UNIT_SECONDS) : text_seconds(dst, milliseconds);
 }
 
-static char *write_lived(char *dst, const struct value *view, bool human)
+char *write_lived(char *dst, const struct value *view, bool human)
 {
     const struct age age = view->view.record->socket.age;
 
     return put_seconds(age.at_least ? PUT(dst, ">") : dst, age.ms, human);
-}
-
-struct value view_lived(const struct cell *cell)
-{
-    return view(cell, write_lived);
 }
 
 /* What a timer that matters does when it fires; of others NULL. */

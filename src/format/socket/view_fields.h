@@ -17,8 +17,6 @@ struct value view_whose(const struct cell *cell);  /* the same, or nginx.service
 struct value view_protocol(const struct cell *cell); /* tcp */
 struct value view_local(const struct cell *cell);    /* 192.0.2.1:443 */
 struct value view_remote(const struct cell *cell);   /* ... or * for any */
-struct value view_recv(const struct cell *cell);     /* 6/5 */
-struct value view_send(const struct cell *cell);     /* 1.2M/2.5M */
 struct value view_resent(const struct cell *cell);   /* packets that were sent again */
 struct value view_activity(const struct cell *cell); /* idle 12s */
 
@@ -39,6 +37,10 @@ struct value view_attention(const struct cell *cell);
 
 /* Seconds since data was sent or received. */
 struct value view_idle(const struct cell *cell);
-struct value view_lived(const struct cell *cell); /* >12.5 */
+
+/* For VIEW_BY(): 6/5, 1.2M/2.5M, >12.5. */
+char *write_recv(char *dst, const struct value *view, bool human);
+char *write_send(char *dst, const struct value *view, bool human);
+char *write_lived(char *dst, const struct value *view, bool human);
 
 #endif

@@ -53,6 +53,14 @@ static inline char *put_address(char *dst, const struct address *address)
                                       : text_ipv6(dst, address->bytes);
 }
 
+/* An address, and behind it its port if it is known. */
+static inline char *put_address_port(char *dst, const struct address *address, bool has_port,
+                                     uint16_t port)
+{
+    return has_port ? text_address_port(dst, address, as_text(NULL), port)
+                    : text_address(dst, address);
+}
+
 /* Two digits, of a number below 100. */
 static inline char *put_two_digits(char *dst, unsigned number)
 {

@@ -6,6 +6,7 @@
 #include "fastnet/lookup.h"
 #include "format/socket/owner_fields.h"
 #include "format/socket/view_fields.h"
+#include "format/text/put.h"
 
 /* Protocols of IP that connection tracking has no name for, and what is not IP by its ethertype. */
 static const char *protocol_word(uint64_t protocol)
@@ -72,38 +73,22 @@ static struct value per_second(const struct cell *cell)
                    : unknown;
 }
 
-static char *put_end(char *dst, const struct record *record, const struct address *address,
-                     uint16_t port)
-{
-    return record->has & TRAFFIC_PORTS
-               ? text_address_port(dst, address, (struct text){NULL, 0}, port)
-               : text_address(dst, address);
-}
-
 static char *write_from(char *dst, const struct value *view, bool human)
 {
-    const struct traffic_record *traffic = &view->view.record->traffic;
+    const struct record *record = view->view.record;
 
     (void)human;
-    return put_end(dst, view->view.record, &traffic->src, traffic->sport);
+    return put_address_port(dst, &record->traffic.src, record->has & TRAFFIC_PORTS,
+                            record->traffic.sport);
 }
 
 static char *write_to(char *dst, const struct value *view, bool human)
 {
-    const struct traffic_record *traffic = &view->view.record->traffic;
+    const struct record *record = view->view.record;
 
     (void)human;
-    return put_end(dst, view->view.record, &traffic->dst, traffic->dport);
-}
-
-static struct value view_from(const struct cell *cell)
-{
-    return view(cell, write_from);
-}
-
-static struct value view_to(const struct cell *cell)
-{
-    return view(cell, write_to);
+    return put_address_port(dst, &record->traffic.dst, record->has & TRAFFIC_PORTS,
+                            record->traffic.dport);
 }
 
 #define PER_SECOND(id, path, ...)                                                                  \
@@ -149,8 +134,8 @@ static const struct field fields[] = {
     NUMBER(inode, traffic.inode, TRAFFIC_SOCKET,
            "inode of the socket of this host that sends or receives"),
     FIELDS_OF_SOCKET(TRAFFIC_SOCKET, traffic.uid),
-    VIEW(from, view_from, TRAFFIC_ADDRESSES, TRAFFIC_PORTS, "src with its port"),
-    VIEW(to, view_to, TRAFFIC_ADDRESSES, TRAFFIC_PORTS, "dst with its port"),
+    VIEW_BY(from, write_from, TRAFFIC_ADDRESSES, TRAFFIC_PORTS, "src with its port"),
+    VIEW_BY(to, write_to, TRAFFIC_ADDRESSES, TRAFFIC_PORTS, "dst with its port"),
 };
 
 static const char *const views[][2] = {{"owners", "process"}, {"from", "src"}, {"to", "dst"}};
