@@ -23,7 +23,7 @@ static void put(struct declaration *declaration, struct text text)
 
 static void put_word(struct declaration *declaration, const char *word)
 {
-    put(declaration, (struct text){word, strlen(word)});
+    put(declaration, as_text(word));
 }
 
 static void put_name(struct declaration *declaration, struct text name)
@@ -32,14 +32,6 @@ static void put_name(struct declaration *declaration, struct text name)
     const char *end = escape_text(escaped, name.data, name.length, NULL);
 
     put(declaration, (struct text){escaped, (size_t)(end - escaped)});
-}
-
-static void put_count(struct declaration *declaration, uint32_t count)
-{
-    char text[TEXT_U64_MAX + 2];
-    const char *end = PUT(text_u64(PUT(text, "["), count), "]");
-
-    put(declaration, (struct text){text, (size_t)(end - text)});
 }
 
 /* --- Around the name -------------------------------------------------------------------------- */
@@ -101,10 +93,13 @@ static void put_chain(struct declaration *declaration, struct chain *chain, bool
             put_inner(declaration, chain, type, after_pointer);
         else
             put_chain(declaration, chain, after_pointer);
-        if (type->kind == BTF_ARRAY)
-            put_count(declaration, btf_array(type).count);
-        else
+        if (type->kind == BTF_ARRAY) {
+            char text[TEXT_U64_MAX + 2];
+            const char *end = PUT(text_u64(PUT(text, "["), btf_array(type).count), "]");
+            put(declaration, (struct text){text, (size_t)(end - text)});
+        } else {
             put_parameters(declaration, type);
+        }
         return;
     }
     put_word(declaration, chain->name.length && !after_pointer ? " " : "");

@@ -199,17 +199,6 @@ static char *put_inet(char *dst, const struct netstat_sink *netstat, const struc
     return dst;
 }
 
-static const char *unix_type(uint16_t type)
-{
-    static const char names[][10] = {
-        [SOCK_STREAM] = "STREAM", [SOCK_DGRAM] = "DGRAM",         [SOCK_RAW] = "RAW",
-        [SOCK_RDM] = "RDM",       [SOCK_SEQPACKET] = "SEQPACKET",
-    };
-    const char *name = STRING_AT(names, type);
-
-    return name ? name : "UNKNOWN";
-}
-
 /* The states of linux/net.h: SS_FREE, SS_UNCONNECTED ... SS_DISCONNECTING. */
 static const char *unix_state(const struct socket_record *sock)
 {
@@ -226,7 +215,12 @@ static char *put_unix(char *dst, const struct netstat_sink *netstat, const struc
 {
     static const struct flag_text words[] = {
         {UNIX_ACCEPTCON, "ACC "}, {UNIX_WAITDATA, "W "}, {UNIX_NOSPACE, "N "}};
+    static const char types[][10] = {
+        [SOCK_STREAM] = "STREAM", [SOCK_DGRAM] = "DGRAM",         [SOCK_RAW] = "RAW",
+        [SOCK_RDM] = "RDM",       [SOCK_SEQPACKET] = "SEQPACKET",
+    };
     const struct socket_record *sock = &record->socket;
+    const char *type = STRING_AT(types, sock->type);
     char *end;
 
     dst = put_padded(dst, "unix", UNIX_PROTO_WIDTH);
@@ -234,7 +228,7 @@ static char *put_unix(char *dst, const struct netstat_sink *netstat, const struc
                    UNIX_REFCOUNT_WIDTH);
     end = put_flags(PUT(dst, "[ "), sock->flags, words, COUNT(words));
     dst = text_pad(PUT(end, "]"), dst, UNIX_FLAGS_WIDTH);
-    dst = put_padded(dst, unix_type(sock->type), UNIX_TYPE_WIDTH);
+    dst = put_padded(dst, type ? type : "UNKNOWN", UNIX_TYPE_WIDTH);
     dst = put_state(dst, netstat, unix_state(sock), UNIX_STATE_WIDTH);
     dst = text_pad(text_u64(dst, sock->inode), dst, UNIX_INODE_WIDTH);
     if (netstat->layout.programs)
@@ -242,10 +236,6 @@ static char *put_unix(char *dst, const struct netstat_sink *netstat, const struc
     *dst++ = ' ';
     return escape_socket_name(dst, sock->path.data, sock->path.length, NULL);
 }
-
-static const char group_heading[] = "IPv6/IPv4 Group Memberships\n"
-                                    "Interface       RefCnt Group\n"
-                                    "--------------- ------ ---------------------\n";
 
 static char *put_group(char *dst, const struct netstat_sink *netstat, const struct record *record)
 {
@@ -291,7 +281,9 @@ static void section(struct sink *sink, unsigned section_number)
     if (!layout->header)
         return;
     if (section_number == SECTION_GROUPS) {
-        writer_puts(writer, group_heading);
+        writer_puts(writer, "IPv6/IPv4 Group Memberships\n"
+                            "Interface       RefCnt Group\n"
+                            "--------------- ------ ---------------------\n");
         return;
     }
     writer_puts(writer, is_unix ? "Active UNIX domain sockets " : "Active Internet connections ");

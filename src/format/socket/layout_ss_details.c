@@ -28,10 +28,14 @@ static char *put_owner(char *dst, const struct owner *owner)
     return PUT(dst, ")");
 }
 
-/* The highest process first. */
-static char *put_owners(char *dst, struct ss_row *row)
+/*
+ * The highest process first. ss finds no owners of netlink sockets: the port tells the process.
+ */
+char *ss_put_process(char *dst, struct ss_row *row)
 {
-    const struct value owners = owner_all(row->record, row->context, OWN_END);
+    const struct value owners = row->record->socket.family == AF_NETLINK
+                                    ? (struct value){.type = VALUE_UNKNOWN}
+                                    : owner_all(row->record, row->context, OWN_END);
     size_t count = owners.owners.count;
 
     if (!count)
@@ -42,12 +46,6 @@ static char *put_owners(char *dst, struct ss_row *row)
         dst = ss_more(row, count ? PUT(dst, ",") : dst);
     }
     return PUT(dst, ")");
-}
-
-/* ss finds no owners of netlink sockets: the port tells the process. */
-char *ss_put_process(char *dst, struct ss_row *row)
-{
-    return row->record->socket.family == AF_NETLINK ? dst : put_owners(dst, row);
 }
 
 /* --- Timers ----------------------------------------------------------------------------------- */
@@ -220,18 +218,6 @@ static char *put_options(char *dst, struct ss_row *row)
     return PUT(put_flags(dst, row->record->socket.options, texts, COUNT(texts)), ")");
 }
 
-/*
- * Rows of netlink have a line, even if there is nothing to say: of half-open connections, for
- * example. Those of /proc have none. -i has nothing to say of UDP, nor of raw sockets for it.
- */
-static bool has_info_line(const struct ss_row *row)
-{
-    const struct ss_layout *layout = row->layout;
-
-    return ss_is_by_netlink(row) &&
-           (layout->memory || (layout->info && ss_protocol(row) != IPPROTO_UDP));
-}
-
 static char *put_info_line(char *dst, struct ss_row *row)
 {
     const bool sctp = row->record->socket.protocol == IPPROTO_SCTP;
@@ -268,31 +254,23 @@ static char *put_inet(char *dst, struct ss_row *row)
         dst = put_cgroup(dst, row);
     if (layout->options)
         dst = put_options(dst, row);
-    if (has_info_line(row))
+    /*
+     * Rows of netlink have a line, even if there is nothing to say: of half-open connections, for
+     * example. Those of /proc have none. -i has nothing to say of UDP, nor of raw sockets for it.
+     */
+    if (ss_is_by_netlink(row) &&
+        (layout->memory || (layout->info && ss_protocol(row) != IPPROTO_UDP)))
         dst = put_info_line(dst, row);
     return layout->storages ? ss_put_storages(dst, row) : dst;
 }
 
 /* --- Unix, netlink ---------------------------------------------------------------------------- */
 
-/* Connections that wait to be accepted. */
-static char *put_waiting(char *dst, struct ss_row *row)
-{
-    const struct text *waiting = &row->record->socket.waiting;
-
-    dst = PUT(dst, " peers:");
-    for (size_t at = 0; at + sizeof(uint32_t) <= waiting->length; at += sizeof(uint32_t)) {
-        uint32_t inode;
-        memcpy(&inode, waiting->data + at, sizeof inode);
-        dst = ss_more(row, text_u64(PUT(dst, " "), inode));
-    }
-    return dst;
-}
-
 static char *put_unix(char *dst, struct ss_row *row)
 {
     enum { MINOR_BITS = 20 }; /* MINORBITS of the kernel's linux/kdev_t.h */
     const struct socket_record *sock = &row->record->socket;
+    uint32_t inode;
 
     if (row->layout->memory)
         dst = ss_put_memory(dst, row);
@@ -304,7 +282,14 @@ static char *put_unix(char *dst, struct ss_row *row)
         dst = text_u64(PUT(dst, " dev:"), sock->file_device >> MINOR_BITS);
         dst = text_u64(PUT(dst, "/"), sock->file_device & ((UINT32_C(1) << MINOR_BITS) - 1));
     }
-    return ss_has(row, SOCKET_ICONS) ? put_waiting(dst, row) : dst;
+    if (!ss_has(row, SOCKET_ICONS))
+        return dst;
+    dst = PUT(dst, " peers:"); /* connections that wait to be accepted */
+    for (size_t at = 0; at + sizeof inode <= sock->waiting.length; at += sizeof inode) {
+        memcpy(&inode, sock->waiting.data + at, sizeof inode);
+        dst = ss_more(row, text_u64(PUT(dst, " "), inode));
+    }
+    return dst;
 }
 
 static char *put_netlink(char *dst, const struct ss_row *row)

@@ -37,16 +37,11 @@ static size_t measure_value(struct measure *measure, uint32_t id, size_t name_le
 /* Each of these returns 0 for what cannot be shown. */
 static size_t measure_number(const struct btf_type *type)
 {
-    switch (type->size) {
-    case 1:
-        return BYTE_TEXT_MAX;
-    case 2:
-    case 4:
-    case 8:
-        return NUMBER_TEXT_MAX;
-    default:
-        return type->size == 16 && type->kind == BTF_INT ? NUMBER_TEXT_MAX : 0;
-    }
+    const uint32_t size = type->size;
+    const bool is_known =
+        size == 2 || size == 4 || size == 8 || (size == 16 && type->kind == BTF_INT);
+
+    return size == 1 ? BYTE_TEXT_MAX : is_known ? NUMBER_TEXT_MAX : 0;
 }
 
 static size_t measure_enum(const struct measure *measure, const struct btf_type *type)
@@ -224,25 +219,13 @@ static uint64_t bits_at(struct place place)
     return number;
 }
 
-static uint64_t extend_sign(uint64_t number, size_t size)
-{
-    switch (size) {
-    case 1:
-        return (uint64_t)(int8_t)number;
-    case 2:
-        return (uint64_t)(int16_t)number;
-    case 4:
-        return (uint64_t)(int32_t)number;
-    default:
-        return number;
-    }
-}
-
+/* Of up to eight bytes; those that are missing have the sign. */
 static uint64_t number_at(const char *bytes, size_t size, bool is_signed)
 {
     const uint64_t number = bits_at((struct place){bytes, 0, 8 * (unsigned)size});
+    const uint64_t sign = UINT64_C(1) << (8 * size - 1);
 
-    return is_signed ? extend_sign(number, size) : number;
+    return is_signed ? (number ^ sign) - sign : number;
 }
 
 static char *put_number(char *dst, uint64_t number, bool is_signed)
@@ -311,13 +294,6 @@ static char *put_real(char *dst, size_t size, const char *bytes)
     return dst + snprintf(dst, REAL_TEXT_MAX, "%f", size == sizeof small ? (double)small : number);
 }
 
-static char *put_pointer(char *dst, const char *bytes, size_t size)
-{
-    const uint64_t number = number_at(bytes, size, false);
-
-    return number ? put_prefixed(dst, number) : PUT(dst, "(nil)");
-}
-
 /* Returns false at the end of a string. Bytes that cannot be seen are numbers. */
 static bool show_character(struct shown *shown, const struct btf_type *type, const char *byte)
 {
@@ -371,6 +347,7 @@ static void show_struct(struct shown *shown, const struct btf_type *type, const 
 static void show_content(struct shown *shown, const struct btf_type *type, struct place place)
 {
     char *dst = ss_more(shown->row, shown->dst);
+    uint64_t pointer;
 
     shown->dst = dst;
     switch (type->kind) {
@@ -389,7 +366,8 @@ static void show_content(struct shown *shown, const struct btf_type *type, struc
         shown->dst = put_real(dst, type->size, place.bytes);
         break;
     case BTF_POINTER:
-        shown->dst = put_pointer(dst, place.bytes, shown->btf->pointer_size);
+        pointer = number_at(place.bytes, shown->btf->pointer_size, false);
+        shown->dst = pointer ? put_prefixed(dst, pointer) : PUT(dst, "(nil)");
         break;
     default:
         shown->dst = put_int(dst, type, place);
