@@ -74,9 +74,9 @@ static void each_flow_has_its_counters(void **state)
 
 static void all_that_a_key_has_parts_flows(void **state)
 {
-    struct packet_flows *flows = packet_flows_create(100);
+    struct packet_flows *flows = packet_flows_create(10);
     const struct packet one = of(IPPROTO_UDP, 1);
-    struct packet packets[] = {one, one, one, one, one, one, one};
+    struct packet packets[] = {one, one, one, one, one, one, one, one, one, one};
 
     (void)state;
     packets[1].key.interface = 2;
@@ -86,12 +86,21 @@ static void all_that_a_key_has_parts_flows(void **state)
     packets[4].key.has |= TRAFFIC_LLADDRS;
     packets[5].key.family = AF_INET6;
     packets[6].key.src[0] = 11;
-    for (size_t twice = 0; twice < 2; twice++)
-        for (size_t i = 0; i < COUNT(packets); i++)
-            add(flows, packets[i], 0);
-    assert_int_equal(flows->count, COUNT(packets));
-    for (size_t i = 0; i < flows->count; i++)
-        assert_int_equal(flows->flows[i].frames, 2);
+    packets[7].key.family = packets[8].key.family = AF_INET6;
+    packets[7].key.src[15] = packets[8].key.dst[15] = 1;
+    packets[9] = packets[4];
+    packets[9].key.src_lladdr[0] = 1;
+    /* in so little room, sooner or later any two of them are looked for at the same place */
+    for (uint16_t port = 0; port < 300; port++) {
+        packet_flows_reset(flows);
+        for (size_t i = 0; i < 2 * COUNT(packets); i++) {
+            packets[i % COUNT(packets)].key.sport = port;
+            add(flows, packets[i % COUNT(packets)], 0);
+        }
+        assert_int_equal(flows->count, COUNT(packets));
+        for (size_t i = 0; i < flows->count; i++)
+            assert_int_equal(flows->flows[i].frames, 2);
+    }
     packet_flows_destroy(flows);
 }
 

@@ -10,17 +10,17 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Packets of which all of this is equal are one flow. It has no padding: its bytes are compared. */
+/* Packets of which all of this is equal are one flow. No padding: bytes are compared. */
 struct flow_key {
     uint8_t src[16], dst[16]; /* network byte order; of IPv4 four bytes, then zeroes */
     uint16_t sport, dport;    /* this and all that follow: host byte order */
     uint16_t protocol;        /* as in struct traffic_record */
     uint16_t vlan;            /* id of the outermost tag */
     uint32_t interface;
-    uint8_t src_lladdr[6], dst_lladdr[6];
     uint8_t has; /* TRAFFIC_ADDRESSES, TRAFFIC_PORTS, TRAFFIC_VLAN, TRAFFIC_LLADDRS */
     uint8_t family;
     uint16_t unused;
+    uint8_t src_lladdr[6], dst_lladdr[6];
 };
 
 /* Ports stand in the first fragment only. */
