@@ -239,10 +239,10 @@ void packet_flows_add(struct packet_flows *flows, struct counted *counted, size_
         __builtin_prefetch(&flows->slots[counted[i].slot]);
     }
     for (size_t i = 0; i < count; i++) {
-        const uint32_t slot = flows->slots[counted[i].slot];
-        const struct flow *flow = &flows->flows[slot ? slot - 1 : 0];
-        __builtin_prefetch(flow, 1);
-        __builtin_prefetch(&flow->bytes, 1);
+        /* a slot has 1 + the index; of a free one some memory in front of them is fetched */
+        const uintptr_t end = (uintptr_t)&flows->flows[flows->slots[counted[i].slot]];
+        __builtin_prefetch((const void *)(end - sizeof(struct flow)), 1);
+        __builtin_prefetch((const void *)(end - 1), 1);
     }
     for (size_t i = 0; i < count; i++)
         add(flows, &counted[i]);
