@@ -1,17 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "backend/packet/packet.h"
 
-#include <linux/if_ether.h>
-#include <netinet/in.h>
-#include <netinet/ip.h>
-#include <netinet/ip6.h>
-#include <netinet/udp.h>
-#include <string.h>
-
 #include "fastnet/flow_names.h"
-#include "fastnet/record/traffic.h"
 
-enum { TAG_SIZE = 4, VLAN_ID = 0xfff, PORTS_SIZE = 4, TCP_FLAGS = 13 };
+enum { TAG_SIZE = 4, VLAN_ID = 0xfff, PORTS_SIZE = 4 };
 
 /* The captured bytes, and how many of them are behind. Options that were cut off are behind, too.
  */
@@ -19,11 +11,6 @@ struct rest {
     const uint8_t *bytes;
     size_t captured, behind;
 };
-
-static uint16_t read16(const uint8_t *bytes)
-{
-    return (uint16_t)(bytes[0] << 8 | bytes[1]);
-}
 
 static size_t left_of(const struct rest *rest)
 {
@@ -56,15 +43,15 @@ static void take_transport(struct packet *packet, struct rest *rest)
     if (!header || packet->fragment == FRAGMENT_LATER ||
         !flow_has_ports((uint8_t)packet->key.protocol))
         return;
-    packet->key.sport = read16(header);
-    packet->key.dport = read16(header + 2);
+    packet->key.sport = packet_read16(header);
+    packet->key.dport = packet_read16(header + 2);
     packet->key.has |= TRAFFIC_PORTS;
     if (packet->key.protocol == IPPROTO_UDP)
         rest->behind += sizeof(struct udphdr);
-    if (packet->key.protocol == IPPROTO_TCP && left_of(rest) > TCP_FLAGS) {
-        packet->tcp_flags = header[TCP_FLAGS];
+    if (packet->key.protocol == IPPROTO_TCP && left_of(rest) > PACKET_TCP_FLAGS) {
+        packet->tcp_flags = header[PACKET_TCP_FLAGS];
         packet->has_tcp = true;
-        rest->behind += (size_t)4 * (header[TCP_FLAGS - 1] >> 4);
+        rest->behind += (size_t)4 * (header[PACKET_TCP_FLAGS - 1] >> 4);
     }
 }
 
@@ -93,12 +80,12 @@ static bool take_ipv4(struct packet *packet, struct rest *rest)
 
     if (size < sizeof(struct iphdr) || header[0] >> 4 != 4)
         return false;
-    const unsigned offset = read16(header + offsetof(struct iphdr, frag_off));
+    const unsigned offset = packet_read16(header + offsetof(struct iphdr, frag_off));
     packet->key.protocol = header[offsetof(struct iphdr, protocol)];
     take_addresses(packet, AF_INET, header + offsetof(struct iphdr, saddr),
                    header + offsetof(struct iphdr, daddr), sizeof(struct in_addr));
     take_fragment(packet, offset & IP_OFFMASK, offset & IP_MF,
-                  read16(header + offsetof(struct iphdr, id)));
+                  packet_read16(header + offsetof(struct iphdr, id)));
     rest->behind += size;
     return true;
 }
@@ -114,8 +101,8 @@ static bool take_extension(struct packet *packet, struct rest *rest)
         return false;
     packet->key.protocol = header[0];
     if (type == IPPROTO_FRAGMENT)
-        take_fragment(packet, read16(header + 2) >> 3, header[3] & 1,
-                      (uint32_t)read16(header + 4) << 16 | read16(header + 6));
+        take_fragment(packet, packet_read16(header + 2) >> 3, header[3] & 1,
+                      (uint32_t)packet_read16(header + 4) << 16 | packet_read16(header + 6));
     rest->behind +=
         type == IPPROTO_FRAGMENT ? sizeof(struct ip6_frag) : (size_t)8 * (header[1] + 1U);
     return true;
@@ -137,33 +124,6 @@ static bool take_ipv6(struct packet *packet, struct rest *rest)
     return true;
 }
 
-/* UDP and TCP in IPv4, whole and without options: the same as below, but in half of the steps. */
-static bool take_usual(struct packet *packet, const uint8_t *network, size_t captured)
-{
-    enum { SIZE = sizeof(struct iphdr) };
-    const uint8_t protocol =
-        captured > SIZE + TCP_FLAGS ? network[offsetof(struct iphdr, protocol)] : 0;
-    const uint8_t *header = network + SIZE;
-
-    if ((protocol != IPPROTO_UDP && protocol != IPPROTO_TCP) || network[0] != 0x45 ||
-        read16(network + offsetof(struct iphdr, frag_off)) & (IP_MF | IP_OFFMASK))
-        return false;
-    take_addresses(packet, AF_INET, network + offsetof(struct iphdr, saddr),
-                   network + offsetof(struct iphdr, daddr), sizeof(struct in_addr));
-    packet->key.has = TRAFFIC_ADDRESSES | TRAFFIC_PORTS;
-    packet->key.protocol = protocol;
-    packet->key.sport = read16(header);
-    packet->key.dport = read16(header + 2);
-    packet->fragment_id = read16(network + offsetof(struct iphdr, id));
-    packet->payload = SIZE + sizeof(struct udphdr);
-    if (protocol == IPPROTO_TCP) {
-        packet->tcp_flags = header[TCP_FLAGS];
-        packet->has_tcp = true;
-        packet->payload = SIZE + 4U * (header[TCP_FLAGS - 1] >> 4);
-    }
-    return true;
-}
-
 void packet_parse(struct packet *packet, const uint8_t *network, size_t captured,
                   uint16_t ethertype)
 {
@@ -172,12 +132,10 @@ void packet_parse(struct packet *packet, const uint8_t *network, size_t captured
     bool known = false;
 
     memset(packet, 0, sizeof *packet);
-    if (ethertype == ETH_P_IP && take_usual(packet, network, captured))
-        return;
     while (is_tag(ethertype) && (tag = next(&rest, TAG_SIZE))) {
         if (!(packet->key.has & TRAFFIC_VLAN))
-            packet_tag(packet, read16(tag));
-        ethertype = read16(tag + 2);
+            packet_tag(packet, packet_read16(tag));
+        ethertype = packet_read16(tag + 2);
         if (ethertype < TRAFFIC_ETHERTYPES) /* a length */
             ethertype = ETH_P_802_2;
         rest.behind += TAG_SIZE;

@@ -6,9 +6,17 @@
 #ifndef BACKEND_PACKET_PACKET_H
 #define BACKEND_PACKET_PACKET_H
 
+#include <linux/if_ether.h>
+#include <netinet/in.h>
+#include <netinet/ip.h>
+#include <netinet/ip6.h>
+#include <netinet/udp.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
+
+#include "fastnet/record/traffic.h"
 
 /* Packets of which all of this is equal are one flow. No padding: bytes are compared. */
 struct flow_key {
@@ -31,7 +39,7 @@ struct packet {
     uint8_t tcp_flags;
     bool has_tcp; /* all of its header's fields up to the flags were there */
     uint8_t fragment;
-    uint32_t fragment_id;
+    uint32_t fragment_id; /* of others than fragments any */
     uint32_t payload; /* bytes from the network header to what follows all that was understood */
 };
 
@@ -42,6 +50,57 @@ struct packet {
  */
 void packet_parse(struct packet *packet, const uint8_t *network, size_t captured,
                   uint16_t ethertype);
+
+static inline uint16_t packet_read16(const uint8_t *bytes)
+{
+    return (uint16_t)(bytes[0] << 8 | bytes[1]);
+}
+
+enum { PACKET_TCP_FLAGS = 13 }; /* where they stand in a header of TCP */
+
+/* UDP and TCP behind a header of so many bytes, of which the last are the addresses. */
+static inline bool packet_take_usual(struct packet *packet, const uint8_t *network, size_t size,
+                                     uint8_t protocol, uint8_t family, size_t address)
+{
+    const uint8_t *header = network + size;
+
+    if (protocol != IPPROTO_UDP && protocol != IPPROTO_TCP)
+        return false;
+    *packet = (struct packet){.key = {.sport = packet_read16(header),
+                                      .dport = packet_read16(header + 2),
+                                      .protocol = protocol,
+                                      .has = TRAFFIC_ADDRESSES | TRAFFIC_PORTS,
+                                      .family = family},
+                              .payload = (uint32_t)(size + sizeof(struct udphdr))};
+    memcpy(packet->key.src, header - 2 * address, address);
+    memcpy(packet->key.dst, header - address, address);
+    if (protocol == IPPROTO_TCP) {
+        packet->tcp_flags = header[PACKET_TCP_FLAGS];
+        packet->has_tcp = true;
+        packet->payload = (uint32_t)size + 4U * (header[PACKET_TCP_FLAGS - 1] >> 4);
+    }
+    return true;
+}
+
+/*
+ * The same in few steps, where the caller stands, for nearly all packets: UDP and TCP in IPv4 and
+ * IPv6, whole, without options and extensions. Returns false for all others.
+ */
+static inline bool packet_parse_usual(struct packet *packet, const uint8_t *network,
+                                      size_t captured, uint16_t ethertype)
+{
+    enum { V4 = sizeof(struct iphdr), V6 = sizeof(struct ip6_hdr) };
+
+    if (ethertype == ETH_P_IP)
+        return captured > V4 + PACKET_TCP_FLAGS && network[0] == 0x45 &&
+               !(packet_read16(network + offsetof(struct iphdr, frag_off)) &
+                 (IP_MF | IP_OFFMASK)) &&
+               packet_take_usual(packet, network, V4, network[offsetof(struct iphdr, protocol)],
+                                 AF_INET, sizeof(struct in_addr));
+    return ethertype == ETH_P_IPV6 && captured > V6 + PACKET_TCP_FLAGS && network[0] >> 4 == 6 &&
+           packet_take_usual(packet, network, V6, network[offsetof(struct ip6_hdr, ip6_nxt)],
+                             AF_INET6, sizeof(struct in6_addr));
+}
 
 /* Adds a tag in front of those that packet_parse() finds; call it afterwards. */
 void packet_tag(struct packet *packet, uint16_t tci);

@@ -33,6 +33,12 @@ struct frame {
     bool is_ethernet;
 };
 
+/* One of Ethernet. */
+static inline bool has_header(const struct sockaddr_ll *from)
+{
+    return from->sll_hatype == ARPHRD_ETHER || from->sll_hatype == ARPHRD_LOOPBACK;
+}
+
 /*
  * The network header may stand behind tags of VLANs that the ethertype tells, so that of Ethernet
  * is found by the frame itself.
@@ -40,16 +46,14 @@ struct frame {
 static void find_frame(struct frame *frame, const struct tpacket3_hdr *header,
                        const struct sockaddr_ll *from)
 {
-    const bool has_header = from->sll_hatype == ARPHRD_ETHER || from->sll_hatype == ARPHRD_LOOPBACK;
-
     frame->bytes = (const uint8_t *)header + header->tp_mac;
     frame->captured = header->tp_snaplen;
     frame->length = header->tp_len;
-    frame->is_ethernet = has_header && frame->captured >= ETH_HLEN;
+    frame->is_ethernet = has_header(from) && frame->captured >= ETH_HLEN;
     frame->link = frame->is_ethernet ? ETH_HLEN : header->tp_net - header->tp_mac;
     frame->ethertype = ntohs(from->sll_protocol);
     if (frame->is_ethernet)
-        frame->ethertype = (uint16_t)(frame->bytes[ETH_HLEN - 2] << 8 | frame->bytes[ETH_HLEN - 1]);
+        frame->ethertype = packet_read16(frame->bytes + ETH_HLEN - 2);
     if (frame->is_ethernet && frame->ethertype < TRAFFIC_ETHERTYPES) /* a length */
         frame->ethertype = ETH_P_802_2;
 }
@@ -81,17 +85,40 @@ static uint32_t packets_of(const struct packet *packet, const struct frame *fram
                            offload.gso_size);
 }
 
-/* A key has what parts flows, and no more. */
-static void take_link(struct packet *packet, const struct frame *frame, uint64_t fields)
+/* What few frames have, or few listings ask for: a tag that the kernel took out, segments, and
+ * link-layer addresses. */
+static void take_rest(struct counted *counted, const struct tpacket3_hdr *header,
+                      const struct sockaddr_ll *from, uint64_t fields)
 {
+    struct packet *packet = &counted->packet;
+    struct frame frame;
+
+    find_frame(&frame, header, from);
+    if (header->tp_status & TP_STATUS_VLAN_VALID) {
+        counted->bytes += TAG_BYTES;
+        if (fields & TRAFFIC_VLAN)
+            packet_tag(packet, header->hv1.tp_vlan_tci & 0xffff);
+    }
+    if (fields & TRAFFIC_LLADDRS && frame.is_ethernet) {
+        memcpy(packet->key.dst_lladdr, frame.bytes, ETH_ALEN);
+        memcpy(packet->key.src_lladdr, frame.bytes + ETH_ALEN, ETH_ALEN);
+        packet->key.has |= TRAFFIC_LLADDRS;
+    }
+    counted->packets = packets_of(packet, &frame);
+}
+
+/* A key has what parts flows, and no more. */
+static void parse_frame(struct packet *packet, const struct tpacket3_hdr *header,
+                        const struct sockaddr_ll *from, uint64_t fields)
+{
+    struct frame frame;
+
+    find_frame(&frame, header, from);
+    packet_parse(packet, frame.bytes + frame.link,
+                 frame.captured > frame.link ? frame.captured - frame.link : 0, frame.ethertype);
     if (!(fields & TRAFFIC_VLAN)) {
         packet->key.vlan = 0;
         packet->key.has &= (uint8_t)~TRAFFIC_VLAN;
-    }
-    if (fields & TRAFFIC_LLADDRS && frame->is_ethernet) {
-        memcpy(packet->key.dst_lladdr, frame->bytes, ETH_ALEN);
-        memcpy(packet->key.src_lladdr, frame->bytes + ETH_ALEN, ETH_ALEN);
-        packet->key.has |= TRAFFIC_LLADDRS;
     }
 }
 
@@ -102,30 +129,31 @@ static void count_frames(struct packet_ring *ring)
     ring->waiting = 0;
 }
 
-static void take_frame(struct packet_ring *ring, const struct tpacket3_hdr *header, uint32_t at)
+static inline void take_frame(struct packet_ring *ring, const struct tpacket3_hdr *header,
+                              uint32_t at)
 {
     const struct sockaddr_ll *from = (const void *)((const uint8_t *)header + BEHIND_HEADER);
-    const bool tagged = header->tp_status & TP_STATUS_VLAN_VALID;
-    const uint32_t bytes = header->tp_len + (tagged ? TAG_BYTES : 0);
+    const uint8_t *bytes = (const uint8_t *)header + header->tp_mac;
+    const uint8_t *offload = bytes - sizeof(struct virtio_net_hdr);
     struct counted *counted = &ring->counted[ring->waiting];
     struct packet *packet = &counted->packet;
-    struct frame frame;
 
     if (from->sll_hatype == ARPHRD_LOOPBACK && from->sll_pkttype == PACKET_OUTGOING)
         return; /* it comes in, too */
-    find_frame(&frame, header, from);
-    packet_parse(packet, frame.bytes + frame.link,
-                 frame.captured > frame.link ? frame.captured - frame.link : 0, frame.ethertype);
+    if (!has_header(from) || header->tp_snaplen < ETH_HLEN ||
+        !packet_parse_usual(packet, bytes + ETH_HLEN, header->tp_snaplen - ETH_HLEN,
+                            packet_read16(bytes + ETH_HLEN - 2)))
+        parse_frame(packet, header, from, ring->fields);
     packet->key.interface = (uint32_t)from->sll_ifindex;
-    if (tagged)
-        packet_tag(packet, header->hv1.tp_vlan_tci & 0xffff);
-    take_link(packet, &frame, ring->fields);
-    counted->packets = packets_of(packet, &frame);
-    counted->bytes = bytes;
+    counted->bytes = header->tp_len;
+    counted->packets = 1;
     counted->at = at;
+    if (header->tp_status & TP_STATUS_VLAN_VALID || ring->fields & TRAFFIC_LLADDRS ||
+        offload[offsetof(struct virtio_net_hdr, gso_type)] != VIRTIO_NET_HDR_GSO_NONE)
+        take_rest(counted, header, from, ring->fields);
     ring->all.packets += counted->packets;
     ring->all.frames++;
-    ring->all.bytes += bytes;
+    ring->all.bytes += counted->bytes;
     if (++ring->waiting == PACKET_RING_WAITING)
         count_frames(ring);
 }
