@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * What it costs to count packets by flow: several commands in turn count those of a flood of small
- * frames, 1,000 flows, over a veth pair.
+ * frames over a veth pair.
  *
- *   capture PACKETS ROUNDS FROM -- COMMAND... [-- COMMAND...]...
+ *   capture PACKETS ROUNDS FROM FLOWS [terminal] -- COMMAND... [-- COMMAND...]...
  *   capture recv INTERFACE          counts with recv(2), until it is interrupted
  *   capture libpcap INTERFACE       ... with libpcap
  *
@@ -11,7 +11,7 @@
  * milliseconds: the processor time of its process where runner has the wall time, and the part of
  * it in user space where runner has the processor time. What a command takes without packets is
  * subtracted. The line of a command that cannot count is empty. A command counts as soon as it has
- * a second thread, and until it is interrupted.
+ * a second thread, and until it is interrupted. terminal: it has one.
  */
 #include "../helpers/frames.h"
 
@@ -25,13 +25,14 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
+#include <sys/ioctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <time.h>
 
 #include "quartiles.h"
 
-enum { FLOWS = 1000, COMMANDS_MAX = 8, SNAP = 128, RING = 32 << 20, WAIT_MS = 20 };
+enum { COMMANDS_MAX = 8, SNAP = 128, RING = 32 << 20, WAIT_MS = 20 };
 
 /* --- Counters to compare with ------------------------------------------------------------------
  */
@@ -199,6 +200,9 @@ static struct command {
     bool counts;
 } commands[COMMANDS_MAX];
 
+static long flows;
+static bool has_terminal;
+
 static int threads_of(pid_t pid)
 {
     char path[64];
@@ -221,19 +225,41 @@ static void sleep_ms(long milliseconds)
     nanosleep(&time, NULL);
 }
 
+/* A terminal; a process of its own reads what it shows. */
+static int open_terminal(void)
+{
+    const struct winsize size = {.ws_row = 40, .ws_col = 140};
+    const int other = posix_openpt(O_RDWR | O_NOCTTY);
+    const char *name = other < 0 || grantpt(other) || unlockpt(other) ? NULL : ptsname(other);
+    const int terminal = name ? open(name, O_RDWR | O_NOCTTY) : -1;
+
+    if (terminal < 0 || ioctl(terminal, TIOCSWINSZ, &size) < 0)
+        err(1, "terminal");
+    if (fork() == 0) {
+        char bytes[4096];
+        close(terminal);
+        while (read(other, bytes, sizeof bytes) > 0)
+            continue;
+        _exit(0);
+    }
+    close(other);
+    return terminal;
+}
+
 /* Returns -1 if it does not count. */
 static pid_t start(char **argv)
 {
     enum { PATIENCE = 10000 }; /* milliseconds */
+    const int there = has_terminal ? open_terminal() : open("/dev/null", O_RDWR);
     const pid_t pid = fork();
 
     if (pid == 0) {
-        const int null = open("/dev/null", O_RDWR);
-        if (dup2(null, STDIN_FILENO) >= 0 && dup2(null, STDOUT_FILENO) >= 0 &&
-            dup2(null, STDERR_FILENO) >= 0)
+        if (dup2(there, STDIN_FILENO) >= 0 && dup2(there, STDOUT_FILENO) >= 0 &&
+            dup2(there, STDERR_FILENO) >= 0 && close(there) == 0)
             execvp(*argv, argv);
         _exit(127);
     }
+    close(there);
     for (int i = 0; i < PATIENCE && waitpid(pid, NULL, WNOHANG) == 0; i++) {
         if (threads_of(pid) > 1)
             return pid;
@@ -256,7 +282,7 @@ static int run(struct command *command, struct frames *frames, long packets, str
     if (pid < 0)
         return -1;
     for (long i = 0; i < packets; i++)
-        frames_add(frames, IPPROTO_UDP, 0x0a000000 + (uint32_t)(i % FLOWS), 1024);
+        frames_add(frames, IPPROTO_UDP, 0x0a000000 + (uint32_t)(i % flows), 1024);
     frames_send(frames);
     sleep_ms(5L * WAIT_MS); /* all have been handed over, and counted */
     kill(pid, SIGINT);
@@ -336,14 +362,16 @@ static int split(char **argv)
 int main(int argc, char **argv)
 {
     static struct frames frames;
-    const long packets = argc > 5 ? strtol(argv[1], NULL, 10) : 0;
-    const long rounds = argc > 5 ? strtol(argv[2], NULL, 10) : 0;
+    const long packets = argc > 6 ? strtol(argv[1], NULL, 10) : 0;
+    const long rounds = argc > 6 ? strtol(argv[2], NULL, 10) : 0;
     const int number = split(argv);
 
+    flows = argc > 6 ? strtol(argv[4], NULL, 10) : 0;
+    has_terminal = argc > 6 && argv[5] && strcmp(argv[5], "terminal") == 0;
     if (argc == 3)
         return count(argv[1], argv[2]);
-    if (packets <= 0 || rounds <= 0 || rounds > RUNS_MAX || !number)
-        errx(2, "usage: capture PACKETS ROUNDS FROM -- COMMAND... [-- COMMAND...]...");
+    if (packets <= 0 || rounds <= 0 || rounds > RUNS_MAX || flows <= 0 || !number)
+        errx(2, "usage: capture PACKETS ROUNDS FROM FLOWS [terminal] -- COMMAND... [-- ...]...");
     frames_open(&frames, argv[3]);
     for (int i = 0; i < number; i++)
         warm_up(&commands[i], &frames);
