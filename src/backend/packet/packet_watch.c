@@ -389,7 +389,7 @@ int packet_watch_take(struct packet_watch *watch)
     const uint64_t until = clock_nanoseconds(CLOCK_REALTIME);
     const uint64_t now = clock_nanoseconds(CLOCK_MONOTONIC);
     const int64_t later = (int64_t)(watch->from - watch->totals.from);
-    const struct timespec pause = {0, 2 * MILLISECOND};
+    const struct timespec pause = {0, 2L * MILLISECOND};
     int error;
 
     watch->totals = (struct packet_totals){.from = watch->from, .elapsed = now - watch->began};
