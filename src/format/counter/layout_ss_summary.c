@@ -60,11 +60,6 @@ static struct number plus(struct number a, struct number b)
     return (struct number){a.known && b.known, a.value + b.value};
 }
 
-static struct number minus(struct number a, struct number b)
-{
-    return (struct number){a.known && b.known, a.value - b.value};
-}
-
 static char *put_count(char *dst, struct number number)
 {
     const bool negative = number.value < 0;
@@ -99,13 +94,14 @@ static void put_transport(struct writer *writer, const char *name, struct number
 static void put_tcp(struct writer *writer, const struct number counts[KERNEL_NUMBERS])
 {
     const struct number total = plus(counts[TCP_ALLOCATED], counts[TCP_WAITING]);
+    const struct number used = plus(counts[TCP_IN_USE], counts[TCP6_IN_USE]);
     char *dst = PUT(writer_reserve(writer, 256), "TCP:   ");
 
     dst = put_count(dst, total);
     dst = PUT(dst, " (estab ");
     dst = put_count(dst, counts[TCP_CONNECTIONS]);
     dst = PUT(dst, ", closed ");
-    dst = put_count(dst, minus(total, plus(counts[TCP_IN_USE], counts[TCP6_IN_USE])));
+    dst = put_count(dst, plus(total, (struct number){used.known, -used.value}));
     dst = PUT(dst, ", orphaned ");
     dst = put_count(dst, counts[TCP_ORPHANS]);
     dst = PUT(dst, ", timewait ");

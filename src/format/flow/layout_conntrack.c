@@ -41,8 +41,7 @@ static char *put_sender(const struct conntrack_sink *conntrack, char *dst, uint3
     if (!name)
         return dst;
     dst = PUT(dst, " progname=");
-    return put_foreign(conntrack, dst, (struct text){name, strlen(name)},
-                       conntrack->layout.xml ? " <>&\"" : " ");
+    return put_foreign(conntrack, dst, as_text(name), conntrack->layout.xml ? " <>&\"" : " ");
 }
 
 static char *put_flow(const struct conntrack_sink *conntrack, char *dst,
@@ -81,26 +80,19 @@ static char *put_expectation(const struct conntrack_sink *conntrack, char *dst,
     return dst;
 }
 
-/* The header of a document, before its first row. */
-static void open_root(struct conntrack_sink *conntrack, const struct record *record)
-{
-    const char *root = record->kind == &kind_flow ? "conntrack" : "expect";
-
-    if (record->kind != &kind_flow && record->kind != &kind_expectation)
-        return;
-    conntrack->root = root;
-    writer_puts(conntrack->sink.writer, "<?xml version=\"1.0\" encoding=\"utf-8\"?>\n<");
-    writer_puts(conntrack->sink.writer, root);
-    writer_puts(conntrack->sink.writer, ">\n");
-}
-
 static void row(struct sink *sink, const struct record *record)
 {
     struct conntrack_sink *conntrack = (struct conntrack_sink *)sink;
     char *dst;
 
-    if (conntrack->layout.xml && !conntrack->root)
-        open_root(conntrack, record);
+    /* the header of a document, before its first row */
+    if (conntrack->layout.xml && !conntrack->root &&
+        (record->kind == &kind_flow || record->kind == &kind_expectation)) {
+        conntrack->root = record->kind == &kind_flow ? "conntrack" : "expect";
+        writer_puts(sink->writer, "<?xml version=\"1.0\" encoding=\"utf-8\"?>\n<");
+        writer_puts(sink->writer, conntrack->root);
+        writer_puts(sink->writer, ">\n");
+    }
     dst = writer_reserve(sink->writer, ROW_MAX);
     if (record->kind == &kind_flow)
         dst = put_flow(conntrack, dst, record);

@@ -204,19 +204,6 @@ char *line_flow(const struct conntrack_sink *conntrack, char *dst, const struct 
     return dst - 1; /* without the last blank */
 }
 
-static char *put_expectation_tuples(char *dst, const struct record *record)
-{
-    const struct expectation_record *expectation = &record->expectation;
-
-    if (record->has & FLOW_ORIG)
-        dst = PUT_TUPLE(dst, "", &expectation->orig);
-    if (record->has & FLOW_MASK)
-        dst = PUT_TUPLE(dst, "mask-", &expectation->mask);
-    if (record->has & FLOW_MASTER)
-        dst = PUT_TUPLE(dst, "master-", &expectation->master);
-    return dst;
-}
-
 char *line_expectation(const struct conntrack_sink *conntrack, char *dst,
                        const struct record *record)
 {
@@ -226,7 +213,12 @@ char *line_expectation(const struct conntrack_sink *conntrack, char *dst,
     if (record->has & FLOW_TIMEOUT)
         dst = put_number(dst, expectation->timeout);
     dst = put_number(PUT(dst, "proto="), expectation->orig.protocol);
-    dst = put_expectation_tuples(dst, record);
+    if (record->has & FLOW_ORIG)
+        dst = PUT_TUPLE(dst, "", &expectation->orig);
+    if (record->has & FLOW_MASK)
+        dst = PUT_TUPLE(dst, "mask-", &expectation->mask);
+    if (record->has & FLOW_MASTER)
+        dst = PUT_TUPLE(dst, "master-", &expectation->master);
     dst = PUT_KNOWN(dst, record->has & FLOW_ZONE, "zone=", expectation->zone);
     if (record->has & FLOW_FLAGS && expectation->flags)
         dst = PUT(put_bit_names(dst, &expectation_flag_names, expectation->flags), " ");

@@ -94,28 +94,23 @@ static char *put_state(char *dst, const struct record *record)
     return dst;
 }
 
-static char *put_icmp(char *dst, const struct flow_tuple *tuple)
-{
-    const char *prefix = tuple->protocol == IPPROTO_ICMP ? "--icmp" : "--icmpv6";
-
-    dst = put_number(PUT(put_string(dst, prefix), "-type "), tuple->icmp_type);
-    dst = put_number(PUT(put_string(dst, prefix), "-code "), tuple->icmp_code);
-    return put_number(PUT(put_string(dst, prefix), "-id "), tuple->src_port);
-}
-
 static char *put_protocol(char *dst, const struct record *record)
 {
     const struct flow_direction *way = record->flow.way;
     const struct flow_tuple *orig = &way[WAY_ORIG].tuple;
     const struct text name = flow_protocol_name(orig->protocol);
+    const char *icmp = orig->protocol == IPPROTO_ICMP ? "--icmp" : "--icmpv6";
 
     dst = PUT(dst, "-p ");
     if (!name.data)
         return put_number(dst, orig->protocol);
     dst = put_text(dst, name);
     *dst++ = ' ';
-    if (flow_is_icmp(orig->protocol))
-        return put_icmp(dst, orig);
+    if (flow_is_icmp(orig->protocol)) {
+        dst = put_number(PUT(put_string(dst, icmp), "-type "), orig->icmp_type);
+        dst = put_number(PUT(put_string(dst, icmp), "-code "), orig->icmp_code);
+        return put_number(PUT(put_string(dst, icmp), "-id "), orig->src_port);
+    }
     if (flow_has_ports(orig->protocol)) {
         dst = put_ports(dst, &way[WAY_ORIG], "--sport ", "--dport ");
         dst = put_ports(dst, &way[WAY_REPLY], "--reply-port-src ", "--reply-port-dst ");

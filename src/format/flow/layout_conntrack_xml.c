@@ -90,18 +90,6 @@ static char *put_way(char *dst, const struct record *record, enum flow_way way)
     return PUT(dst, "</meta>");
 }
 
-static char *put_labels(const struct conntrack_sink *conntrack, char *dst,
-                        const struct flow_record *flow)
-{
-    struct text name;
-    size_t bit = 0;
-
-    dst = PUT(dst, "<labels>");
-    while ((name = next_label(conntrack, flow, &bit)).data)
-        dst = put_more(conntrack, PUT_TEXT_ELEMENT(conntrack, dst, "label", name));
-    return PUT(dst, "</labels>");
-}
-
 /* If both times are known, they are subtracted before they are cut to seconds. */
 static uint64_t delta_time(const struct record *record)
 {
@@ -150,6 +138,8 @@ static char *put_independent(const struct conntrack_sink *conntrack, char *dst,
                              const struct record *record)
 {
     const struct flow_record *flow = &record->flow;
+    struct text name;
+    size_t bit = 0;
 
     dst = PUT(dst, "<meta direction=\"independent\">");
     /*
@@ -160,8 +150,12 @@ static char *put_independent(const struct conntrack_sink *conntrack, char *dst,
         dst = PUT(put_state_name(PUT(dst, "<state>"), IPPROTO_TCP, flow->state), "</state>");
     dst = PUT_KNOWN_ELEMENT(dst, record->has & FLOW_TIMEOUT, "timeout", flow->timeout);
     dst = PUT_KNOWN_ELEMENT(dst, record->has & FLOW_MARK, "mark", flow->mark);
-    if (shows_labels(conntrack, record))
-        dst = put_labels(conntrack, dst, flow);
+    if (shows_labels(conntrack, record)) {
+        dst = PUT(dst, "<labels>");
+        while ((name = next_label(conntrack, flow, &bit)).data)
+            dst = put_more(conntrack, PUT_TEXT_ELEMENT(conntrack, dst, "label", name));
+        dst = PUT(dst, "</labels>");
+    }
     dst = PUT_KNOWN_ELEMENT(dst, record->has & FLOW_SECMARK, "secmark", flow->secmark);
     if (record->has & FLOW_SECCTX)
         dst = PUT_TEXT_ELEMENT(conntrack, dst, "secctx", flow->secctx);
@@ -222,22 +216,12 @@ static char *put_expectation_tuples(char *dst, const struct record *record,
     return PUT(dst, "</master>");
 }
 
-static char *put_expectation_flags(char *dst, const struct record *record)
-{
-    const uint32_t flags = (record->has & FLOW_FLAGS) ? record->expectation.flags : 0;
-
-    if (flags & NF_CT_EXPECT_PERMANENT)
-        dst = PUT(dst, "<permanent/>");
-    if (flags & NF_CT_EXPECT_INACTIVE)
-        dst = PUT(dst, "<inactive/>");
-    if (flags & NF_CT_EXPECT_USERSPACE)
-        dst = PUT(dst, "<userspace/>");
-    return dst;
-}
-
 char *xml_expectation(const struct conntrack_sink *conntrack, char *dst,
                       const struct record *record)
 {
+    static const struct flag_text flags[] = {{NF_CT_EXPECT_PERMANENT, "<permanent/>"},
+                                             {NF_CT_EXPECT_INACTIVE, "<inactive/>"},
+                                             {NF_CT_EXPECT_USERSPACE, "<userspace/>"}};
     const struct expectation_record *expectation = &record->expectation;
 
     dst = put_event(dst, record, expectation->event);
@@ -252,6 +236,7 @@ char *xml_expectation(const struct conntrack_sink *conntrack, char *dst,
     dst = PUT_KNOWN_ELEMENT(dst, record->has & FLOW_ZONE, "zone", expectation->zone);
     if (conntrack->layout.timestamp)
         dst = put_when(dst, row_received(record, expectation->received));
-    dst = put_expectation_flags(dst, record);
+    if (record->has & FLOW_FLAGS)
+        dst = put_flags(dst, expectation->flags, flags, COUNT(flags));
     return PUT(dst, "</meta></flow>");
 }

@@ -75,14 +75,6 @@ static char *put_sequence(char *dst, const struct record *record)
     return put_string(dst, unchanged ? "         0     0     0 " : "         -     -     - ");
 }
 
-/* For ICMP the id was the source port; type and code together were the destination port. */
-static uint16_t destination_port(const struct flow_tuple *tuple)
-{
-    if (flow_is_icmp(tuple->protocol))
-        return (uint16_t)(tuple->icmp_type << 8 | tuple->icmp_code);
-    return tuple->dst_port;
-}
-
 /* netstat knows the services of TCP and UDP alone. */
 static char *put_ports(char *dst, const struct masquerade_sink *masquerade,
                        const struct flow_tuple *orig, const struct flow_tuple *reply)
@@ -91,9 +83,13 @@ static char *put_ports(char *dst, const struct masquerade_sink *masquerade,
                        (orig->protocol == IPPROTO_TCP || orig->protocol == IPPROTO_UDP);
     const struct services *services = named ? masquerade->sink.context->services : NULL;
     const uint16_t masqueraded = flow_is_icmp(reply->protocol) ? reply->src_port : reply->dst_port;
+    /* for ICMP the id was the source port; type and code together were the destination port */
+    const uint16_t destination = flow_is_icmp(orig->protocol)
+                                     ? (uint16_t)(orig->icmp_type << 8 | orig->icmp_code)
+                                     : orig->dst_port;
 
     dst = put_port(dst, services, orig->protocol, orig->src_port, NULL);
-    dst = put_port(PUT(dst, " -> "), services, orig->protocol, destination_port(orig), NULL);
+    dst = put_port(PUT(dst, " -> "), services, orig->protocol, destination, NULL);
     dst = put_port(PUT(dst, " ("), services, orig->protocol, masqueraded, NULL);
     return PUT(dst, ")\n");
 }

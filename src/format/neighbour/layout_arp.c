@@ -80,46 +80,31 @@ static const char *net_tools_name(int type)
     return hardware && hardware->net_tools ? hardware->net_tools : "ether";
 }
 
-static char *put_name(char *dst, const char *name)
-{
-    return escape_text(dst, name, strnlen(name, INTERFACE_NAME_SIZE), NULL);
-}
-
-/* By its name, or by its number if it is gone by now. */
-static void look_up_device(struct device *device, uint32_t interface, const struct here *here)
-{
-    struct interfaces *interfaces = here->interfaces;
-    const char *name = interfaces_name(interfaces, interface);
-    const char *stop = name ? put_name(device->name, name) : text_u64(device->name, interface);
-
-    device->interface = interface;
-    device->netns = here->netns;
-    device->hardware = net_tools_name(interfaces_get(interfaces, interface)->hardware);
-    device->length = (size_t)(stop - device->name);
-}
-
-/* As /proc names it. A proxy for all interfaces has none. */
-static void read_device(struct device *device, const struct record *record)
-{
-    const struct neighbour_record *neighbour = &record->neighbour;
-    const char *name = (record->has & NEIGHBOUR_INTERFACE) ? neighbour->interface_name : "*";
-    const int type = (record->has & NEIGHBOUR_HARDWARE) ? neighbour->hardware : ARPHRD_ETHER;
-
-    device->interface = 0;
-    device->hardware = net_tools_name(type);
-    device->length = (size_t)(put_name(device->name, name) - device->name);
-}
-
 static const struct device *device_of(struct arp_sink *arp, const struct record *record)
 {
-    const uint32_t interface = record->neighbour.interface;
+    const struct neighbour_record *neighbour = &record->neighbour;
+    const uint32_t interface = neighbour->interface;
     const struct here *here = &arp->sink.context->here;
+    struct device *device = &arp->last;
+    const char *name, *stop;
+    int type;
 
-    if (!interface)
-        read_device(&arp->last, record);
-    else if (interface != arp->last.interface || here->netns != arp->last.netns)
-        look_up_device(&arp->last, interface, here);
-    return &arp->last;
+    if (interface && interface == device->interface && here->netns == device->netns)
+        return device;
+    if (interface) { /* by its name, or by its number if it is gone by now */
+        name = interfaces_name(here->interfaces, interface);
+        type = interfaces_get(here->interfaces, interface)->hardware;
+    } else { /* as /proc names it; a proxy for all interfaces has none */
+        name = (record->has & NEIGHBOUR_INTERFACE) ? neighbour->interface_name : "*";
+        type = (record->has & NEIGHBOUR_HARDWARE) ? neighbour->hardware : ARPHRD_ETHER;
+    }
+    stop = name ? escape_text(device->name, name, strnlen(name, INTERFACE_NAME_SIZE), NULL)
+                : text_u64(device->name, interface);
+    device->interface = interface;
+    device->netns = here->netns;
+    device->hardware = net_tools_name(type);
+    device->length = (size_t)(stop - device->name);
+    return device;
 }
 
 static char *put_lladdr(char *dst, const struct record *record)

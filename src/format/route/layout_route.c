@@ -170,16 +170,6 @@ static uint32_t packet_size(const struct record *record)
     return (record->has & ROUTE_MSS) ? record->route.mss + MSS_ADDED : 0;
 }
 
-/* MSS, window and irtt, which are 0 where the route does not set them. */
-static char *put_path(char *dst, const struct record *record)
-{
-    const struct route_record *route = &record->route;
-
-    dst = PUT(put_signed_right(dst, packet_size(record), 5), " ");
-    dst = put_number(dst, route->window, 5);
-    return put_signed_right(dst, route->irtt, 6);
-}
-
 /* Metric, references and use. For IPv4 the last two are 0 in newer kernels. */
 static char *put_usage(char *dst, const struct route_record *route, size_t width, size_t use_width)
 {
@@ -199,26 +189,28 @@ static char *put_usage_and_path(char *dst, struct route_sink *routes, const stru
     return put_signed(dst, route->irtt);
 }
 
-/* A route that rejects packets shows no interface. */
-static char *put_rejected(char *dst, const struct route_sink *routes,
-                          const struct route_record *route)
-{
-    if (routes->layout.extended == 0)
-        return put_string(dst, "    - -          - -");
-    dst = PUT(put_number(dst, route->metric, 6), "-  ");
-    dst = put_signed_right(dst, route->use, 7);
-    return put_string(dst, routes->layout.extended == 1 ? " -" : " -        -     -      -");
-}
-
 static char *put_numbers(char *dst, struct route_sink *routes, const struct record *record)
 {
     const struct route_record *route = &record->route;
+    const unsigned extended = routes->layout.extended;
+    const bool rejects = route->flags & RTF_REJECT; /* then it shows no interface */
 
-    if (route->flags & RTF_REJECT)
-        return put_rejected(dst, routes, route);
-    if (routes->layout.extended > 1)
+    if (rejects && !extended)
+        return put_string(dst, "    - -          - -");
+    if (rejects) {
+        dst = PUT(put_number(dst, route->metric, 6), "-  ");
+        dst = put_signed_right(dst, route->use, 7);
+        return put_string(dst, extended == 1 ? " -" : " -        -     -      -");
+    }
+    if (extended > 1)
         return put_usage_and_path(dst, routes, record);
-    dst = routes->layout.extended ? put_usage(dst, route, 2, 7) : put_path(dst, record);
+    if (extended) {
+        dst = put_usage(dst, route, 2, 7);
+    } else { /* MSS, window and irtt, which are 0 where the route does not set them */
+        dst = PUT(put_signed_right(dst, packet_size(record), 5), " ");
+        dst = put_number(dst, route->window, 5);
+        dst = put_signed_right(dst, route->irtt, 6);
+    }
     *dst++ = ' ';
     return put_device(dst, routes, record);
 }

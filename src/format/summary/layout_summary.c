@@ -46,29 +46,6 @@ static bool is_of_interest(const struct record *record)
     return !(record->has & SUMMARY_VALUE) || used->value || (record->has & SUMMARY_LIMIT);
 }
 
-/* True if the row before has the same subject; remembers this one's. */
-static bool goes_on(struct summary_sink *summary, struct text subject)
-{
-    const bool same = summary->subject_length == subject.length &&
-                      memcmp(summary->subject, subject.data, subject.length) == 0;
-
-    summary->subject_length = subject.length < SUBJECT_MAX ? subject.length : SUBJECT_MAX;
-    memcpy(summary->subject, subject.data, summary->subject_length);
-    return same;
-}
-
-/* "tcp sockets", and below it "  LISTEN". */
-static char *put_name(char *dst, const struct summary_record *used, bool same)
-{
-    char *start = dst;
-
-    if (same)
-        dst = PUT(dst, "  ");
-    else
-        dst = PUT(put_text(dst, used->subject), " ");
-    return text_pad(put_text(dst, used->name), start, NAME_WIDTH);
-}
-
 /* Right-aligned behind a blank: a number, or bytes in a size for people; or a dash. */
 static char *put_amount(char *dst, const struct record *record, uint64_t number_field,
                         uint64_t number, uint64_t bytes_field, uint64_t bytes)
@@ -132,13 +109,17 @@ static void row(struct sink *sink, const struct record *record)
     const struct summary_record *used = &record->summary;
     uint64_t thousandths = 0;
     const bool limited = summary_percent(record, &thousandths);
+    const struct text before = {summary->subject, summary->subject_length}, subject = used->subject;
     char *start, *dst;
 
     if (!is_of_interest(record))
         return;
     start = writer_reserve(sink->writer, WRITER_RESERVE_MAX);
-    dst = start;
-    dst = put_name(dst, used, goes_on(summary, used->subject));
+    /* "tcp sockets", and below it "  LISTEN" */
+    dst = text_equal(before, subject) ? PUT(start, "  ") : PUT(put_text(start, subject), " ");
+    dst = text_pad(put_text(dst, used->name), start, NAME_WIDTH);
+    summary->subject_length = subject.length < SUBJECT_MAX ? subject.length : SUBJECT_MAX;
+    memcpy(summary->subject, subject.data, summary->subject_length);
     dst = put_amount(dst, record, SUMMARY_VALUE, used->value, SUMMARY_BYTES, used->bytes);
     dst = put_limit(dst, record, limited, thousandths);
     dst = put_remarks(dst, summary, record, limited, thousandths);
