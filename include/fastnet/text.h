@@ -55,6 +55,15 @@ static inline bool text_next(const char **list, char separator, struct text *ele
     return true;
 }
 
+/* Whether it is one of the words that blanks separate; words may be NULL. */
+static inline bool text_among(const char *words, const char *word)
+{
+    for (struct text one; text_next(&words, ' ', &one);)
+        if (text_is(one, word))
+            return true;
+    return false;
+}
+
 /* Initializes a text with a string literal. */
 #define TEXT_LITERAL(string)                                                                       \
     {                                                                                              \

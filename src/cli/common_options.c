@@ -249,7 +249,7 @@ int common_output(struct common *common, const char *file)
     for (size_t i = 0; i + 1 < sizeof word && file[i]; i++)
         word[i] = (char)tolower(file[i]);
     for (size_t i = 0; i < COUNT(forms) && !file[strlen(word)]; i++)
-        if (options_among(forms[i], word))
+        if (text_among(forms[i], word))
             return common_misuse(common, "--output takes a file, not '%s'; did you mean --%.*s?",
                                  file, (int)strcspn(forms[i], " "), forms[i]);
     common->output = strcmp(file, "-") == 0 ? NULL : file;

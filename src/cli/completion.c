@@ -286,7 +286,7 @@ static void put_operands(const struct offer *offer)
 {
     const struct operands *operands = offer->grammar->operands;
 
-    while (operands && operands->after && !options_among(operands->after, offer->before))
+    while (operands && operands->after && !text_among(operands->after, offer->before))
         operands++;
     if (!operands)
         return;

@@ -16,14 +16,6 @@ struct parser {
     char *message;
 };
 
-bool options_among(const char *words, const char *word)
-{
-    for (struct text one; text_next(&words, ' ', &one);)
-        if (text_is(one, word))
-            return true;
-    return false;
-}
-
 static int misuse(struct parser *parser, const char *before, const char *typed, size_t length,
                   const char *after)
 {

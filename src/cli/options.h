@@ -127,9 +127,6 @@ int options_parse(const struct option_table *const tables[], int argc, char *con
 /* True if the word is this long option, or an abbreviation that can mean no other one. */
 bool options_is(const struct option_table *const tables[], const char *word, int id);
 
-/* True if the word is one of these, which are separated by blanks. */
-bool options_among(const char *words, const char *word);
-
 /* The option at this place among those of all tables, or NULL. */
 const struct option *options_at(const struct option_table *const tables[], size_t index);
 

@@ -77,19 +77,14 @@ const struct grammar arp_grammar = {
 /* The families that Debian's net-tools knows by these names; arp lists only one of them. */
 static int take_family(const char *name)
 {
-    static const char *const others[] = {"inet6", "unix", "unspec", "ipx",  "ax25", "netrom",
-                                         "ddp",   "ec",   "x25",    "rose", "ash"};
+    const bool other = text_among("inet6 unix unspec ipx ax25 netrom ddp ec x25 rose ash", name);
 
     if (strcmp(name, "inet") == 0)
         return 0;
-    for (size_t i = 0; i < COUNT(others); i++)
-        if (strcmp(name, others[i]) == 0) {
-            fprintf(stderr, "arp: %s: kernel only supports 'inet'.\n", name);
-            return STATUS_ARP_FAILURE;
-        }
     if (strchr(name, ','))
         fprintf(stderr, "Please don't supply more than one address family.\n");
-    fprintf(stderr, "arp: %s: unknown address family.\n", TYPED(name));
+    fprintf(stderr, "arp: %s: %s.\n", TYPED(name),
+            other ? "kernel only supports 'inet'" : "unknown address family");
     return STATUS_ARP_FAILURE;
 }
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/ss/ss_filter.h"
 
-#include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
 
@@ -106,9 +105,9 @@ static struct predicate *fail_condition(struct ss_parser *parser)
     if (sign)
         return ss_fail(parser, "no condition '%s'; blanks must stand around '%c'", TYPED(word),
                        *sign);
-    if (options_among(ss_state_words, word))
+    if (text_among(ss_state_words, word))
         return ss_fail(parser, "%s must stand before the other conditions", word);
-    if (options_among(ss_state_names, word))
+    if (text_among(ss_state_names, word))
         return ss_fail(parser, "no condition '%s'; did you mean state %s?", word, word);
     for (size_t i = 0; i < COUNT(tokens); i++)
         if (begins_condition(tokens[i].token))

@@ -174,14 +174,6 @@ static int take_query(struct ss_options *options, const char *list)
                               ss_query_names);
 }
 
-static int take_filter_file(struct ss_options *options, const char *path)
-{
-    if (options->filter_file)
-        return common_misuse(&options->common, "-F: more than one file");
-    options->filter_file = path;
-    return 0;
-}
-
 /* In the words and with the status of ss. The number may be hexadecimal or octal. */
 static int take_map(struct ss_options *options, const char *typed)
 {
@@ -253,7 +245,10 @@ static int take_option(const struct option *option, const char *argument, void *
     case OPTION_BPF_MAP_ID:
         return take_map(options, argument);
     case 'F':
-        return take_filter_file(options, argument);
+        if (options->filter_file)
+            return common_misuse(&options->common, "-F: more than one file");
+        options->filter_file = argument;
+        return 0;
     case OPTION_SS_VERSION:
         return print_version(&options->common);
     default:
@@ -270,7 +265,7 @@ static int take_states(struct ss_options *options)
     int status = 0;
 
     while (!status && at < options->word_count) {
-        if (!options_among(ss_state_words, words[at]))
+        if (!text_among(ss_state_words, words[at]))
             break;
         if (at + 1 == options->word_count)
             return common_misuse(&options->common, "a state must follow %s: %s", words[at],

@@ -14,20 +14,6 @@ struct fit {
     const struct sink_options *options;
 };
 
-/* Whether a name is one of those that blanks separate. */
-static bool is_one_of(const char *name, const char *names)
-{
-    const size_t size = strlen(name);
-
-    for (const char *at = names; at && *at; at += strspn(at, " ")) {
-        const size_t length = strcspn(at, " ");
-        if (length == size && memcmp(at, name, size) == 0)
-            return true;
-        at += length;
-    }
-    return false;
-}
-
 /* How many columns of the terminal are missing. */
 static size_t excess(const struct fit *fit)
 {
@@ -49,10 +35,10 @@ static struct fit_column *widest_text(const struct fit *fit, size_t than)
     for (size_t i = 0; i < fit->options->count; i++) {
         struct fit_column *column = &fit->columns[i];
         const char *name = fit->options->columns[i]->name;
-        const size_t more = is_one_of(name, fit->options->whole) ? WHOLE_MORE : 0;
+        const size_t more = text_among(fit->options->whole, name) ? WHOLE_MORE : 0;
         const bool heading = than == TEXT_COMFORTABLE && column->width <= strlen(name);
         if (column->width > than + more && !heading && (!widest || column->width > widest->width) &&
-            is_one_of(name, fit->options->shorten))
+            text_among(fit->options->shorten, name))
             widest = column;
     }
     return widest;
@@ -82,7 +68,7 @@ static void drop(const struct fit *fit, const char *name, size_t length)
 {
     for (size_t i = 0; i < fit->options->count; i++) {
         const char *column = fit->options->columns[i]->name;
-        if (text_is((struct text){name, length}, column) && !is_one_of(column, fit->options->keep))
+        if (text_is((struct text){name, length}, column) && !text_among(fit->options->keep, column))
             fit->columns[i].width = 0;
     }
 }
@@ -112,8 +98,8 @@ void fit_columns(struct fit_column *columns, const struct sink_options *options,
 
     for (size_t i = 0; i < options->count; i++) {
         columns[i].width = 1;
-        columns[i].whole = is_one_of(options->columns[i]->name, options->whole) &&
-                           !is_one_of(options->columns[i]->name, options->shorten);
+        columns[i].whole = text_among(options->whole, options->columns[i]->name) &&
+                           !text_among(options->shorten, options->columns[i]->name);
         if (more && columns[i].whole && options->width)
             columns[i].usual = FIT_USUAL;
         if (columns[i].contents < columns[i].usual)
