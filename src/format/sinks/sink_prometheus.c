@@ -113,29 +113,18 @@ static struct unit_words unit_of(const struct field *field)
     return field->unit < COUNT(units) && units[field->unit].column ? units[field->unit] : none;
 }
 
-/* The length of the word that a text begins with; '_' is between words. */
-static size_t word_length(const char *text)
-{
-    return strcspn(text, "_");
-}
-
-static bool has_word(const char *words, const char *word, size_t length)
-{
-    for (; *words; words += word_length(words), words += *words == '_')
-        if (word_length(words) == length && memcmp(words, word, length) == 0)
-            return true;
-    return false;
-}
-
 /* Adds the words of a column, but not those of its unit, which stands at the end. */
 static void name_words(struct name *name, const char *words, const char *without)
 {
-    for (size_t length; *words; words += length, words += *words == '_') {
-        length = word_length(words);
-        if (has_word(without, words, length))
+    for (struct text word, other; words && *words && text_next(&words, '_', &word);) {
+        const char *others = without;
+        bool known = false;
+        while (!known && text_next(&others, '_', &other))
+            known = text_equal(other, word);
+        if (known)
             continue;
         name_puts(name, "_");
-        name_add(name, words, length);
+        name_add(name, word.data, word.length);
     }
 }
 
@@ -202,17 +191,6 @@ static char *buffer_room(struct buffer *buffer, size_t size)
     return data + buffer->length;
 }
 
-/* What value_write() wrote is escaped already; only a reader's own escapes are missing. */
-static char *quote(char *dst, const char *data, const char *end)
-{
-    for (; data < end; data++) {
-        if (*data == '\\' || *data == '"')
-            *dst++ = '\\';
-        *dst++ = *data;
-    }
-    return dst;
-}
-
 /* At most ESCAPE_LABEL_FACTOR times value_bound() bytes. An empty value, as an unknown one, is "".
  */
 static char *write_value(char *dst, const struct value *value, struct buffer *scratch)
@@ -229,7 +207,12 @@ static char *write_value(char *dst, const struct value *value, struct buffer *sc
     end = value_write(scratch->data, value, NULL);
     if (end == scratch->data + 1 && *scratch->data == '-')
         return dst;
-    return quote(dst, scratch->data, end);
+    for (const char *data = scratch->data; data < end; data++) {
+        if (*data == '\\' || *data == '"') /* it is escaped already, but not for the reader */
+            *dst++ = '\\';
+        *dst++ = *data;
+    }
+    return dst;
 }
 
 /* Adds a label; to Prometheus an empty one is none. Returns false when memory is short. */
@@ -372,19 +355,6 @@ static void put_about(struct prometheus *prometheus, const char *keyword, const 
     writer_puts(writer, " ");
 }
 
-/* In OpenMetrics quotes are escaped, too; the older format knows no such escape. */
-static void put_help(struct prometheus *prometheus, const char *help)
-{
-    struct writer *writer = prometheus->sink.writer;
-
-    for (; *help; help++) {
-        if (*help == '\\' || (*help == '"' && prometheus->open))
-            writer_puts(writer, "\\");
-        writer_put(writer, help, 1);
-    }
-    writer_puts(writer, "\n");
-}
-
 /* A family of OpenMetrics is named without the suffix, but its metrics have it. */
 static void put_head(struct prometheus *prometheus, struct name *name, const char *suffix,
                      const char *type, const char *unit, const char *help)
@@ -395,7 +365,13 @@ static void put_head(struct prometheus *prometheus, struct name *name, const cha
     if (!prometheus->open)
         name_puts(name, suffix);
     put_about(prometheus, "HELP", name);
-    put_help(prometheus, help);
+    for (; *help; help++) {
+        /* in OpenMetrics quotes are escaped, too; the older format knows no such escape */
+        if (*help == '\\' || (*help == '"' && prometheus->open))
+            writer_puts(writer, "\\");
+        writer_put(writer, help, 1);
+    }
+    writer_puts(writer, "\n");
     put_about(prometheus, "TYPE", name);
     writer_puts(writer, type);
     writer_puts(writer, "\n");

@@ -64,10 +64,8 @@ static const char *style_of(const struct screen *screen, enum screen_style style
 
 /* --- The grid --------------------------------------------------------------------------------- */
 
-static struct spot *spot_at(const struct screen *screen, struct spot *grid, size_t line,
-                            size_t column)
+static struct spot *spot_at(struct spot *grid, size_t line, size_t column)
 {
-    (void)screen;
     return &grid[line * WIDTH_MAX + column];
 }
 
@@ -96,7 +94,7 @@ static size_t draw(struct screen *screen, size_t line, size_t column, size_t end
         if (width && column + width > end)
             break;
         if (width) {
-            last = spot_at(screen, screen->now, line, column);
+            last = spot_at(screen->now, line, column);
             for (size_t i = 0; i < width; i++)
                 last[i] = (struct spot){.colour = colour, .length = i ? UINT8_MAX : 0};
             column += width;
@@ -114,7 +112,7 @@ static size_t draw(struct screen *screen, size_t line, size_t column, size_t end
 static void colour_line(struct screen *screen, size_t line, const char *colour)
 {
     for (size_t i = 0; i < screen->width && line < screen->height; i++) {
-        struct spot *spot = spot_at(screen, screen->now, line, i);
+        struct spot *spot = spot_at(screen->now, line, i);
         if (!spot->colour || colour == styles[SCREEN_CHOSEN])
             spot->colour = colour;
     }
@@ -124,17 +122,6 @@ static bool is_same(const struct spot *a, const struct spot *b)
 {
     return a->colour == b->colour && a->length == b->length &&
            (a->length == UINT8_MAX || memcmp(a->text, b->text, a->length) == 0);
-}
-
-static void go_to(struct writer *writer, size_t line, size_t column)
-{
-    char text[2 * TEXT_U64_MAX + 8], *end = PUT(text, "\033[");
-
-    end = text_u64(end, line + 1);
-    *end++ = ';';
-    end = text_u64(end, column + 1);
-    *end++ = 'H';
-    writer_put(writer, text, (size_t)(end - text));
 }
 
 static void put_spot(struct writer *writer, const struct spot *spot, const char **colour)
@@ -153,8 +140,8 @@ static void put_spot(struct writer *writer, const struct spot *spot, const char 
 /* Whether a column is written: it changed, or is half of a character that did. */
 static bool is_written(const struct screen *screen, size_t line, size_t column)
 {
-    const struct spot *now = spot_at(screen, screen->now, line, column);
-    const struct spot *before = spot_at(screen, screen->before, line, column);
+    const struct spot *now = spot_at(screen->now, line, column);
+    const struct spot *before = spot_at(screen->before, line, column);
     bool changed = !is_same(now, before);
 
     if (now->length == UINT8_MAX && column)
@@ -174,9 +161,12 @@ static void put_changes(struct screen *screen)
         for (size_t column = 0; column < screen->width; column++) {
             if (!is_written(screen, line, column))
                 continue;
-            if (at != column)
-                go_to(writer, line, column);
-            put_spot(writer, spot_at(screen, screen->now, line, column), &colour);
+            if (at != column) {
+                char *dst = PUT(writer_reserve(writer, 2 * TEXT_U64_MAX + 8), "\033[");
+                dst = PUT(text_u64(dst, line + 1), ";");
+                writer_commit(writer, PUT(text_u64(dst, column + 1), "H"));
+            }
+            put_spot(writer, spot_at(screen->now, line, column), &colour);
             at = column + 1;
         }
     }
@@ -378,17 +368,6 @@ static void put_headings(struct screen *screen, const struct field *sorted)
     }
 }
 
-static void fit_all(struct screen *screen)
-{
-    for (size_t i = 0; i < screen->options.count; i++) {
-        const size_t title = title_of(screen, screen->options.columns[i]).length;
-        if (screen->columns[i].contents < title)
-            screen->columns[i].contents = title;
-    }
-    screen->options.width = screen->width > GUTTER ? screen->width - GUTTER : 1;
-    fit_columns(screen->columns, &screen->options, false);
-}
-
 /* A message that is longer than a line takes those above it, too; the line of keys is cut. */
 static void put_last(struct screen *screen, enum screen_style style, const char *text)
 {
@@ -407,7 +386,7 @@ static void put_last(struct screen *screen, enum screen_style style, const char 
                 break;
         }
         if (line < height)
-            memset(spot_at(screen, screen->now, line, 0), 0, width * sizeof *screen->now);
+            memset(spot_at(screen->now, line, 0), 0, width * sizeof *screen->now);
         draw(screen, line, 0, SIZE_MAX, text, fits, style_of(screen, style));
     }
 }
@@ -418,7 +397,13 @@ int screen_end(struct sink *sink, const struct field *sorted, size_t chosen,
     struct screen *screen = (struct screen *)sink;
     struct spot *before = screen->before;
 
-    fit_all(screen);
+    for (size_t i = 0; i < screen->options.count; i++) {
+        const size_t title = title_of(screen, screen->options.columns[i]).length;
+        if (screen->columns[i].contents < title)
+            screen->columns[i].contents = title;
+    }
+    screen->options.width = screen->width > GUTTER ? screen->width - GUTTER : 1;
+    fit_columns(screen->columns, &screen->options, false);
     if (screen->table)
         put_headings(screen, sorted);
     for (size_t i = 0; i < screen->row_count; i++) {

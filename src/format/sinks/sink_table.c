@@ -4,6 +4,7 @@
  * kept to find the widths. If there are many rows, the rest is streamed, and a longer value shifts
  * the next ones of its line, until blanks make up for it.
  */
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -199,27 +200,18 @@ static void end_line(const struct table_line *line)
     writer_put(line->table->sink.writer, "\n", 1);
 }
 
-/* The name in capitals; returns its length. */
-static size_t put_capitals(char heading[CELL_BOUND], const char *name)
-{
-    size_t length;
-
-    for (length = 0; length < CELL_BOUND && name[length]; length++)
-        heading[length] =
-            name[length] >= 'a' && name[length] <= 'z' ? (char)(name[length] - 32) : name[length];
-    return length;
-}
-
 static void put_headings(struct fitted *table)
 {
     struct table_line line = {.table = table};
 
     writer_puts(table->sink.writer, table->options.colour ? COLOUR_HEADING : "");
     for (size_t i = 0; i < table->options.count; i++, line.column++) {
+        const char *name = table->options.columns[i]->name;
+        const size_t width = table->columns[i].width;
         char heading[CELL_BOUND];
-        size_t length = put_capitals(heading, table->options.columns[i]->name);
-        if (length > table->columns[i].width)
-            length = table->columns[i].width;
+        size_t length = 0;
+        for (; length < width && length < sizeof heading && name[length]; length++)
+            heading[length] = (char)toupper((unsigned char)name[length]);
         if (length)
             put_cell(&line, heading, (struct kept_cell){length, length});
     }
@@ -244,29 +236,25 @@ static struct table_line begin_line(struct fitted *table, uint64_t reasons)
     return (struct table_line){.table = table, .reasons = reasons};
 }
 
-static void put_kept_row(struct fitted *table, const char *at, uint64_t reasons)
-{
-    struct table_line line = begin_line(table, reasons);
-
-    for (size_t i = 0; i < table->options.count; i++) {
-        struct kept_cell cell;
-        memcpy(&cell, at, sizeof cell);
-        at += sizeof cell;
-        take_cell(&line, at, cell);
-        at += cell.length;
-    }
-    end_line(&line);
-}
-
 /* Writes the kept rows that need attention, or the others, or all. */
 static void put_kept_rows(struct fitted *table, bool with, bool without)
 {
     struct kept_row row;
 
-    for (const char *at = table->kept; at < table->kept + table->used; at += row.size) {
-        memcpy(&row, at, sizeof row);
-        if (row.reasons ? with : without)
-            put_kept_row(table, at + sizeof row, row.reasons);
+    for (const char *start = table->kept; start < table->kept + table->used; start += row.size) {
+        const char *at = start + sizeof row;
+        memcpy(&row, start, sizeof row);
+        if (!(row.reasons ? with : without))
+            continue;
+        struct table_line line = begin_line(table, row.reasons);
+        for (size_t i = 0; i < table->options.count; i++) {
+            struct kept_cell cell;
+            memcpy(&cell, at, sizeof cell);
+            at += sizeof cell;
+            take_cell(&line, at, cell);
+            at += cell.length;
+        }
+        end_line(&line);
     }
 }
 

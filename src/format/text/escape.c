@@ -29,11 +29,6 @@ static struct ascii_set set_with(struct ascii_set set, const char *members)
     return set;
 }
 
-static bool set_has(const struct ascii_set *set, unsigned char byte)
-{
-    return (set->bits[byte >> 6] >> (byte & 63) & 1) != 0;
-}
-
 /*
  * Decodes the character at data. Returns its length, or 0 if the bytes are no valid sequence (RFC
  * 3629: nothing overlong, no surrogate, nothing above U+10FFFF).
@@ -180,7 +175,7 @@ static __attribute__((noinline)) char *escape_rest(char *dst, const unsigned cha
     const unsigned char *const end = at + size;
 
     while (at < end) {
-        if (*at < 128 && !set_has(&stops, *at)) {
+        if (*at < 128 && !(stops.bits[*at >> 6] >> (*at & 63) & 1)) {
             *dst++ = (char)*at++;
             continue;
         }

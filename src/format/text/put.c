@@ -26,13 +26,6 @@ char *put_hundredths(char *dst, uint64_t thousandths)
     return put_two_digits(dst, (unsigned)(thousandths % 1000 / 10));
 }
 
-/* Tenths of a unit, 1024 bytes to the power of `unit`, as net-tools reckons them. */
-static uint64_t tenths_cut(uint64_t bytes, unsigned unit)
-{
-    /* ten times an EiB may be too large a number */
-    return unit < 6 ? bytes * 10 >> 10 * unit : bytes / UINT64_C(115292150460684697);
-}
-
 char *put_size(char *dst, uint64_t bytes, bool as_net_tools)
 {
     static const char *const units[] = {" B", " KiB", " MiB", " GiB", " TiB", " PiB", " EiB"};
@@ -44,8 +37,10 @@ char *put_size(char *dst, uint64_t bytes, bool as_net_tools)
         unit++;
     if (!unit && !as_net_tools)
         return put_string(text_u64(dst, bytes), units[0]);
-    tenths =
-        as_net_tools ? tenths_cut(bytes, unit) : ((bytes >> 10 * (unit - 1)) * 10 + 512) / 1024;
+    if (!as_net_tools)
+        tenths = ((bytes >> 10 * (unit - 1)) * 10 + 512) / 1024;
+    else /* ten times an EiB may be too large a number */
+        tenths = unit < 6 ? bytes * 10 >> 10 * unit : bytes / UINT64_C(115292150460684697);
     dst = PUT(text_u64(dst, tenths / 10), ".");
     return put_string(text_u64(dst, tenths % 10), units[unit]);
 }

@@ -61,16 +61,14 @@ static inline char *put_address_port(char *dst, const struct address *address, b
                     : text_address(dst, address);
 }
 
+/* "00" to "99", and to "ff". */
+extern const char digit_pairs[], hex_bytes[];
+
 /* Two digits, of a number below 100. */
 static inline char *put_two_digits(char *dst, unsigned number)
 {
-    *dst++ = (char)('0' + number / 10);
-    *dst++ = (char)('0' + number % 10);
-    return dst;
+    return put_bytes(dst, digit_pairs + 2 * (size_t)number, 2);
 }
-
-/* "00" to "ff". */
-extern const char hex_bytes[];
 
 static inline char *put_hex_byte(char *dst, uint8_t byte)
 {

@@ -7,11 +7,10 @@
 
 #include "format/text/put.h"
 
-/* "00" to "99". */
-static const char pairs[] = "00010203040506070809101112131415161718192021222324"
-                            "25262728293031323334353637383940414243444546474849"
-                            "50515253545556575859606162636465666768697071727374"
-                            "75767778798081828384858687888990919293949596979899";
+const char digit_pairs[] = "00010203040506070809101112131415161718192021222324"
+                           "25262728293031323334353637383940414243444546474849"
+                           "50515253545556575859606162636465666768697071727374"
+                           "75767778798081828384858687888990919293949596979899";
 
 /* "0" to "255" in four bytes each: up to three digits, and their number in the last byte. */
 #define TEN(before, after)                                                                         \
@@ -40,18 +39,11 @@ static const char hex[] = "0123456789abcdef";
 
 enum { WORDS = 8 }; /* of an IPv6 address, 16 bits each */
 
-/* Writes a number below 100. */
-static inline char *put_pair(char *dst, unsigned number)
-{
-    memcpy(dst, pairs + 2 * (size_t)number, 2);
-    return dst + 2;
-}
-
 /* Writes a number below 100, without a leading zero. */
 static inline char *put_one_or_two(char *dst, unsigned number)
 {
     if (number >= 10)
-        return put_pair(dst, number);
+        return put_two_digits(dst, number);
     *dst = (char)('0' + number);
     return dst + 1;
 }
@@ -61,7 +53,7 @@ static inline char *put_first(char *dst, unsigned number)
 {
     if (number < 100)
         return put_one_or_two(dst, number);
-    return put_pair(put_one_or_two(dst, number / 100), number % 100);
+    return put_two_digits(put_one_or_two(dst, number / 100), number % 100);
 }
 
 /* Digits by fours: so most numbers cost two divisions at most. */
@@ -74,7 +66,7 @@ char *text_u64(char *dst, uint64_t number)
     const unsigned last = (unsigned)(number % 10000);
 
     dst = before < 10000 ? put_first(dst, (unsigned)before) : text_u64(dst, before);
-    return put_pair(put_pair(dst, last / 100), last % 100);
+    return put_two_digits(put_two_digits(dst, last / 100), last % 100);
 }
 
 char *text_signed(char *dst, uint64_t magnitude, bool negative)
@@ -91,7 +83,7 @@ char *text_seconds(char *dst, uint64_t milliseconds)
     dst = text_u64(dst, milliseconds / 1000);
     *dst++ = '.';
     *dst++ = (char)('0' + rest / 100);
-    return put_pair(dst, rest % 100);
+    return put_two_digits(dst, rest % 100);
 }
 
 char *text_microseconds(char *dst, uint64_t microseconds)
@@ -100,7 +92,8 @@ char *text_microseconds(char *dst, uint64_t microseconds)
 
     dst = text_u64(dst, microseconds / 1000000);
     *dst++ = '.';
-    return put_pair(put_pair(put_pair(dst, rest / 10000), rest / 100 % 100), rest % 100);
+    return put_two_digits(put_two_digits(put_two_digits(dst, rest / 10000), rest / 100 % 100),
+                          rest % 100);
 }
 
 /* The year begins in March, so the day that may be missing is its last. */
@@ -114,11 +107,11 @@ static char *put_date(char *dst, unsigned days)
     const unsigned month = (5 * of_year + 2) / 153;
     const unsigned calendar_year = 400 * era + year + (month >= 10);
 
-    dst = put_pair(put_pair(dst, calendar_year / 100), calendar_year % 100);
+    dst = put_two_digits(put_two_digits(dst, calendar_year / 100), calendar_year % 100);
     *dst++ = '-';
-    dst = put_pair(dst, month < 10 ? month + 3 : month - 9);
+    dst = put_two_digits(dst, month < 10 ? month + 3 : month - 9);
     *dst++ = '-';
-    return put_pair(dst, of_year - (153 * month + 2) / 5 + 1);
+    return put_two_digits(dst, of_year - (153 * month + 2) / 5 + 1);
 }
 
 char *text_time(char *dst, uint64_t nanoseconds)
@@ -128,9 +121,9 @@ char *text_time(char *dst, uint64_t nanoseconds)
 
     dst = put_date(dst, (unsigned)(seconds / 86400));
     *dst++ = 'T';
-    dst = put_pair(dst, of_day / 3600);
+    dst = put_two_digits(dst, of_day / 3600);
     *dst++ = ':';
-    dst = put_pair(dst, of_day / 60 % 60);
+    dst = put_two_digits(dst, of_day / 60 % 60);
     *dst++ = ':';
     if (of_day % 60 < 10)
         *dst++ = '0';

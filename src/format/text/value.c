@@ -109,16 +109,6 @@ static size_t element_bound(const struct value *element)
     return ESCAPE_FACTOR * value_text(element, digits).length;
 }
 
-static size_t list_bound(const struct value *list)
-{
-    struct value element;
-    size_t bound = 1;
-
-    for (size_t at = 0; value_next(list, &at, &element);)
-        bound += 1 + element_bound(&element);
-    return bound;
-}
-
 const uint16_t value_most[] = {
     [VALUE_UNKNOWN] = sizeof "-" - 1,   [VALUE_NUMBER] = TEXT_U64_MAX,
     [VALUE_SIGNED] = 1 + TEXT_U64_MAX,  [VALUE_DECIMAL] = TEXT_SECONDS_MAX,
@@ -131,12 +121,16 @@ const uint16_t value_most[] = {
 size_t value_bound(const struct value *value)
 {
     char digits[TEXT_U64_MAX];
+    struct value element;
+    size_t bound = 1;
 
     if (value_most[value->type])
         return value_most[value->type];
-    if (value_is_list(value))
-        return list_bound(value);
-    return 1 + ESCAPE_FACTOR * value_text(value, digits).length;
+    if (!value_is_list(value))
+        return 1 + ESCAPE_FACTOR * value_text(value, digits).length;
+    for (size_t at = 0; value_next(value, &at, &element);)
+        bound += 1 + element_bound(&element);
+    return bound;
 }
 
 char *value_lladdr(char *dst, const struct value *value)
@@ -270,8 +264,7 @@ static char *write_two(char *dst, uint64_t count, char unit, uint64_t rest, char
 {
     dst = text_u64(dst, count);
     *dst++ = unit;
-    *dst++ = (char)('0' + rest / 10);
-    *dst++ = (char)('0' + rest % 10);
+    dst = put_two_digits(dst, (unsigned)rest);
     *dst++ = smaller;
     return dst;
 }
