@@ -56,17 +56,6 @@ static void show(struct listing_command *command, const struct field *field)
         show(command, field + 1); /* rows in which it does not grow have values, too */
 }
 
-static void hide(struct listing_command *command, const struct field *field)
-{
-    const size_t place = place_of(command, field);
-
-    if (place == command->shown_count)
-        return;
-    command->shown_count--;
-    memmove(&command->shown[place], &command->shown[place + 1],
-            (command->shown_count - place) * sizeof(const struct field *));
-}
-
 static void show_named(struct listing_command *command, const char *names)
 {
     for (struct text name; text_next(&names, ' ', &name);) {
@@ -146,10 +135,12 @@ static int choose(struct listing_command *command, char sign, struct text word)
         const bool listed = text_is(word, "all") || (group && text_is(word, group->name));
         if (named ? field != named : i >= kind->field_count || !listed)
             continue;
+        const size_t place = place_of(command, field);
         found++;
-        if (sign == '-')
-            hide(command, field);
-        else if (named || is_of_all(field))
+        if (sign == '-' && place < command->shown_count)
+            memmove(&command->shown[place], &command->shown[place + 1],
+                    (--command->shown_count - place) * sizeof(const struct field *));
+        else if (sign != '-' && (named || is_of_all(field)))
             show(command, field);
     }
     return found ? 0 : columns_misuse(command, "--columns", word);

@@ -72,6 +72,8 @@ int common_parse(struct common *common, const struct grammar *grammar, int argc,
 #define HELP_OPTIONS(group)                                                                        \
     OPTION('h', NULL, group, "help that fits a screen"),                                           \
         LONG(OPTION_HELP, "help", group, "all options and more examples")
+#define ABOUT_OPTIONS(group)                                                                       \
+    HELP_OPTIONS(group), OPTION('V', "version", group, "version and build options")
 enum { OPTION_HELP = 999 };
 
 /* Rows of personalities that list again and again. common_parse() takes them. */

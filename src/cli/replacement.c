@@ -31,12 +31,14 @@ static int complain(struct replacement *file, const char *what)
     return STATUS_FAILURE;
 }
 
-/* A name that is free: never one that another process or user writes to. */
-static int create(struct replacement *file)
+/* By a name that is free: never one that another process or user writes to. */
+int replacement_open(struct replacement *file)
 {
     enum { ATTEMPTS = 100 };
     uint64_t secret[2];
 
+    if (!file->name)
+        return 0;
     hash_secret(secret);
     for (uint64_t i = 0; i < ATTEMPTS; i++) {
         /* it begins with '.' and does not end as FILE: nobody reads it before it is complete */
@@ -47,14 +49,7 @@ static int create(struct replacement *file)
         if (file->fd >= 0 || (errno != EEXIST && errno != EINTR))
             break;
     }
-    return file->fd < 0 ? -errno : 0;
-}
-
-int replacement_open(struct replacement *file)
-{
-    const int error = file->name ? create(file) : 0;
-
-    return error < 0 ? complain(file, strerror(-error)) : 0;
+    return file->fd < 0 ? complain(file, strerror(errno)) : 0;
 }
 
 int replacement_close(struct replacement *file, bool replace)

@@ -221,16 +221,6 @@ static int list_to(struct replacement *file, struct listing_command *command, st
     return status ? status : replaced;
 }
 
-/* Of sockets whose bytes are compared. */
-static void begin_counts(struct listing_command *command)
-{
-    struct report report = {.partial = false};
-    char text[COUNTS_TEXT];
-
-    counts_begin(&command->listing, text, &report);
-    report_print(&report, stderr, command->common->program);
-}
-
 static int list(struct replacement *file, struct listing_command *command, struct engine *engine,
                 struct sink *sink)
 {
@@ -242,8 +232,12 @@ static int list(struct replacement *file, struct listing_command *command, struc
 
     if (!(needs & SOCKET_BYTES))
         command->listing.byte_counts = NULL;
-    if (command->listing.byte_counts)
-        begin_counts(command);
+    if (command->listing.byte_counts) { /* of sockets whose bytes are compared */
+        struct report report = {.partial = false};
+        char text[COUNTS_TEXT];
+        counts_begin(&command->listing, text, &report);
+        report_print(&report, stderr, common->program);
+    }
     if (needs_child(command)) /* a parent may have left it ignored, which hides how a child ended */
         signal(SIGCHLD, SIG_DFL);
     for (uint64_t number = !common->delta;; number++) { /* the first of --delta shows nothing */

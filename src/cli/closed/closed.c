@@ -28,8 +28,7 @@ static const struct option options_table[] = {
                .value = "connections are only seen while fastnet watches"),
     OPTION('n', "numeric", SHOW, "no effect: addresses and ports are numbers", SETS(nothing)),
     OPTION('p', NULL, SHOW, "no effect: processes are always shown", SETS(nothing)),
-    HELP_OPTIONS(OTHER),
-    OPTION('V', "version", OTHER, "version and build options"),
+    ABOUT_OPTIONS(OTHER),
 };
 
 static const struct example examples[] = {

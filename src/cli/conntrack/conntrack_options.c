@@ -3,7 +3,6 @@
 
 #include <stdio.h>
 #include <string.h>
-#include <sys/socket.h>
 
 #include "cli/conntrack/conntrack_parsing.h"
 #include "cli/personality.h"
@@ -132,8 +131,7 @@ static const struct option options_table[] = {
     LONG(THIS_ROW, "table", GROUP_SHOW, "flows as a table that fits the terminal",
          .member = offsetof(struct conntrack_options, common.table)),
     OPTION('z', "zero", GROUP_SHOW, "set the listed counters to 0", WITH(LIST)),
-    HELP_OPTIONS(GROUP_OTHER),
-    OPTION('V', "version", GROUP_OTHER, "version and build options"),
+    ABOUT_OPTIONS(GROUP_OTHER),
     CHANGE('D', "delete", WORD(NULL)),
     CHANGE('I', "create", WORD(NULL)),
     CHANGE('U', "update", WORD(NULL)),

@@ -36,8 +36,7 @@ static const struct option options_table[] = {
     LONG(OPTION_NAGIOS, "nagios", SHOW, "a line and an exit status for monitoring plugins",
          SETS(nagios)),
     OPTION('v', "verbose", SHOW, "also show which tables a finding comes from", SETS(verbose)),
-    HELP_OPTIONS(OTHER),
-    OPTION('V', "version", OTHER, "version and build options"),
+    ABOUT_OPTIONS(OTHER),
 };
 
 static const struct example examples[] = {
@@ -74,11 +73,10 @@ const struct grammar doctor_grammar = {
 
 static int take_rules(const struct doctor_command *command, const char *names, uint64_t *rules)
 {
-    for (*rules = 0;;) {
-        const size_t length = strcspn(names, ",");
+    *rules = 0;
+    for (struct text name; text_next(&names, ',', &name);) {
         size_t i = 0;
-        while (doctor_rule(i) && (strlen(doctor_rule(i)->name) != length ||
-                                  memcmp(doctor_rule(i)->name, names, length) != 0))
+        while (doctor_rule(i) && !text_is(name, doctor_rule(i)->name))
             i++;
         if (!doctor_rule(i)) {
             char all[1024];
@@ -86,13 +84,11 @@ static int take_rules(const struct doctor_command *command, const char *names, u
             for (i = 0; doctor_rule(i) && end < sizeof all; i++)
                 end += (size_t)snprintf(all + end, sizeof all - end, "%s%s", i ? " " : "",
                                         doctor_rule(i)->name);
-            return common_misuse_word(&command->common, "rule", (struct text){names, length}, all);
+            return common_misuse_word(&command->common, "rule", name, all);
         }
         *rules |= UINT64_C(1) << i;
-        if (!names[length])
-            return 0;
-        names += length + 1;
     }
+    return 0;
 }
 
 static int take_option(const struct option *option, const char *argument, void *arg)
@@ -101,18 +97,12 @@ static int take_option(const struct option *option, const char *argument, void *
     uint64_t rules;
     int status;
 
-    switch (option->id) {
-    case OPTION_ONLY:
-        status = take_rules(command, argument, &rules);
-        command->rules &= status ? 0 : rules;
-        return status;
-    case OPTION_SKIP:
-        status = take_rules(command, argument, &rules);
-        command->rules &= status ? 0 : ~rules;
-        return status;
-    default:
+    if (option->id != OPTION_ONLY && option->id != OPTION_SKIP)
         return filters_misuse_operand(&command->common, &kind_finding, argument);
-    }
+    status = take_rules(command, argument, &rules);
+    if (!status)
+        command->rules &= option->id == OPTION_ONLY ? rules : ~rules;
+    return status;
 }
 
 static int parse(struct doctor_command *command, int argc, char *const argv[], bool *done)

@@ -28,8 +28,7 @@ static const struct option options_table[] = {
     OPTION('a', "all", WHAT, "also drops that nobody misses",
            .member = offsetof(struct drops_command, all)),
     INTERVAL_OPTION(SHOW),
-    HELP_OPTIONS(OTHER),
-    OPTION('V', "version", OTHER, "version and build options"),
+    ABOUT_OPTIONS(OTHER),
 };
 
 static const struct example examples[] = {

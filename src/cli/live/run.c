@@ -100,18 +100,6 @@ static int run(struct screen_state *state)
     return error;
 }
 
-/* The column that rows are sorted by at first. */
-static size_t sorted_column(const struct screen_state *state)
-{
-    const struct listing_command *command = state->command;
-    size_t found = SIZE_MAX;
-
-    for (size_t i = 0; i < command->shown_count; i++)
-        if (command->shown[i] == state->view->order.field)
-            found = i;
-    return found;
-}
-
 int screen_run(struct screen_state *state, struct sink_options *options, const struct field *event)
 {
     struct listing_command *command = state->command;
@@ -123,7 +111,10 @@ int screen_run(struct screen_state *state, struct sink_options *options, const s
     options->count = command->shown_count;
     options->colour = command_colour(command->common);
     state->where = command->listing.where;
-    state->sorted = sorted_column(state);
+    state->sorted = SIZE_MAX;
+    for (size_t i = 0; i < command->shown_count; i++)
+        if (command->shown[i] == state->view->order.field)
+            state->sorted = i;
     state->sink = sink_screen_create(options, event);
     if (state->sink)
         error = terminal_begin();

@@ -28,8 +28,7 @@ static const struct option options_table[] = {
          OF(CHOICES_INTERFACES), SETS(master)),
     LONG(OPTION_USAGE, "usage", WHICH, "how full the tables are, and their limits", SETS(usage)),
     OPTION('n', "numeric", COMPATIBILITY, "no effect", SETS(numeric)),
-    HELP_OPTIONS(OTHER),
-    OPTION('V', "version", OTHER, "version and build options"),
+    ABOUT_OPTIONS(OTHER),
 };
 
 static const struct listed listed[] = {{OPTION_USAGE, &kind_neighbour_usage, NULL},

@@ -58,8 +58,7 @@ static const struct option options_table[] = {
     OPTION('n', "numeric", SHOW, "no effect: addresses and ports are numbers", SETS(nothing)),
     OPTION('p', NULL, SHOW, "no effect: processes are always shown", SETS(nothing)),
     OPTION('O', NULL, SHOW, "no effect: each socket has one line", SETS(nothing)),
-    HELP_OPTIONS(OTHER),
-    OPTION('V', "version", OTHER, "version and build options"),
+    ABOUT_OPTIONS(OTHER),
 };
 
 static const struct listed listed[] = {{OPTION_SUMMARY, &kind_summary, NULL}, {0, NULL, NULL}};

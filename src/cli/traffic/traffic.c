@@ -5,7 +5,6 @@
 #include <inttypes.h>
 #include <net/if.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -30,8 +29,7 @@ static const struct option options_table[] = {
     LONG(OPTION_THREADS, "threads", WHAT, "so many read packets (default: one a processor)",
          TAKES("COUNT")),
     INTERVAL_OPTION(SHOW),
-    HELP_OPTIONS(OTHER),
-    OPTION('V', "version", OTHER, "version and build options"),
+    ABOUT_OPTIONS(OTHER),
 };
 
 static const struct option_table traffic_table = {groups, COUNT(groups), options_table,

@@ -173,7 +173,7 @@ static struct predicate *parse_comparison(struct parser *parser)
 
 /* --- Grammar ---------------------------------------------------------------------------------- */
 
-static struct predicate *parse_or(struct parser *parser);
+static struct predicate *parse_joined(struct parser *parser, enum token_type sign);
 
 static struct predicate *parse_unary(struct parser *parser)
 {
@@ -188,7 +188,7 @@ static struct predicate *parse_unary(struct parser *parser)
         inner = parser_negate(parser, parse_unary(parser));
     } else {
         parser_next(parser);
-        inner = parse_or(parser);
+        inner = parse_joined(parser, TOKEN_OR);
         if (inner && parser->token.type != TOKEN_CLOSE)
             return fail_expected(parser, "and, or, or a closing parenthesis");
         parser_next(parser);
@@ -197,26 +197,19 @@ static struct predicate *parse_unary(struct parser *parser)
     return inner;
 }
 
-static struct predicate *parse_and(struct parser *parser)
+/* What "or" joins, which binds less than "and"; or what "and" joins. */
+static struct predicate *parse_joined(struct parser *parser, enum token_type sign)
 {
-    struct predicate *all = parse_unary(parser);
+    const bool any = sign == TOKEN_OR;
+    struct predicate *all = NULL;
 
-    while (all && parser->token.type == TOKEN_AND) {
+    for (;;) {
+        struct predicate *part = any ? parse_joined(parser, TOKEN_AND) : parse_unary(parser);
+        all = all ? join(parser, any ? PREDICATE_OR : PREDICATE_AND, all, part) : part;
+        if (!all || parser->token.type != sign)
+            return all;
         parser_next(parser);
-        all = join(parser, PREDICATE_AND, all, parse_unary(parser));
     }
-    return all;
-}
-
-static struct predicate *parse_or(struct parser *parser)
-{
-    struct predicate *all = parse_and(parser);
-
-    while (all && parser->token.type == TOKEN_OR) {
-        parser_next(parser);
-        all = join(parser, PREDICATE_OR, all, parse_and(parser));
-    }
-    return all;
 }
 
 static void start(struct parser *parser, struct where *where, const struct kind *kind,
@@ -233,7 +226,7 @@ const struct predicate *where_parse(struct where *where, const struct kind *kind
     struct predicate *all;
 
     start(&parser, where, kind, text);
-    all = parse_or(&parser);
+    all = parse_joined(&parser, TOKEN_OR);
     if (all && parser.token.type != TOKEN_END)
         return fail_expected(&parser, "and, or, or the end");
     return all;
