@@ -337,7 +337,7 @@ int live_show_one(struct live *live, uint64_t identity, size_t place, uint64_t n
     const struct row_id id = live_id_of(live, row);
     const struct record known = live_memory_of(live, row);
     live_look_from(live, place);
-    if (!live->watch->asks(&id))
+    if (!live->watch->asks(&id) || live_row_of(live, row)->flags & IS_MISSING)
         error = fn(&known, arg);
     else
         error = live_ask_for(live, place, &id, 1, needs, fn, arg, report);
