@@ -151,9 +151,6 @@ static inline void take_frame(struct packet_ring *ring, const struct tpacket3_hd
     if (header->tp_status & TP_STATUS_VLAN_VALID || ring->fields & TRAFFIC_LLADDRS ||
         offload[offsetof(struct virtio_net_hdr, gso_type)] != VIRTIO_NET_HDR_GSO_NONE)
         take_rest(counted, header, from, ring->fields);
-    ring->all.packets += counted->packets;
-    ring->all.frames++;
-    ring->all.bytes += counted->bytes;
     if (++ring->waiting == PACKET_RING_WAITING)
         count_frames(ring);
 }

@@ -22,7 +22,6 @@ struct packet_ring {
     struct packet_flows *flows;
     struct counted counted[PACKET_RING_WAITING]; /* frames that are not yet in the flows */
     size_t waiting;
-    struct flow_totals all; /* packets, frames and bytes that were counted */
 };
 
 /*
