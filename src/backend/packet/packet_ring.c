@@ -16,7 +16,7 @@
 enum {
     TAG_BYTES = 4, /* of a frame's length, which the kernel took out of the frame */
     MILLISECOND = 1000000,
-    AHEAD = 8, /* frames whose memory is on its way: the kernel wrote it on another processor */
+    AHEAD = 16, /* frames whose memory is on its way: the kernel wrote it on another processor */
     /* where the link-layer address of a frame stands: TPACKET_ALIGN() of its header's size */
     BEHIND_HEADER = (sizeof(struct tpacket3_hdr) + TPACKET_ALIGNMENT - 1) / TPACKET_ALIGNMENT *
                     TPACKET_ALIGNMENT,
