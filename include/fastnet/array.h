@@ -19,6 +19,15 @@
  */
 #define STRING_AT(array, index) ((index) < COUNT(array) && *(array)[index] ? (array)[index] : NULL)
 
+/* Defines a function: the words for the numbers from 0 on. NULL: an empty one, or it has none. */
+#define WORDS(function, ...)                                                                       \
+    const char *function(uint64_t number)                                                          \
+    {                                                                                              \
+        static const char words[][24] = {__VA_ARGS__};                                             \
+                                                                                                   \
+        return STRING_AT(words, number);                                                           \
+    }
+
 /* Makes room for `needed` elements. Returns the array, which may have moved; NULL when memory is
  * short: it is unchanged then. */
 static inline void *array_with_room(void *array, size_t *capacity, size_t needed, size_t size)

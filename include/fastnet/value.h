@@ -40,6 +40,13 @@ struct flag_names {
     size_t count;
 };
 
+/* Initializes one with these names. */
+#define FLAG_NAMES(...)                                                                            \
+    {                                                                                              \
+        (const char *const[]){__VA_ARGS__},                                                        \
+            sizeof((const char *const[]){__VA_ARGS__}) / sizeof(const char *)                      \
+    }
+
 enum { VALUE_FLAG_BITS = 128 };
 
 /* Most bytes of a VALUE_VIEW. */

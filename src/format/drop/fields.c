@@ -9,13 +9,7 @@
 #include "format/socket/view_fields.h"
 #include "format/text/put.h"
 
-static const char *source_name(uint64_t source)
-{
-    static const char *const names[DROP_SOURCES] = {
-        [DROP_BY_TRACEPOINT] = "tracepoint", [DROP_BY_COUNTER] = "counter"};
-
-    return source < COUNT(names) ? names[source] : NULL;
-}
+static WORDS(source_name, [DROP_BY_TRACEPOINT] = "tracepoint", [DROP_BY_COUNTER] = "counter");
 
 static struct value per_second(const struct cell *cell)
 {

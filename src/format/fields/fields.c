@@ -32,12 +32,9 @@ static uint64_t number_at(const void *member, enum member_type type)
     case MEMBER_UINT64:
         memcpy(&of_64, member, sizeof of_64);
         return of_64;
-    case MEMBER_NONE:
-    case MEMBER_TEXT:
-    case MEMBER_ADDRESS:
-        break;
+    default:
+        return 0;
     }
-    return 0;
 }
 
 /* Where the field's part of borrowed bytes is; NULL: there are too few. */
@@ -92,9 +89,7 @@ static void set_number(void *member, enum member_type type, uint64_t number)
     case MEMBER_UINT64:
         memcpy(member, &number, sizeof number);
         break;
-    case MEMBER_NONE:
-    case MEMBER_TEXT:
-    case MEMBER_ADDRESS:
+    default:
         break;
     }
 }

@@ -2,13 +2,8 @@
 /* The fields of findings. */
 #include "format/fields/fields.h"
 
-const char *severity_name(uint64_t severity)
-{
-    static const char *const names[SEVERITIES] = {
-        [SEVERITY_PAST] = "past", [SEVERITY_WARNING] = "warning", [SEVERITY_FAULT] = "fault"};
-
-    return severity < COUNT(names) ? names[severity] : NULL;
-}
+WORDS(severity_name, [SEVERITY_PAST] = "past", [SEVERITY_WARNING] = "warning",
+      [SEVERITY_FAULT] = "fault");
 
 /* In the order in which --columns=help lists them. Names and meanings stay once released. */
 static const struct field fields[] = {

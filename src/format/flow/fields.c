@@ -58,12 +58,7 @@ static struct value state(const struct cell *cell)
     return word.data ? (struct value){.type = VALUE_TEXT, .text = word} : unknown;
 }
 
-static const char *role_name(uint64_t role)
-{
-    static const char *const names[] = {"client", "server"};
-
-    return role < COUNT(names) ? names[role] : NULL;
-}
+static WORDS(role_name, "client", "server");
 
 /* A clock that was set back makes no age below 0. */
 static struct value age(const struct cell *cell)

@@ -131,24 +131,16 @@ bool flow_is_icmp(uint8_t protocol)
     return protocol == IPPROTO_ICMP || protocol == IPPROTO_ICMPV6;
 }
 
-const char *flow_event_name(uint64_t event)
-{
-    static const char *const names[] = {
-        [FLOW_NEW] = "NEW", [FLOW_UPDATE] = "UPDATE", [FLOW_DESTROY] = "DESTROY"};
-
-    return event < COUNT(names) ? names[event] : NULL;
-}
+WORDS(flow_event_name, [FLOW_NEW] = "NEW", [FLOW_UPDATE] = "UPDATE", [FLOW_DESTROY] = "DESTROY");
 
 /* The header still calls the bit of NAT_CLASH by its old name, which the kernel no longer has. */
 #define IPS_NAT_CLASH_BIT IPS_UNTRACKED_BIT
 #define STATUS(bit)       [IPS_##bit##_BIT] = #bit
-static const char *const status_bits[] = {
-    STATUS(EXPECTED),     STATUS(SEEN_REPLY), STATUS(ASSURED),       STATUS(CONFIRMED),
-    STATUS(SRC_NAT),      STATUS(DST_NAT),    STATUS(SEQ_ADJUST),    STATUS(SRC_NAT_DONE),
-    STATUS(DST_NAT_DONE), STATUS(DYING),      STATUS(FIXED_TIMEOUT), STATUS(TEMPLATE),
-    STATUS(NAT_CLASH),    STATUS(HELPER),     STATUS(OFFLOAD),       STATUS(HW_OFFLOAD)};
-const struct flag_names flow_status_names = {status_bits, COUNT(status_bits)};
+const struct flag_names flow_status_names =
+    FLAG_NAMES(STATUS(EXPECTED), STATUS(SEEN_REPLY), STATUS(ASSURED), STATUS(CONFIRMED),
+               STATUS(SRC_NAT), STATUS(DST_NAT), STATUS(SEQ_ADJUST), STATUS(SRC_NAT_DONE),
+               STATUS(DST_NAT_DONE), STATUS(DYING), STATUS(FIXED_TIMEOUT), STATUS(TEMPLATE),
+               STATUS(NAT_CLASH), STATUS(HELPER), STATUS(OFFLOAD), STATUS(HW_OFFLOAD));
 
 /* NF_CT_EXPECT_PERMANENT, _INACTIVE, _USERSPACE. */
-static const char *const expectation_bits[] = {"PERMANENT", "INACTIVE", "USERSPACE"};
-const struct flag_names expectation_flag_names = {expectation_bits, COUNT(expectation_bits)};
+const struct flag_names expectation_flag_names = FLAG_NAMES("PERMANENT", "INACTIVE", "USERSPACE");

@@ -8,22 +8,14 @@
 #include "fastnet/lookup.h"
 
 /* IFF_* (linux/if.h), by their bits. */
-static const char *const flag_bits[] = {
-    "UP",        "BROADCAST", "DEBUG",    "LOOPBACK", "POINTOPOINT", "NOTRAILERS", "RUNNING",
-    "NOARP",     "PROMISC",   "ALLMULTI", "MASTER",   "SLAVE",       "MULTICAST",  "PORTSEL",
-    "AUTOMEDIA", "DYNAMIC",   "LOWER_UP", "DORMANT",  "ECHO",
-};
-static const struct flag_names flag_names = {flag_bits, COUNT(flag_bits)};
+static const struct flag_names flag_names =
+    FLAG_NAMES("UP", "BROADCAST", "DEBUG", "LOOPBACK", "POINTOPOINT", "NOTRAILERS", "RUNNING",
+               "NOARP", "PROMISC", "ALLMULTI", "MASTER", "SLAVE", "MULTICAST", "PORTSEL",
+               "AUTOMEDIA", "DYNAMIC", "LOWER_UP", "DORMANT", "ECHO");
 
 /* IF_OPER_* (linux/if.h, RFC 2863). */
-static const char *state_name(uint64_t state)
-{
-    static const char names[][15] = {
-        "UNKNOWN", "NOTPRESENT", "DOWN", "LOWERLAYERDOWN", "TESTING", "DORMANT", "UP",
-    };
-
-    return STRING_AT(names, state);
-}
+static WORDS(state_name, "UNKNOWN", "NOTPRESENT", "DOWN", "LOWERLAYERDOWN", "TESTING", "DORMANT",
+             "UP");
 
 /* A text that is there: an empty one is none. */
 static struct value text(const struct cell *cell)

@@ -21,11 +21,9 @@ const char *neighbour_state_name(uint64_t state)
 }
 
 /* NTF_*, then NTF_EXT_*; some linux/neighbour.h lack the newest of them. */
-static const char *const flag_bits[] = {
-    "use",    "self",   "master",  "proxy",  "extern_learn", "offloaded",
-    "sticky", "router", "managed", "locked", "extern_valid",
-};
-static const struct flag_names flag_names = {flag_bits, COUNT(flag_bits)};
+static const struct flag_names flag_names =
+    FLAG_NAMES("use", "self", "master", "proxy", "extern_learn", "offloaded", "sticky", "router",
+               "managed", "locked", "extern_valid");
 
 /* The interface's index, 0 where only its name is known. */
 static uint32_t index_of(const struct cell *cell)

@@ -7,27 +7,16 @@
 #include "format/fields/fields.h"
 
 /* RTF_* (linux/route.h, linux/ipv6_route.h); 27 and 28: the preference of a router (RFC 4191). */
-static const char *const flag_bits[] = {
-    [0] = "UP",        [1] = "GATEWAY",    [2] = "HOST",      [3] = "REINSTATE",
-    [4] = "DYNAMIC",   [5] = "MODIFIED",   [6] = "MTU",       [7] = "WINDOW",
-    [8] = "IRTT",      [9] = "REJECT",     [16] = "DEFAULT",  [17] = "ALLONLINK",
-    [18] = "ADDRCONF", [19] = "PREFIX_RT", [20] = "ANYCAST",  [21] = "NONEXTHOP",
-    [22] = "EXPIRES",  [23] = "ROUTEINFO", [24] = "CACHE",    [25] = "FLOW",
-    [26] = "POLICY",   [27] = "PREF_HIGH", [28] = "PREF_LOW", [30] = "PCPU",
-    [31] = "LOCAL",
-};
-static const struct flag_names flag_names = {flag_bits, COUNT(flag_bits)};
+static const struct flag_names flag_names = FLAG_NAMES(
+    [0] = "UP", [1] = "GATEWAY", [2] = "HOST", [3] = "REINSTATE", [4] = "DYNAMIC", [5] = "MODIFIED",
+    [6] = "MTU", [7] = "WINDOW", [8] = "IRTT", [9] = "REJECT", [16] = "DEFAULT", [17] = "ALLONLINK",
+    [18] = "ADDRCONF", [19] = "PREFIX_RT", [20] = "ANYCAST", [21] = "NONEXTHOP", [22] = "EXPIRES",
+    [23] = "ROUTEINFO", [24] = "CACHE", [25] = "FLOW", [26] = "POLICY", [27] = "PREF_HIGH",
+    [28] = "PREF_LOW", [30] = "PCPU", [31] = "LOCAL");
 
 /* In the order of RTN_*. */
-const char *route_type_name(uint64_t type)
-{
-    static const char names[][12] = {
-        "",          "unicast",     "local",    "broadcast", "anycast", "multicast",
-        "blackhole", "unreachable", "prohibit", "throw",     "nat",     "xresolve",
-    };
-
-    return STRING_AT(names, type);
-}
+WORDS(route_type_name, "", "unicast", "local", "broadcast", "anycast", "multicast", "blackhole",
+      "unreachable", "prohibit", "throw", "nat", "xresolve");
 
 /* etc/iproute2/rt_protos. Some linux/rtnetlink.h lack names of the last ones. */
 const char *route_protocol_name(uint64_t protocol)
@@ -45,26 +34,11 @@ const char *route_protocol_name(uint64_t protocol)
     return STRING_AT(names, protocol);
 }
 
-static const char *scope_name(uint64_t scope)
-{
-    static const char names[][8] = {
-        [RT_SCOPE_UNIVERSE] = "global", [RT_SCOPE_SITE] = "site",       [RT_SCOPE_LINK] = "link",
-        [RT_SCOPE_HOST] = "host",       [RT_SCOPE_NOWHERE] = "nowhere",
-    };
+static WORDS(scope_name, [RT_SCOPE_UNIVERSE] = "global", [RT_SCOPE_SITE] = "site",
+             [RT_SCOPE_LINK] = "link", [RT_SCOPE_HOST] = "host", [RT_SCOPE_NOWHERE] = "nowhere");
 
-    return STRING_AT(names, scope);
-}
-
-static const char *table_name(uint64_t table)
-{
-    static const char names[][8] = {
-        [RT_TABLE_MAIN] = "main",
-        [RT_TABLE_LOCAL] = "local",
-        [RT_TABLE_DEFAULT] = "default",
-    };
-
-    return STRING_AT(names, table);
-}
+static WORDS(table_name, [RT_TABLE_MAIN] = "main", [RT_TABLE_LOCAL] = "local",
+             [RT_TABLE_DEFAULT] = "default");
 
 /* The files have its name, netlink its number. */
 static struct value interface(const struct cell *cell)

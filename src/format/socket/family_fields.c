@@ -31,21 +31,14 @@ const char *family_ether_protocol(uint64_t protocol)
 }
 
 /* NETLINK_* of linux/netlink.h */
-const char *family_netlink_protocol(uint64_t protocol)
-{
-    static const char *const names[] = {
-        "route",         "unused",   "usersock", "firewall",       "sock_diag",  "nflog",
-        "xfrm",          "selinux",  "iscsi",    "audit",          "fib_lookup", "connector",
-        "netfilter",     "ip6_fw",   "dnrtmsg",  "kobject_uevent", "generic",    NULL,
-        "scsitransport", "ecryptfs", "rdma",     "crypto",         "smc",
-    };
-
-    return POINTER_AT(names, protocol);
-}
+WORDS(family_netlink_protocol, "route", "unused", "usersock", "firewall", "sock_diag", "nflog",
+      "xfrm", "selinux", "iscsi", "audit", "fib_lookup", "connector", "netfilter", "ip6_fw",
+      "dnrtmsg", "kobject_uevent", "generic", "", "scsitransport", "ecryptfs", "rdma", "crypto",
+      "smc");
 
 /* PDI_* of linux/packet_diag.h */
-static const char *const packet_words[] = {"running", "auxdata", "origdev", "vnethdr", "loss"};
-const struct flag_names family_packet_flags = {packet_words, COUNT(packet_words)};
+const struct flag_names family_packet_flags =
+    FLAG_NAMES("running", "auxdata", "origdev", "vnethdr", "loss");
 
 /* Groups are shown by their numbers, because each protocol has names of its own. */
 const struct flag_names family_groups = {NULL, 0};
@@ -88,13 +81,7 @@ struct value family_fanout(const struct cell *cell)
 }
 
 /* PACKET_FANOUT_* of linux/if_packet.h */
-const char *family_fanout_word(uint64_t number)
-{
-    static const char *const names[] = {"hash",   "lb", "cpu",  "rollover",
-                                        "random", "qm", "cbpf", "ebpf"};
-
-    return POINTER_AT(names, number);
-}
+WORDS(family_fanout_word, "hash", "lb", "cpu", "rollover", "random", "qm", "cbpf", "ebpf");
 
 /* Without the flags in the highest four bits. */
 struct value family_fanout_type(const struct cell *cell)
@@ -131,12 +118,7 @@ struct value family_groups_joined(const struct cell *cell)
 
 enum congestion { CONGESTION_NONE, CONGESTION_LINK, CONGESTION_CONNECTION };
 
-const char *family_tipc_word(uint64_t congestion)
-{
-    static const char *const names[] = {"none", "link", "connection"};
-
-    return POINTER_AT(names, congestion);
-}
+WORDS(family_tipc_word, "none", "link", "connection");
 
 struct value family_tipc_congestion(const struct cell *cell)
 {

@@ -54,31 +54,16 @@ const char *socket_protocol_name(uint64_t protocol)
     }
 }
 
-const char *socket_state_name(uint64_t state)
-{
-    /* In the order of netinet/tcp.h, then of include/net/tcp_states.h of the kernel. */
-    static const char names[][15] = {
-        "",          "ESTABLISHED", "SYN_SENT",     "SYN_RECV",       "FIN_WAIT1",
-        "FIN_WAIT2", "TIME_WAIT",   "CLOSE",        "CLOSE_WAIT",     "LAST_ACK",
-        "LISTEN",    "CLOSING",     "NEW_SYN_RECV", "BOUND_INACTIVE",
-    };
+/* In the order of netinet/tcp.h, then of include/net/tcp_states.h of the kernel. */
+WORDS(socket_state_name, "", "ESTABLISHED", "SYN_SENT", "SYN_RECV", "FIN_WAIT1", "FIN_WAIT2",
+      "TIME_WAIT", "CLOSE", "CLOSE_WAIT", "LAST_ACK", "LISTEN", "CLOSING", "NEW_SYN_RECV",
+      "BOUND_INACTIVE");
 
-    return STRING_AT(names, state);
-}
-
-static const char *type_name(uint64_t type)
-{
-    static const char names[][10] = {
-        [SOCK_STREAM] = "stream", [SOCK_DGRAM] = "dgram",         [SOCK_RAW] = "raw",
-        [SOCK_RDM] = "rdm",       [SOCK_SEQPACKET] = "seqpacket",
-    };
-
-    return STRING_AT(names, type);
-}
+static WORDS(type_name, [SOCK_STREAM] = "stream", [SOCK_DGRAM] = "dgram", [SOCK_RAW] = "raw",
+             [SOCK_RDM] = "rdm", [SOCK_SEQPACKET] = "seqpacket");
 
 /* Three bits in a row, of which UNIX_ACCEPTCON is the lowest. */
-static const char *const unix_words[] = {"ACC", "W", "N"};
-static const struct flag_names unix_flag_names = {unix_words, COUNT(unix_words)};
+static const struct flag_names unix_flag_names = FLAG_NAMES("ACC", "W", "N");
 
 static struct value unix_flags(const struct cell *cell)
 {
@@ -87,12 +72,7 @@ static struct value unix_flags(const struct cell *cell)
     return (struct value){.type = VALUE_FLAGS, .flags = {cell->field->flags, {bits}}};
 }
 
-const char *live_event_name(uint64_t event)
-{
-    static const char names[][8] = {"", "opened", "changed", "closed", "lost"};
-
-    return STRING_AT(names, event);
-}
+WORDS(live_event_name, "", "opened", "changed", "closed", "lost");
 
 /* --- Its ends --------------------------------------------------------------------------------- */
 
@@ -146,18 +126,9 @@ static struct value bytes_moved(const struct cell *cell)
 
 /* --- Its timer -------------------------------------------------------------------------------- */
 
-static const char *timer_name(uint64_t timer)
-{
-    static const char names[][11] = {
-        [TIMER_OFF] = "off",
-        [TIMER_RETRANSMIT] = "retransmit",
-        [TIMER_KEEPALIVE] = "keepalive",
-        [TIMER_TIME_WAIT] = "time_wait",
-        [TIMER_PROBE] = "probe",
-    };
-
-    return STRING_AT(names, timer);
-}
+static WORDS(
+    timer_name, [TIMER_OFF] = "off", [TIMER_RETRANSMIT] = "retransmit",
+    [TIMER_KEEPALIVE] = "keepalive", [TIMER_TIME_WAIT] = "time_wait", [TIMER_PROBE] = "probe");
 
 static struct value expires(const struct cell *cell)
 {
@@ -216,17 +187,12 @@ static struct value autobound(const struct cell *cell)
 /* --- Its options ------------------------------------------------------------------------------ */
 
 /* RCV_SHUTDOWN and SEND_SHUTDOWN of the kernel's net/sock.h. */
-static const char *const shutdown_words[] = {"receive", "send"};
-static const struct flag_names shutdown_names = {shutdown_words, COUNT(shutdown_words)};
+static const struct flag_names shutdown_names = FLAG_NAMES("receive", "send");
 
 /* struct inet_diag_sockopt of linux/inet_diag.h */
-static const char *const option_words[] = {
-    "recverr",         "is_icsk",       "freebind",
-    "hdrincl",         "mc_loop",       "transparent",
-    "mc_all",          "nodefrag",      "bind_address_no_port",
-    "recverr_rfc4884", "defer_connect",
-};
-static const struct flag_names option_names = {option_words, COUNT(option_words)};
+static const struct flag_names option_names =
+    FLAG_NAMES("recverr", "is_icsk", "freebind", "hdrincl", "mc_loop", "transparent", "mc_all",
+               "nodefrag", "bind_address_no_port", "recverr_rfc4884", "defer_connect");
 
 /* --- Constructors, besides those of fields.h -------------------------------------------------- */
 
@@ -257,6 +223,9 @@ static const struct flag_names option_names = {option_words, COUNT(option_words)
 #define SUBFLOW(id, attribute, ...)                                                                \
     FIELD(id, VALUE_NUMBER, info_nested, SOCKET_ULP, __VA_ARGS__,                                  \
           INSIDE(socket.ulp, ULP_MPTCP, attribute))
+#define TLS(id, attribute, function, ...)                                                          \
+    COMPUTED(id, VALUE_TEXT, info_tls_word, SOCKET_ULP, __VA_ARGS__, .index = TLS_##attribute,     \
+             .word = function)
 #define TIPC(id, outer, inner, ...)                                                                \
     FIELD(id, VALUE_NUMBER, info_nested, SOCKET_TIPC, __VA_ARGS__,                                 \
           INSIDE(socket.tipc, outer, inner))
@@ -301,6 +270,10 @@ static const struct flag_names option_names = {option_words, COUNT(option_words)
     (TCP_PARTS(last_data_sent) | TCP_PARTS(last_ack_recv) | PARTS(0, sizeof(struct memory)))
 #define MPTCP(id, of_part, ...)                                                                    \
     INFO(id, socket.info, struct kernel_mptcp_info, of_part, SOCKET_MPTCP_INFO, __VA_ARGS__)
+#define MPTCP_BYTES(...) MPTCP(__VA_ARGS__, .unit = UNIT_BYTES, .counter = true)
+#define MPTCP_SECONDS(id, of_part, ...)                                                            \
+    INFO_AS(id, VALUE_DECIMAL, info_member, socket.info, struct kernel_mptcp_info, of_part,        \
+            SOCKET_MPTCP_INFO, __VA_ARGS__, .unit = UNIT_SECONDS)
 #define SCTP(id, of_part, ...)                                                                     \
     INFO(id, socket.info, struct kernel_sctp_info, of_part, SOCKET_SCTP_INFO, __VA_ARGS__)
 /* One of the numbers of its memory, by SK_MEMINFO_*. The kernel sends an array. */
@@ -308,7 +281,8 @@ struct memory {
     uint32_t numbers[SK_MEMINFO_VARS];
 };
 #define MEMORY(id, at, ...)                                                                        \
-    INFO(id, socket.memory, struct memory, numbers[at], SOCKET_MEMORY, __VA_ARGS__)
+    INFO(id, socket.memory, struct memory, numbers[SK_MEMINFO_##at], SOCKET_MEMORY, __VA_ARGS__)
+#define MEMORY_BYTES(...) MEMORY(__VA_ARGS__, .gauge = true, .unit = UNIT_BYTES)
 
 /* Of packet sockets and XDP. */
 #define RING(id, path, ...) FIELD(id, VALUE_NUMBER, family_ring, __VA_ARGS__, MEMBER(path))
@@ -548,26 +522,17 @@ static const struct field fields[] = {
     COMPUTED(backlog_percent, VALUE_NUMBER, info_backlog_percent, SOCKET_QUEUES | SOCKET_BACKLOG,
              "for a listener: how full its queue (backlog) is", .gauge = true,
              .unit = UNIT_PERCENT),
-    MEMORY(mem_rmem, SK_MEMINFO_RMEM_ALLOC, "bytes that received data takes", .gauge = true,
-           .unit = UNIT_BYTES),
-    MEMORY(mem_rcvbuf, SK_MEMINFO_RCVBUF, "bytes that received data may take", .gauge = true,
-           .unit = UNIT_BYTES),
-    MEMORY(mem_wmem, SK_MEMINFO_WMEM_ALLOC,
-           "bytes of data that was handed to the network and has not left yet", .gauge = true,
-           .unit = UNIT_BYTES),
-    MEMORY(mem_sndbuf, SK_MEMINFO_SNDBUF, "bytes that data to be sent may take", .gauge = true,
-           .unit = UNIT_BYTES),
-    MEMORY(mem_forward, SK_MEMINFO_FWD_ALLOC, "bytes that are reserved for data to come",
-           .gauge = true, .unit = UNIT_BYTES),
-    MEMORY(mem_queued, SK_MEMINFO_WMEM_QUEUED, "bytes that data to be sent takes", .gauge = true,
-           .unit = UNIT_BYTES),
-    MEMORY(mem_optmem, SK_MEMINFO_OPTMEM, "bytes that options take, and filters", .gauge = true,
-           .unit = UNIT_BYTES),
-    MEMORY(mem_backlog, SK_MEMINFO_BACKLOG, "bytes that came while the socket was in use",
-           .gauge = true, .unit = UNIT_BYTES),
-    MEMORY(drops, SK_MEMINFO_DROPS,
-           "packets that were dropped, most often because mem_rcvbuf was full", .counter = true,
-           .marks = REASON_DROPS),
+    MEMORY_BYTES(mem_rmem, RMEM_ALLOC, "bytes that received data takes"),
+    MEMORY_BYTES(mem_rcvbuf, RCVBUF, "bytes that received data may take"),
+    MEMORY_BYTES(mem_wmem, WMEM_ALLOC,
+                 "bytes of data that was handed to the network and has not left yet"),
+    MEMORY_BYTES(mem_sndbuf, SNDBUF, "bytes that data to be sent may take"),
+    MEMORY_BYTES(mem_forward, FWD_ALLOC, "bytes that are reserved for data to come"),
+    MEMORY_BYTES(mem_queued, WMEM_QUEUED, "bytes that data to be sent takes"),
+    MEMORY_BYTES(mem_optmem, OPTMEM, "bytes that options take, and filters"),
+    MEMORY_BYTES(mem_backlog, BACKLOG, "bytes that came while the socket was in use"),
+    MEMORY(drops, DROPS, "packets that were dropped, most often because mem_rcvbuf was full",
+           .counter = true, .marks = REASON_DROPS),
     NUMBER(mark, socket.mark, SOCKET_MARK, "mark of its packets (SO_MARK); needs CAP_NET_ADMIN"),
     NUMBER(cgroup_id, socket.cgroup, SOCKET_CGROUP, "number of the cgroup2 that it was made in"),
     GROUP(cgroup, path, 0, "path of that cgroup2, or of its first process's; / is the root"),
@@ -589,17 +554,11 @@ static const struct field fields[] = {
           "options that are set: recverr, freebind, transparent, ..."),
     COMPUTED(ulp, VALUE_TEXT, info_ulp, SOCKET_ULP,
              "protocol between TCP and the program: tls, mptcp; needs CAP_NET_ADMIN"),
-    COMPUTED(tls_version, VALUE_TEXT, info_tls_word, SOCKET_ULP,
-             "version of TLS that the kernel encrypts", .index = TLS_VERSION,
-             .word = info_tls_version),
-    COMPUTED(tls_cipher, VALUE_TEXT, info_tls_word, SOCKET_ULP, "its cipher: aes-gcm-128, ...",
-             .index = TLS_CIPHER, .word = info_tls_cipher),
-    COMPUTED(tls_rx, VALUE_TEXT, info_tls_word, SOCKET_ULP,
-             "where received data is decrypted: none, software, hardware, hardware_record",
-             .index = TLS_RXCONF, .word = info_tls_mode),
-    COMPUTED(tls_tx, VALUE_TEXT, info_tls_word, SOCKET_ULP,
-             "where data to be sent is encrypted, in the same words", .index = TLS_TXCONF,
-             .word = info_tls_mode),
+    TLS(tls_version, VERSION, info_tls_version, "version of TLS that the kernel encrypts"),
+    TLS(tls_cipher, CIPHER, info_tls_cipher, "its cipher: aes-gcm-128, ..."),
+    TLS(tls_rx, RXCONF, info_tls_mode,
+        "where received data is decrypted: none, software, hardware, hardware_record"),
+    TLS(tls_tx, TXCONF, info_tls_mode, "where data to be sent is encrypted, in the same words"),
     MPTCP(mptcp_subflows, subflows, "MPTCP: connections besides the first one"),
     MPTCP(mptcp_subflows_total, subflows_total, "MPTCP: connections with the first one"),
     MPTCP(mptcp_subflows_max, subflows_max, "MPTCP: how many besides the first one there may be"),
@@ -618,23 +577,14 @@ static const struct field fields[] = {
     INFO_AS(mptcp_csum_enabled, VALUE_BOOLEAN, info_member, socket.info, struct kernel_mptcp_info,
             csum_enabled, SOCKET_MPTCP_INFO, "MPTCP: whether data has checksums"),
     MPTCP(mptcp_retransmits, retransmits, "MPTCP: how often data was sent again", .counter = true),
-    MPTCP(mptcp_bytes_retrans, bytes_retrans, "MPTCP: bytes that were sent again",
-          .unit = UNIT_BYTES, .counter = true),
-    MPTCP(mptcp_bytes_sent, bytes_sent, "MPTCP: bytes that were sent", .unit = UNIT_BYTES,
-          .counter = true),
-    MPTCP(mptcp_bytes_received, bytes_received, "MPTCP: bytes that were received",
-          .unit = UNIT_BYTES, .counter = true),
-    MPTCP(mptcp_bytes_acked, bytes_acked, "MPTCP: bytes that the peer has acknowledged",
-          .unit = UNIT_BYTES, .counter = true),
-    INFO_AS(mptcp_last_data_sent, VALUE_DECIMAL, info_member, socket.info, struct kernel_mptcp_info,
-            last_data_sent, SOCKET_MPTCP_INFO, "MPTCP: seconds since data was sent",
-            .unit = UNIT_SECONDS),
-    INFO_AS(mptcp_last_data_recv, VALUE_DECIMAL, info_member, socket.info, struct kernel_mptcp_info,
-            last_data_recv, SOCKET_MPTCP_INFO, "MPTCP: seconds since data was received",
-            .unit = UNIT_SECONDS),
-    INFO_AS(mptcp_last_ack_recv, VALUE_DECIMAL, info_member, socket.info, struct kernel_mptcp_info,
-            last_ack_recv, SOCKET_MPTCP_INFO,
-            "MPTCP: seconds since an acknowledgement was received", .unit = UNIT_SECONDS),
+    MPTCP_BYTES(mptcp_bytes_retrans, bytes_retrans, "MPTCP: bytes that were sent again"),
+    MPTCP_BYTES(mptcp_bytes_sent, bytes_sent, "MPTCP: bytes that were sent"),
+    MPTCP_BYTES(mptcp_bytes_received, bytes_received, "MPTCP: bytes that were received"),
+    MPTCP_BYTES(mptcp_bytes_acked, bytes_acked, "MPTCP: bytes that the peer has acknowledged"),
+    MPTCP_SECONDS(mptcp_last_data_sent, last_data_sent, "MPTCP: seconds since data was sent"),
+    MPTCP_SECONDS(mptcp_last_data_recv, last_data_recv, "MPTCP: seconds since data was received"),
+    MPTCP_SECONDS(mptcp_last_ack_recv, last_ack_recv,
+                  "MPTCP: seconds since an acknowledgement was received"),
     INFO_AS(sctp_state, VALUE_TEXT, info_word, socket.info, struct kernel_sctp_info, state,
             SOCKET_SCTP_INFO, "SCTP: state of the association: ESTABLISHED, COOKIE_WAIT, ...",
             .word = info_sctp_word),

@@ -95,21 +95,10 @@ struct value info_send_rate(const struct cell *cell)
 /* --- Words and flags -------------------------------------------------------------------------- */
 
 /* enum tcp_fastopen_client_fail of linux/tcp.h */
-const char *info_fastopen_word(uint64_t number)
-{
-    static const char *const names[] = {NULL, "cookie_unavailable", "data_not_acked",
-                                        "syn_retransmitted"};
-
-    return POINTER_AT(names, number);
-}
+WORDS(info_fastopen_word, "", "cookie_unavailable", "data_not_acked", "syn_retransmitted");
 
 /* TCPI_ECN_MODE_* of linux/tcp.h */
-const char *info_ecn_word(uint64_t number)
-{
-    static const char *const names[] = {"disabled", "rfc3168", "accecn", "pending"};
-
-    return POINTER_AT(names, number);
-}
+WORDS(info_ecn_word, "disabled", "rfc3168", "accecn", "pending");
 
 struct value info_word(const struct cell *cell)
 {
@@ -119,29 +108,11 @@ struct value info_word(const struct cell *cell)
 }
 
 /* enum tcp_ca_state of linux/tcp.h */
-const char *info_ca_word(uint64_t number)
-{
-    static const char *const names[] = {"open", "disorder", "cwr", "recovery", "loss"};
-
-    return POINTER_AT(names, number);
-}
+WORDS(info_ca_word, "open", "disorder", "cwr", "recovery", "loss");
 
 /* enum sctp_state of net/sctp/constants.h; an endpoint has no association, and says CLOSED */
-const char *info_sctp_word(uint64_t number)
-{
-    static const char *const names[] = {
-        NULL,
-        "COOKIE_WAIT",
-        "COOKIE_ECHOED",
-        "ESTABLISHED",
-        "SHUTDOWN_PENDING",
-        "SHUTDOWN_SENT",
-        "SHUTDOWN_RECEIVED",
-        "SHUTDOWN_ACK_SENT",
-    };
-
-    return POINTER_AT(names, number);
-}
+WORDS(info_sctp_word, "", "COOKIE_WAIT", "COOKIE_ECHOED", "ESTABLISHED", "SHUTDOWN_PENDING",
+      "SHUTDOWN_SENT", "SHUTDOWN_RECEIVED", "SHUTDOWN_ACK_SENT");
 
 static struct value flags_of(const struct cell *cell, struct value value)
 {
@@ -156,13 +127,11 @@ struct value info_flags(const struct cell *cell)
 }
 
 /* TCPI_OPT_* of linux/tcp.h */
-static const char *const tcp_words[] = {"timestamps", "sack",     "wscale",  "ecn",
-                                        "ecn_seen",   "syn_data", "usec_ts", "tfo_child"};
-const struct flag_names info_tcp_options = {tcp_words, COUNT(tcp_words)};
+const struct flag_names info_tcp_options = FLAG_NAMES(
+    "timestamps", "sack", "wscale", "ecn", "ecn_seen", "syn_data", "usec_ts", "tfo_child");
 
 /* MPTCP_INFO_FLAG_* of linux/mptcp.h */
-static const char *const mptcp_words[] = {"fallback", "remote_key"};
-const struct flag_names info_mptcp_flags = {mptcp_words, COUNT(mptcp_words)};
+const struct flag_names info_mptcp_flags = FLAG_NAMES("fallback", "remote_key");
 
 /* --- Congestion control ----------------------------------------------------------------------- */
 
@@ -255,12 +224,7 @@ const char *info_tls_cipher(uint64_t cipher)
 }
 
 /* TLS_CONF_* of linux/tls.h */
-const char *info_tls_mode(uint64_t mode)
-{
-    static const char *const names[] = {NULL, "none", "software", "hardware", "hardware_record"};
-
-    return POINTER_AT(names, mode);
-}
+WORDS(info_tls_mode, "", "none", "software", "hardware", "hardware_record");
 
 static struct text member_of(const struct cell *cell)
 {
@@ -297,10 +261,9 @@ struct value info_nested_flag(const struct cell *cell)
 }
 
 /* MPTCP_SUBFLOW_FLAG_* of linux/mptcp.h */
-static const char *const subflow_words[] = {
-    "mp_capable_remote", "mp_capable_local",  "mp_join_remote", "mp_join_local", "backup_remote",
-    "backup_local",      "fully_established", "connected",      "map_valid"};
-const struct flag_names info_subflow_flags = {subflow_words, COUNT(subflow_words)};
+const struct flag_names info_subflow_flags =
+    FLAG_NAMES("mp_capable_remote", "mp_capable_local", "mp_join_remote", "mp_join_local",
+               "backup_remote", "backup_local", "fully_established", "connected", "map_valid");
 
 struct value info_nested_flags(const struct cell *cell)
 {

@@ -79,25 +79,8 @@ char *ss_put_md5_keys(char *dst, struct ss_row *row)
 /* The kernel's names have 15 bytes at most (TCP_ULP_NAME_MAX). */
 enum { ULP_NAME_MAX = 128 };
 
-/* ss knows two. */
-static char *put_tls_cipher(char *dst, struct text tls)
-{
-    uint64_t cipher;
-
-    if (!nested_number(tls, TLS_CIPHER, &cipher))
-        return dst;
-    if (cipher == AES_GCM_128)
-        return PUT(dst, " cipher: aes-gcm-128");
-    return cipher == AES_GCM_256 ? PUT(dst, " cipher: aes-gcm-256") : dst;
-}
-
 /* TLS_CONF_BASE ... */
-static const char *tls_way(uint64_t way)
-{
-    static const char *const ways[] = {NULL, "none", "sw", "hw", "hw-record"};
-
-    return POINTER_AT(ways, way);
-}
+static WORDS(tls_way, "", "none", "sw", "hw", "hw-record");
 
 static char *put_tls_word(char *dst, struct text tls, uint16_t type, const char *name,
                           const char *(*word)(uint64_t number))
@@ -114,8 +97,13 @@ static char *put_tls_word(char *dst, struct text tls, uint16_t type, const char 
 
 static char *put_tls(char *dst, struct text tls)
 {
+    uint64_t cipher = 0; /* ss knows two */
+
     dst = put_tls_word(dst, tls, TLS_VERSION, " version: ", info_tls_version);
-    dst = put_tls_cipher(dst, tls);
+    if (nested_number(tls, TLS_CIPHER, &cipher) && cipher == AES_GCM_128)
+        dst = PUT(dst, " cipher: aes-gcm-128");
+    else if (cipher == AES_GCM_256)
+        dst = PUT(dst, " cipher: aes-gcm-256");
     dst = put_tls_word(dst, tls, TLS_RXCONF, " rxconf: ", tls_way);
     dst = put_tls_word(dst, tls, TLS_TXCONF, " txconf: ", tls_way);
     if (nested_find(tls, TLS_ZC_RO_TX).data)

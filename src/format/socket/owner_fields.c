@@ -110,14 +110,8 @@ static bool is_ownerless(const struct cell *cell)
     return summary && summary->denied == 0 && !summary->hidden && summary->error == 0;
 }
 
-const char *owner_by_word(uint64_t by)
-{
-    static const char *const words[] = {[OWNER_BY_SOCKET] = "socket",
-                                        [OWNER_BY_CONNECT] = "connect",
-                                        [OWNER_BY_LISTENER] = "listener"};
-
-    return STRING_AT(words, by);
-}
+WORDS(owner_by_word, [OWNER_BY_SOCKET] = "socket", [OWNER_BY_CONNECT] = "connect",
+      [OWNER_BY_LISTENER] = "listener");
 
 struct value owner_by(const struct cell *cell)
 {

@@ -240,11 +240,9 @@ char *write_send(char *dst, const struct value *view, bool human)
 
 /* --- Why people should look at it ------------------------------------------------------------- */
 
-static const char *const reasons[] = {
-    "accept_queue_full", "receive_buffer_full", "send_buffer_full",
-    "not_acknowledged",  "peer_not_reading",    "dropped_packets",
-};
-const struct flag_names view_reasons = {reasons, COUNT(reasons)};
+const struct flag_names view_reasons =
+    FLAG_NAMES("accept_queue_full", "receive_buffer_full", "send_buffer_full", "not_acknowledged",
+               "peer_not_reading", "dropped_packets");
 
 /* Whether data waits that the peer has not acknowledged for a second, or when it was sent again. */
 static bool is_stuck(const struct record *record)
@@ -260,25 +258,20 @@ static bool is_stuck(const struct record *record)
            (info.last_ack_recv > PATIENCE && info.last_data_sent > PATIENCE);
 }
 
-/* Whether TCP asks the peer if it takes data again, whose window is closed. */
-static bool is_probing(const struct record *record)
-{
-    return record->socket.send_q && record->has & SOCKET_TIMER &&
-           record->socket.timer == TIMER_PROBE;
-}
-
 /* Of data that waits to leave the first reason counts, because others follow from it. */
 static unsigned reasons_of_connection(const struct record *record)
 {
     const bool receive_full = is_full(socket_memory(record, SK_MEMINFO_RMEM_ALLOC),
                                       socket_memory(record, SK_MEMINFO_RCVBUF)),
                send_full = is_full(socket_memory(record, SK_MEMINFO_WMEM_QUEUED),
-                                   socket_memory(record, SK_MEMINFO_SNDBUF));
+                                   socket_memory(record, SK_MEMINFO_SNDBUF)),
+               probing = record->has & SOCKET_TIMER && record->socket.timer == TIMER_PROBE;
 
-    return (receive_full ? REASON_RECEIVE_BUFFER : 0) | (is_stuck(record) ? REASON_ACKNOWLEDGEMENT
-                                                         : is_probing(record) ? REASON_WINDOW
-                                                         : send_full          ? REASON_SEND_BUFFER
-                                                                              : 0);
+    return (receive_full ? REASON_RECEIVE_BUFFER : 0) |
+           (is_stuck(record)                   ? REASON_ACKNOWLEDGEMENT
+            : record->socket.send_q && probing ? REASON_WINDOW
+            : send_full                        ? REASON_SEND_BUFFER
+                                               : 0);
 }
 
 /* Whether all is known that could be a reason. What TIME_WAIT and SYN_RECV leave has no buffers. */

@@ -50,8 +50,8 @@ static struct value word_or_hex(const struct cell *cell)
 #define ETHERTYPE(id, path, function, ...)                                                         \
     FIELD(id, VALUE_NAME, word_or_hex, __VA_ARGS__, PLAIN(path), .word = function)
 
-static const char *const flags_of_tcp[] = {"FIN", "SYN", "RST", "PSH", "ACK", "URG", "ECE", "CWR"};
-static const struct flag_names tcp_flag_names = {flags_of_tcp, COUNT(flags_of_tcp)};
+static const struct flag_names tcp_flag_names =
+    FLAG_NAMES("FIN", "SYN", "RST", "PSH", "ACK", "URG", "ECE", "CWR");
 
 /* field->index: 0, or 1 where it is the destination. */
 static struct value lladdr(const struct cell *cell)
