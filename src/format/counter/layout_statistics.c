@@ -30,21 +30,6 @@ static void put_indent(const struct statistics_sink *statistics)
     writer_puts(statistics->sink.writer, statistics->histogram ? "        " : "    ");
 }
 
-/* netstat shows a number below zero without a sign, as the number that its bits are then. */
-static void put_value(struct writer *writer, const struct record *record)
-{
-    const struct counter_record *counter = &record->counter;
-    char *dst;
-
-    if (!(record->has & COUNTER_VALUE)) {
-        writer_puts(writer, "-");
-        return;
-    }
-    dst = writer_reserve(writer, TEXT_U64_MAX);
-    writer_commit(writer, text_u64(dst, counter->negative ? UINT64_C(0) - counter->magnitude
-                                                          : counter->magnitude));
-}
-
 /* A histogram's title is indented as the line before it, so that the second is inside the first. */
 static void enter_histogram(struct statistics_sink *statistics, enum statistics_kind kind)
 {
@@ -64,19 +49,25 @@ static void put_counter(struct statistics_sink *statistics, const struct record 
                         const struct statistics_text *text)
 {
     struct writer *writer = statistics->sink.writer;
+    const struct counter_record *counter = &record->counter;
+    const bool known = record->has & COUNTER_VALUE;
+    /* netstat shows a number below zero without a sign, as the number that its bits are then */
+    const uint64_t number = counter->negative ? 0 - counter->magnitude : counter->magnitude;
 
     if (text)
         enter_histogram(statistics, text->kind);
-    if ((record->has & COUNTER_VALUE) && record->counter.magnitude == 0 &&
-        !(text && text->kind == STATISTICS_ALWAYS))
+    if (known && number == 0 && !(text && text->kind == STATISTICS_ALWAYS))
         return;
     put_indent(statistics);
     if (text)
         writer_puts(writer, text->before);
     else
-        text_put(writer, record->counter.name, NULL, PART_TEXT);
+        text_put(writer, counter->name, NULL, PART_TEXT);
     writer_puts(writer, text ? "" : ": ");
-    put_value(writer, record);
+    if (known)
+        writer_commit(writer, text_u64(writer_reserve(writer, TEXT_U64_MAX), number));
+    else
+        writer_puts(writer, "-");
     writer_puts(writer, text ? text->after : "");
     writer_puts(writer, "\n");
 }

@@ -118,22 +118,17 @@ static char *put_date(char *dst, uint64_t moment)
     return text_u64(dst, (uint64_t)tm.tm_year + 1900);
 }
 
-/* Seconds are cut before they are subtracted. */
-static uint64_t delta_time(const struct record *record)
-{
-    const struct flow_record *flow = &record->flow;
-
-    if (!(record->has & FLOW_STOP) || flow->stop == 0)
-        return seconds_since(flow->start);
-    return flow->stop / CLOCK_SECOND - flow->start / CLOCK_SECOND;
-}
-
 static char *put_times(const struct conntrack_sink *conntrack, char *dst,
                        const struct record *record)
 {
     const struct flow_record *flow = &record->flow;
 
-    dst = PUT_KNOWN(dst, record->has & FLOW_START, "delta-time=", delta_time(record));
+    /* seconds are cut before they are subtracted */
+    const uint64_t delta = record->has & FLOW_STOP && flow->stop
+                               ? flow->stop / CLOCK_SECOND - flow->start / CLOCK_SECOND
+                               : seconds_since(flow->start);
+
+    dst = PUT_KNOWN(dst, record->has & FLOW_START, "delta-time=", delta);
     if (!conntrack->layout.ktimestamp)
         return dst;
     if (record->has & FLOW_START)

@@ -1,20 +1,52 @@
 /* SPDX-License-Identifier: MIT */
 /* Counters of the processors, the number of entries, and how full the table is. */
-#include "format/counter/counter_names.h"
+#include "fastnet/array.h"
+#include "fastnet/kernel_abi.h"
 #include "format/flow/layout_conntrack_forms.h"
 #include "format/flow/usage.h"
+
+/* linux/netfilter/nfnetlink_conntrack.h; the last four are for later kernels, as in conntrack. */
+static const struct text counter_names[] = {
+    [CTA_STATS_SEARCHED] = TEXT_LITERAL("searched"),
+    [CTA_STATS_FOUND] = TEXT_LITERAL("found"),
+    [CTA_STATS_NEW] = TEXT_LITERAL("new"),
+    [CTA_STATS_INVALID] = TEXT_LITERAL("invalid"),
+    [CTA_STATS_IGNORE] = TEXT_LITERAL("ignore"),
+    [CTA_STATS_DELETE] = TEXT_LITERAL("delete"),
+    [CTA_STATS_DELETE_LIST] = TEXT_LITERAL("delete_list"),
+    [CTA_STATS_INSERT] = TEXT_LITERAL("insert"),
+    [CTA_STATS_INSERT_FAILED] = TEXT_LITERAL("insert_failed"),
+    [CTA_STATS_DROP] = TEXT_LITERAL("drop"),
+    [CTA_STATS_EARLY_DROP] = TEXT_LITERAL("early_drop"),
+    [CTA_STATS_ERROR] = TEXT_LITERAL("error"),
+    [CTA_STATS_SEARCH_RESTART] = TEXT_LITERAL("search_restart"),
+    [CTA_STATS_CLASH_RESOLVE] = TEXT_LITERAL("clash_resolve"),
+    [CTA_STATS_CHAIN_TOOLONG] = TEXT_LITERAL("chaintoolong"),
+    [CTA_STATS_CHAIN_TOOLONG + 1] = TEXT_LITERAL("unknown1"),
+    [CTA_STATS_CHAIN_TOOLONG + 2] = TEXT_LITERAL("unknown2"),
+    [CTA_STATS_CHAIN_TOOLONG + 3] = TEXT_LITERAL("unknown3"),
+    [CTA_STATS_CHAIN_TOOLONG + 4] = TEXT_LITERAL("unknown4"),
+};
+
+static const struct text expectation_counter_names[] = {
+    [CTA_STATS_EXP_NEW] = TEXT_LITERAL("expect_new"),
+    [CTA_STATS_EXP_CREATE] = TEXT_LITERAL("expect_create"),
+    [CTA_STATS_EXP_DELETE] = TEXT_LITERAL("expect_delete"),
+};
 
 char *line_statistics(char *dst, const struct record *record)
 {
     const struct flow_statistics_record *statistics = &record->statistics;
-    const struct counter_names *counters = counter_names_of(statistics->expectations);
+    const bool expected = statistics->expectations;
+    const struct text *names = expected ? expectation_counter_names : counter_names;
+    const size_t count = expected ? COUNT(expectation_counter_names) : COUNT(counter_names);
 
     dst = PUT(dst, "cpu=");
     dst = PUT(text_pad(text_u64(dst, statistics->cpu), dst, 4), "\t");
-    for (size_t i = 0; i < counters->count; i++) {
-        if (!(record->has >> i & 1) || !counters->names[i].data)
+    for (size_t i = 0; i < count; i++) {
+        if (!(record->has >> i & 1) || !names[i].data)
             continue;
-        dst = PUT(put_text(dst, counters->names[i]), "=");
+        dst = PUT(put_text(dst, names[i]), "=");
         dst = put_number(dst, statistics->counters[i]);
     }
     return PUT(dst, "\n");

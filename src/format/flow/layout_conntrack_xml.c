@@ -90,16 +90,6 @@ static char *put_way(char *dst, const struct record *record, enum flow_way way)
     return PUT(dst, "</meta>");
 }
 
-/* If both times are known, they are subtracted before they are cut to seconds. */
-static uint64_t delta_time(const struct record *record)
-{
-    const struct flow_record *flow = &record->flow;
-
-    if (record->has & FLOW_STOP)
-        return (flow->stop - flow->start) / CLOCK_SECOND;
-    return seconds_since(flow->start);
-}
-
 static char *put_times(const struct conntrack_sink *conntrack, char *dst,
                        const struct record *record)
 {
@@ -111,7 +101,10 @@ static char *put_times(const struct conntrack_sink *conntrack, char *dst,
         dst = PUT_KNOWN_ELEMENT(dst, record->has & FLOW_STOP, "stop", flow->stop);
         dst = PUT(dst, "</timestamp>");
     }
-    dst = PUT_KNOWN_ELEMENT(dst, record->has & FLOW_START, "deltatime", delta_time(record));
+    /* if both times are known, they are subtracted before they are cut to seconds */
+    const uint64_t delta = (record->has & FLOW_STOP) ? (flow->stop - flow->start) / CLOCK_SECOND
+                                                     : seconds_since(flow->start);
+    dst = PUT_KNOWN_ELEMENT(dst, record->has & FLOW_START, "deltatime", delta);
     return dst;
 }
 
@@ -138,7 +131,6 @@ static char *put_independent(const struct conntrack_sink *conntrack, char *dst,
                              const struct record *record)
 {
     const struct flow_record *flow = &record->flow;
-    struct text name;
     size_t bit = 0;
 
     dst = PUT(dst, "<meta direction=\"independent\">");
@@ -152,7 +144,7 @@ static char *put_independent(const struct conntrack_sink *conntrack, char *dst,
     dst = PUT_KNOWN_ELEMENT(dst, record->has & FLOW_MARK, "mark", flow->mark);
     if (shows_labels(conntrack, record)) {
         dst = PUT(dst, "<labels>");
-        while ((name = next_label(conntrack, flow, &bit)).data)
+        for (struct text name; (name = next_label(conntrack, flow, &bit)).data;)
             dst = put_more(conntrack, PUT_TEXT_ELEMENT(conntrack, dst, "label", name));
         dst = PUT(dst, "</labels>");
     }

@@ -61,20 +61,6 @@ static char *put_expiry(char *dst, const struct record *record)
     return PUT(put_two_digits(dst, seconds % 60), ".00 ");
 }
 
-/*
- * From where on sequence numbers are changed, and by how much. 0: the kernel does not change them.
- * "-": it does, but does not say how; or the row is from /proc (it has no id), which does not say
- * whether it does.
- */
-static char *put_sequence(char *dst, const struct record *record)
-{
-    const uint64_t known = FLOW_STATUS | FLOW_ID;
-    const bool unchanged =
-        (record->has & known) == known && !(record->flow.status & IPS_SEQ_ADJUST);
-
-    return put_string(dst, unchanged ? "         0     0     0 " : "         -     -     - ");
-}
-
 /* netstat knows the services of TCP and UDP alone. */
 static char *put_ports(char *dst, const struct masquerade_sink *masquerade,
                        const struct flow_tuple *orig, const struct flow_tuple *reply)
@@ -99,6 +85,13 @@ static void row(struct sink *sink, const struct record *record)
     struct masquerade_sink *masquerade = (struct masquerade_sink *)sink;
     const struct flow_tuple *orig = &record->flow.way[WAY_ORIG].tuple;
     const struct hosts *hosts = masquerade->layout.numeric_hosts ? NULL : sink->context->hosts;
+    /*
+     * From where on sequence numbers are changed, and by how much. 0: the kernel does not change
+     * them. "-": it does, but does not say how; or the row is from /proc (it has no id), which does
+     * not say whether it does.
+     */
+    const bool unchanged = record->has & FLOW_STATUS && record->has & FLOW_ID &&
+                           !(record->flow.status & IPS_SEQ_ADJUST);
     char *dst;
 
     if (masquerade->layout.header && !masquerade->headed) {
@@ -112,7 +105,7 @@ static void row(struct sink *sink, const struct record *record)
     dst = put_protocol(dst, orig->protocol);
     dst = put_expiry(dst, record);
     if (masquerade->layout.extended)
-        dst = put_sequence(dst, record);
+        dst = put_string(dst, unchanged ? "         0     0     0 " : "         -     -     - ");
     dst = end_cell(put_host(dst, hosts, &orig->src, NULL), dst, ADDRESS_WIDTH);
     dst = end_cell(put_host(dst, hosts, &orig->dst, NULL), dst, ADDRESS_WIDTH);
     dst = put_ports(dst, masquerade, orig, &record->flow.way[WAY_REPLY].tuple);

@@ -230,25 +230,18 @@ static char *put_mask_and_flags(char *dst, struct route_sink *routes, const stru
     return dst;
 }
 
+/* Rows of the cache have no mask. They begin with the source, which is not known. */
 static char *put_ipv4(char *dst, struct route_sink *routes, const struct record *record)
 {
-    const struct route_record *route = &record->route;
-    char *end;
+    const bool hidden = (record->route.flags & RTF_REJECT) || is_hidden(record);
 
+    if (routes->cache)
+        dst = end_cell(PUT(dst, "0.0.0.0"), dst, ADDRESS_WIDTH);
     dst = end_cell(put_destination(dst, routes, record), dst, ADDRESS_WIDTH);
-    end = (route->flags & RTF_REJECT) || is_hidden(record) ? PUT(dst, "-")
-                                                           : put_gateway(dst, routes, record);
-    dst = end_cell(end, dst, ADDRESS_WIDTH);
-    dst = put_mask_and_flags(dst, routes, record);
-    return put_numbers(dst, routes, record);
-}
-
-/* Rows of the cache have no mask. They begin with the source, which is not known. */
-static char *put_cached_ipv4(char *dst, struct route_sink *routes, const struct record *record)
-{
-    dst = end_cell(PUT(dst, "0.0.0.0"), dst, ADDRESS_WIDTH);
-    dst = end_cell(put_destination(dst, routes, record), dst, ADDRESS_WIDTH);
-    dst = end_cell(put_gateway(dst, routes, record), dst, ADDRESS_WIDTH);
+    dst = end_cell(hidden && !routes->cache ? PUT(dst, "-") : put_gateway(dst, routes, record), dst,
+                   ADDRESS_WIDTH);
+    if (!routes->cache)
+        return put_numbers(put_mask_and_flags(dst, routes, record), routes, record);
     dst = end_cell(put_string(dst, (record->has & ROUTE_GATEWAY) ? "G" : ""), dst, FLAGS_WIDTH);
     return put_numbers(dst, routes, record);
 }
@@ -298,8 +291,6 @@ static void row(struct sink *sink, const struct record *record)
 
     if (record->route.destination.family == AF_INET6)
         dst = put_ipv6(dst, routes, record);
-    else if (routes->cache)
-        dst = put_cached_ipv4(dst, routes, record);
     else
         dst = put_ipv4(dst, routes, record);
     *dst++ = '\n';

@@ -81,8 +81,7 @@ static bool add_leading(struct objects *objects)
     for (size_t i = 0; i < objects->leading && added; i++) {
         const struct field *column = objects->options.columns[i];
         const struct value value = field_value(column, &none, objects->sink.context);
-        added = add_member(objects, column, (struct text){column->name, strlen(column->name)}, "",
-                           &value);
+        added = add_member(objects, column, as_text(column->name), "", &value);
     }
     return added;
 }
@@ -95,9 +94,8 @@ static bool begin_object(struct objects *objects, struct text name)
     objects->name = strndup(name.data, name.length);
     if (!objects->name || !add_leading(objects))
         return false;
-    return add_member(
-        objects, column, (struct text){column->name, strlen(column->name)}, "",
-        &(struct value){.type = VALUE_TEXT, .text = {objects->name, strlen(objects->name)}});
+    return add_member(objects, column, as_text(column->name), "",
+                      &(struct value){.type = VALUE_TEXT, .text = as_text(objects->name)});
 }
 
 static void forget(struct objects *objects)

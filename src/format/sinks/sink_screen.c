@@ -30,11 +30,6 @@ struct screen_cell {
     const char *colour;
 };
 
-struct screen_row {
-    enum screen_style style;
-    bool is_title;
-};
-
 struct screen {
     struct sink sink;
     struct sink_options options;
@@ -44,7 +39,7 @@ struct screen {
     bool table;   /* the frame has one */
     bool whole;   /* the next frame is written whole */
     size_t lines; /* above the table */
-    struct screen_row rows[SCREEN_ROWS];
+    enum screen_style rows[SCREEN_ROWS];
     struct screen_cell *cells; /* options.count for each row */
     size_t row_count;
     struct fit_column *columns;
@@ -249,7 +244,7 @@ static void screen_row(struct sink *sink, const struct record *record)
             cell_at(screen, screen->row_count, i)->colour =
                 colour_of_state(text, (size_t)(end - text));
     }
-    screen->rows[screen->row_count++] = (struct screen_row){mark_of(screen, record), false};
+    screen->rows[screen->row_count++] = mark_of(screen, record);
 }
 
 void screen_title(struct sink *sink, const char *title, size_t length,
@@ -267,7 +262,7 @@ void screen_title(struct sink *sink, const char *title, size_t length,
     }
     if (screen->options.count)
         set_cell(screen, 0, title, length);
-    screen->rows[screen->row_count++] = (struct screen_row){SCREEN_BOLD, true};
+    screen->rows[screen->row_count++] = SCREEN_BOLD;
 }
 
 /* --- A frame ---------------------------------------------------------------------------------- */
@@ -327,21 +322,21 @@ static size_t put_cell(struct screen *screen, size_t line, size_t at, size_t col
 
 static void put_row(struct screen *screen, size_t row, size_t line)
 {
-    const struct screen_row *of = &screen->rows[row];
-    const char *style = style_of(screen, of->style);
+    const enum screen_style of = screen->rows[row];
+    const char *style = style_of(screen, of);
     size_t at = GUTTER;
 
     draw(screen, line, 0, GUTTER,
-         of->style == SCREEN_NEW     ? "+"
-         : of->style == SCREEN_ENDED ? "-"
-                                     : " ",
+         of == SCREEN_NEW     ? "+"
+         : of == SCREEN_ENDED ? "-"
+                              : " ",
          1, style);
     for (size_t i = 0; i < screen->options.count; i++) {
         const struct screen_cell *cell = cell_at(screen, row, i);
         if (!screen->columns[i].width)
             continue;
         at = put_cell(screen, line, at, i, (struct text){cell->text, cell->length}, cell->width,
-                      cell->colour && of->style != SCREEN_ENDED ? cell->colour : style) +
+                      cell->colour && of != SCREEN_ENDED ? cell->colour : style) +
              FIT_GAP;
     }
 }

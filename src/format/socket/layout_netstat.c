@@ -237,27 +237,21 @@ static char *put_unix(char *dst, const struct netstat_sink *netstat, const struc
     return escape_socket_name(dst, sock->path.data, sock->path.length, NULL);
 }
 
-static char *put_group(char *dst, const struct netstat_sink *netstat, const struct record *record)
-{
-    const struct group_record *group = &record->group;
-    const struct text *name = &group->interface;
-
-    dst = end_cell(escape_text(dst, name->data, name->length, NULL), dst, GROUP_INTERFACE_WIDTH);
-    dst = end_cell(text_u64(dst, group->users), dst, GROUP_USERS_WIDTH);
-    return put_host(dst, netstat->layout.numeric_hosts ? NULL : netstat->sink.context->hosts,
-                    &group->address, NULL);
-}
-
 static void row(struct sink *sink, const struct record *record)
 {
     const struct netstat_sink *netstat = (const struct netstat_sink *)sink;
     const struct netstat_layout *layout = &netstat->layout;
+    const struct text *name = &record->group.interface;
     bool plain = layout->numeric_hosts && layout->numeric_ports && !layout->extended;
     char *dst;
 
     if (record->kind == &kind_group) {
         dst = writer_reserve(sink->writer, WRITER_RESERVE_MAX);
-        dst = put_group(dst, netstat, record);
+        dst =
+            end_cell(escape_text(dst, name->data, name->length, NULL), dst, GROUP_INTERFACE_WIDTH);
+        dst = end_cell(text_u64(dst, record->group.users), dst, GROUP_USERS_WIDTH);
+        dst = put_host(dst, layout->numeric_hosts ? NULL : sink->context->hosts,
+                       &record->group.address, NULL);
     } else if (record->socket.family == AF_UNIX) {
         dst = writer_reserve(sink->writer, NUMERIC_ROW_MAX + ESCAPE_FACTOR * SOCKET_PATH_MAX);
         dst = put_unix(dst, netstat, record);

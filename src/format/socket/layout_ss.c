@@ -91,16 +91,6 @@ static inline char *begin_column(struct ss_row *row, char *dst, enum ss_column c
 
 /* --- Rows ------------------------------------------------------------------------------------- */
 
-static bool is_association(struct ss_sink *ss, const struct record *record)
-{
-    const uint64_t inode = record->socket.inode;
-    const bool same = inode && inode == ss->endpoint;
-
-    /* an association has the inode of its endpoint and comes behind it */
-    ss->endpoint = inode;
-    return same && record->socket.protocol == IPPROTO_SCTP;
-}
-
 typedef char *put_column_fn(char *dst, const struct ss_row *row);
 
 static inline char *put_column(struct ss_sink *ss, struct ss_row *row, char *dst,
@@ -153,17 +143,21 @@ static char *put_columns(struct ss_sink *ss, struct ss_row *row, char *dst)
 
 static void put_row(struct ss_sink *ss, const struct record *record, struct writer *writer)
 {
+    const struct socket_record *sock = &record->socket;
+    /* an association has the inode of its endpoint and comes behind it */
+    const bool same = sock->inode && sock->inode == ss->endpoint;
     struct ss_row line = {
         .layout = &ss->layout,
         .context = ss->sink.context,
         .record = record,
         .family = ss_family_of(record),
         .writer = writer,
-        .association = is_association(ss, record),
+        .association = same && sock->protocol == IPPROTO_SCTP,
         .kept = ss->keeping,
     };
     char *dst = line.room = line.cell = writer_reserve(writer, WRITER_RESERVE_MAX);
 
+    ss->endpoint = sock->inode;
     dst = put_columns(ss, &line, dst);
     while (!line.kept && dst > line.room && dst[-1] == ' ')
         dst--; /* blanks at the end of a line say nothing */

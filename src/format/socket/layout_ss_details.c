@@ -15,35 +15,31 @@ enum { PATH_PIECE = SS_ROOM / ESCAPE_FACTOR };
 
 /* --- Processes -------------------------------------------------------------------------------- */
 
-static char *put_owner(char *dst, const struct owner *owner)
-{
-    dst = PUT(dst, "(");
-    if (!owner->process->unnamed)
-        dst = PUT(put_escaped(PUT(dst, "\""), owner->process->name, "\""), "\",");
-    dst = text_u64(PUT(dst, "pid="), (uint64_t)owner->process->pid);
-    if (owner->tid)
-        dst = text_u64(PUT(dst, ",tid="), (uint64_t)owner->tid);
-    if (owner->fd >= 0)
-        dst = text_u64(PUT(dst, ",fd="), (uint64_t)owner->fd);
-    return PUT(dst, ")");
-}
-
 /*
  * The highest process first. ss finds no owners of netlink sockets: the port tells the process.
  */
 char *ss_put_process(char *dst, struct ss_row *row)
 {
-    const struct value owners = row->record->socket.family == AF_NETLINK
-                                    ? (struct value){.type = VALUE_UNKNOWN}
-                                    : owner_all(row->record, row->context, OWN_END);
-    size_t count = owners.owners.count;
+    struct value owners = {.type = VALUE_UNKNOWN};
+    size_t count;
 
+    if (row->record->socket.family != AF_NETLINK)
+        owners = owner_all(row->record, row->context, OWN_END);
+    count = owners.owners.count;
     if (!count)
         return dst;
     dst = PUT(dst, "users:(");
     while (count-- > 0) {
-        dst = put_owner(dst, &owners.owners.first[count]);
-        dst = ss_more(row, count ? PUT(dst, ",") : dst);
+        const struct owner *owner = &owners.owners.first[count];
+        dst = PUT(dst, "(");
+        if (!owner->process->unnamed)
+            dst = PUT(put_escaped(PUT(dst, "\""), owner->process->name, "\""), "\",");
+        dst = text_u64(PUT(dst, "pid="), (uint64_t)owner->process->pid);
+        if (owner->tid)
+            dst = text_u64(PUT(dst, ",tid="), (uint64_t)owner->tid);
+        if (owner->fd >= 0)
+            dst = text_u64(PUT(dst, ",fd="), (uint64_t)owner->fd);
+        dst = ss_more(row, count ? PUT(dst, "),") : PUT(dst, ")"));
     }
     return PUT(dst, ")");
 }

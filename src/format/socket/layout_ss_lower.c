@@ -68,19 +68,6 @@ static char *put_packet_ring(char *dst, struct ss_row *row, const char *name, st
     return PUT(dst, ")");
 }
 
-static char *put_fanout(char *dst, struct ss_row *row)
-{
-    /* PACKET_FANOUT_HASH ... of linux/if_packet.h */
-    static const char *const types[] = {"hash", "lb", "cpu", "roll", "random", "qm"};
-    const uint32_t fanout = row->record->socket.fanout;
-    const char *type = POINTER_AT(types, fanout >> 16);
-
-    dst = text_u64(PUT(ss_break(row, dst), "fanout(id:"), fanout & UINT16_MAX);
-    dst = PUT(dst, ",type:");
-    dst = type ? put_string(dst, type) : put_hex(PUT(dst, "0x"), fanout >> 16);
-    return PUT(dst, ")");
-}
-
 static char *put_filter(char *dst, struct ss_row *row)
 {
     const struct text *filter = &row->record->socket.filter;
@@ -101,7 +88,10 @@ static char *put_filter(char *dst, struct ss_row *row)
 
 char *ss_put_packet(char *dst, struct ss_row *row)
 {
+    /* PACKET_FANOUT_HASH ... of linux/if_packet.h */
+    static const char *const types[] = {"hash", "lb", "cpu", "roll", "random", "qm"};
     const struct socket_record *sock = &row->record->socket;
+    const char *type = POINTER_AT(types, sock->fanout >> 16);
 
     if (row->layout->extended) {
         dst = ss_put_extended(dst, row);
@@ -111,8 +101,12 @@ char *ss_put_packet(char *dst, struct ss_row *row)
             dst = put_packet_ring(dst, row, "ring_rx(", sock->rx_ring);
         if (ss_has(row, SOCKET_TX_RING))
             dst = put_packet_ring(dst, row, "ring_tx(", sock->tx_ring);
-        if (ss_has(row, SOCKET_FANOUT))
-            dst = put_fanout(dst, row);
+        if (ss_has(row, SOCKET_FANOUT)) {
+            dst = text_u64(PUT(ss_break(row, dst), "fanout(id:"), sock->fanout & UINT16_MAX);
+            dst = PUT(dst, ",type:");
+            dst = type ? put_string(dst, type) : put_hex(PUT(dst, "0x"), sock->fanout >> 16);
+            dst = PUT(dst, ")");
+        }
     }
     /* to others the kernel shows an empty one */
     if (row->layout->filters && ss_has(row, SOCKET_FILTER) && sock->filter.length)
@@ -157,10 +151,13 @@ static char *put_xdp_stats(char *dst, struct ss_row *row)
     return PUT(dst, ")");
 }
 
-static char *put_xdp_rings(char *dst, struct ss_row *row)
+char *ss_put_xdp(char *dst, struct ss_row *row)
 {
     const struct socket_record *sock = &row->record->socket;
 
+    if (!row->layout->extended)
+        return row->layout->memory ? ss_put_memory(dst, row) : dst;
+    dst = ss_put_extended(dst, row);
     if (ss_has(row, SOCKET_RX_RING))
         dst = put_xdp_ring(dst, row, "rx", sock->rx_ring);
     if (ss_has(row, SOCKET_TX_RING))
@@ -171,13 +168,8 @@ static char *put_xdp_rings(char *dst, struct ss_row *row)
         dst = put_xdp_ring(dst, row, "fr", sock->fill_ring);
     if (ss_has(row, SOCKET_UMEM | SOCKET_COMPLETION_RING))
         dst = put_xdp_ring(dst, row, "cr", sock->completion_ring);
-    return ss_has(row, SOCKET_XDP_STATS) ? put_xdp_stats(dst, row) : dst;
-}
-
-char *ss_put_xdp(char *dst, struct ss_row *row)
-{
-    if (row->layout->extended)
-        dst = put_xdp_rings(ss_put_extended(dst, row), row);
+    if (ss_has(row, SOCKET_XDP_STATS))
+        dst = put_xdp_stats(dst, row);
     return row->layout->memory ? ss_put_memory(dst, row) : dst;
 }
 

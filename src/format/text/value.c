@@ -120,14 +120,13 @@ const uint16_t value_most[] = {
 
 size_t value_bound(const struct value *value)
 {
-    char digits[TEXT_U64_MAX];
     struct value element;
     size_t bound = 1;
 
     if (value_most[value->type])
         return value_most[value->type];
     if (!value_is_list(value))
-        return 1 + ESCAPE_FACTOR * value_text(value, digits).length;
+        return 1 + ESCAPE_FACTOR * value_text(value, (char[TEXT_U64_MAX]){""}).length;
     for (size_t at = 0; value_next(value, &at, &element);)
         bound += 1 + element_bound(&element);
     return bound;
