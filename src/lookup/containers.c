@@ -257,9 +257,8 @@ struct containers_found containers_look(const char *root)
 
 void containers_destroy(struct containers *containers)
 {
-    if (!containers)
-        return;
-    number_map_finish(&containers->names);
+    if (containers)
+        number_map_finish(&containers->names);
     free(containers);
 }
 

@@ -104,20 +104,6 @@ static struct known *put(struct interfaces *interfaces, const struct interface *
     return known;
 }
 
-/* Its name alone. */
-static struct known *look_up(struct interfaces *interfaces, uint32_t index)
-{
-    struct ifreq request = {.ifr_ifindex = (int)index};
-    struct interface interface = {
-        .index = index, .hardware = HARDWARE_UNKNOWN, .netns = NAMESPACE_NONE};
-
-    if (ask(interfaces, SIOCGIFNAME, &request)) {
-        request.ifr_name[IFNAMSIZ - 1] = '\0';
-        interface.name = request.ifr_name;
-    }
-    return put(interfaces, &interface, false);
-}
-
 /* The kernel takes longer for the hardware than for the name, and it is seldom needed. */
 static void complete(struct interfaces *interfaces, struct known *known)
 {
@@ -145,8 +131,16 @@ static struct known *find(struct interfaces *interfaces, uint32_t index)
         return NULL;
     if (!known || known->name.number != index)
         known = number_map_find(&interfaces->names, index);
-    if (!known)
-        known = look_up(interfaces, index);
+    if (!known) { /* its name alone is asked for */
+        struct ifreq request = {.ifr_ifindex = (int)index};
+        struct interface interface = {
+            .index = index, .hardware = HARDWARE_UNKNOWN, .netns = NAMESPACE_NONE};
+        if (ask(interfaces, SIOCGIFNAME, &request)) {
+            request.ifr_name[IFNAMSIZ - 1] = '\0';
+            interface.name = request.ifr_name;
+        }
+        known = put(interfaces, &interface, false);
+    }
     interfaces->last = known;
     return known;
 }

@@ -91,9 +91,8 @@ struct networks *networks_create(const char *path)
 
 void networks_destroy(struct networks *networks)
 {
-    if (!networks)
-        return;
-    number_map_finish(&networks->names);
+    if (networks)
+        number_map_finish(&networks->names);
     free(networks);
 }
 

@@ -19,7 +19,6 @@
 #include "fastnet/bpf_iterator.h"
 #include "fastnet/kernel_number.h"
 #include "fastnet/rights.h"
-#include "lookup/owners_parts.h"
 
 /* --- The kernel's structs --------------------------------------------------------------------- */
 

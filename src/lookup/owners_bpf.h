@@ -56,4 +56,12 @@ int owners_program_read(int fd, struct processes *processes, struct holdings *fo
 int owners_program_take(int fd, struct holdings *found);
 int owners_program_add(struct processes *processes, const struct holdings *found, size_t from);
 
+/*
+ * A walk of the program (a descriptor) in parts: one for each process, which two threads share. The
+ * kernel itself walks over all descriptors in one thread. Adds what it finds, as
+ * owners_program_walk(). Returns 0, or -errno: nothing was added, because this is not possible or
+ * does not pay. -ENOTSUP: it does not pay.
+ */
+int owners_parts_walk(int program, struct processes *processes, struct holdings *found);
+
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "lookup/owners_parts.h"
+#include "lookup/owners_bpf.h"
 
 #include <errno.h>
 #include <stdatomic.h>
@@ -11,7 +11,6 @@
 #include "fastnet/bpf_iterator.h"
 #include "fastnet/rights.h"
 #include "fastnet/thread.h"
-#include "lookup/owners_bpf.h"
 
 enum {
     /*

@@ -259,21 +259,6 @@ static int list_threads(const struct proc_tree *tree, struct listing *listing)
     return error_to_report(status);
 }
 
-/* All that are known, which are sorted, are looked up while threads are added behind them. */
-static int list_all_threads(const struct proc_tree *tree, struct processes *processes)
-{
-    struct listing listing = {.list = processes, .known = processes->count};
-    int status = 0;
-
-    for (size_t i = 0; i < listing.known && status == 0; i++) {
-        listing.leader = processes->items[i].leader;
-        if (listing.leader == processes->items[i].pid)
-            status = list_threads(tree, &listing);
-    }
-    processes_sort(processes);
-    return status;
-}
-
 int processes_list(const struct proc_tree *tree, struct processes *processes, bool tasks)
 {
     struct listing listing = {.list = processes, .known = processes->count};
@@ -282,7 +267,16 @@ int processes_list(const struct proc_tree *tree, struct processes *processes, bo
     if (status == -EBADF) /* O_PATH: files can be opened by name, but not listed */
         status = -EACCES;
     processes_sort(processes);
-    return status == 0 && tasks ? list_all_threads(tree, processes) : status;
+    /* all that are known, which are sorted, are looked up while threads are added behind them */
+    listing.known = processes->count;
+    for (size_t i = 0; i < listing.known && status == 0 && tasks; i++) {
+        listing.leader = processes->items[i].leader;
+        if (listing.leader == processes->items[i].pid)
+            status = list_threads(tree, &listing);
+    }
+    if (tasks)
+        processes_sort(processes);
+    return status;
 }
 
 void process_forget(struct process *process)

@@ -86,9 +86,8 @@ struct services *services_create(void)
 
 void services_destroy(struct services *services)
 {
-    if (!services)
-        return;
-    number_map_finish(&services->names);
+    if (services)
+        number_map_finish(&services->names);
     free(services);
 }
 

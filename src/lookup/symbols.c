@@ -30,9 +30,8 @@ struct symbols *symbols_create(void)
 
 void symbols_destroy(struct symbols *symbols)
 {
-    if (!symbols)
-        return;
-    free(symbols->items);
+    if (symbols)
+        free(symbols->items);
     free(symbols);
 }
 
