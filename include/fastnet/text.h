@@ -58,8 +58,8 @@ static inline bool text_next(const char **list, char separator, struct text *ele
 /* Whether it is one of the words that blanks separate; words may be NULL. */
 static inline bool text_among(const char *words, const char *word)
 {
-    for (struct text one; text_next(&words, ' ', &one);)
-        if (text_is(one, word))
+    for (struct text element; text_next(&words, ' ', &element);)
+        if (text_is(element, word))
             return true;
     return false;
 }

@@ -184,31 +184,25 @@ static void say_ports(struct examination *examination, const struct busy *busy, 
     finding_emit(&finding, examination);
 }
 
-static void say_no_ports(struct examination *examination, uint64_t first, uint64_t last)
-{
-    struct finding finding;
-
-    finding_begin(&finding, examination, SEVERITY_FAULT, "ip_local_port_range");
-    finding_summary(&finding,
-                    "no port is left: all ports that connections can have, %" PRIu64 " to %" PRIu64
-                    ", are reserved",
-                    first, last);
-    finding_evidence(&finding, "%" PRIu64 " of them are in ip_local_reserved_ports",
-                     examination->now->ports_reserved);
-    finding_emit(&finding, examination);
-}
-
 void rule_ephemeral_ports(struct examination *examination)
 {
     const struct reading *now = examination->now;
     const uint64_t first = sysctl_of(examination, PORT_FIRST),
                    last = sysctl_of(examination, PORT_LAST);
     const struct busy *busiest = now->sockets.busiest;
+    struct finding finding;
 
     if (last == UINT64_MAX || first > last)
         return;
     if (last - first + 1 <= now->ports_reserved) {
-        say_no_ports(examination, first, last);
+        finding_begin(&finding, examination, SEVERITY_FAULT, "ip_local_port_range");
+        finding_summary(&finding,
+                        "no port is left: all ports that connections can have, %" PRIu64
+                        " to %" PRIu64 ", are reserved",
+                        first, last);
+        finding_evidence(&finding, "%" PRIu64 " of them are in ip_local_reserved_ports",
+                         now->ports_reserved);
+        finding_emit(&finding, examination);
         return;
     }
     const uint64_t ports = last - first + 1 - now->ports_reserved;

@@ -165,17 +165,6 @@ static struct place *find_place(struct drop_counters *all, uint64_t cookie)
     return NULL;
 }
 
-/* A namespace that was not there when all were read had lost nothing by then. Others may move. */
-static struct place *add_place(struct drop_counters *all, uint64_t cookie)
-{
-    struct place *added = ARRAY_ADD(all->places, all->place_count, all->place_capacity);
-
-    if (added)
-        *added = (struct place){.cookie = cookie,
-                                .now = {.at = all->all_at, .known = all->all_at ? UINT_MAX : 0}};
-    return added;
-}
-
 /* --- A reading -------------------------------------------------------------------------------- */
 
 static uint64_t hash_of(const struct amount *amount)
@@ -317,8 +306,13 @@ static int read_here(void *arg)
     struct place *place = find_place(all, cookie);
     int error = 0;
 
-    if (!place && !(place = add_place(all, cookie)))
-        return -ENOMEM;
+    if (!place) { /* one that was not there when all were read had lost nothing by then */
+        place = ARRAY_ADD(all->places, all->place_count, all->place_capacity);
+        if (!place)
+            return -ENOMEM;
+        place->cookie = cookie;
+        place->now = (struct counts){.at = all->all_at, .known = all->all_at ? UINT_MAX : 0};
+    }
     hash_table_finish(&place->before.amounts);
     place->before = place->now;
     place->now = (struct counts){.at = clock_nanoseconds(CLOCK_MONOTONIC), .known = UINT_MAX};

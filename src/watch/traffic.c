@@ -238,22 +238,18 @@ static int by_address(const void *a, const void *b)
     return memcmp(a, b, sizeof(struct address));
 }
 
-static bool is_own(const struct traffic *traffic, const struct address *address)
-{
-    const bool is_loopback = address->family == AF_INET && address->bytes[0] == IN_LOOPBACKNET;
-
-    return is_loopback || (traffic->own_count && bsearch(address, traffic->own, traffic->own_count,
-                                                         sizeof *address, by_address));
-}
-
 /* --- Whose packets they are ------------------------------------------------------------------- */
 
 static int seek_end(struct traffic *traffic, const struct traffic_record *seen, int end)
 {
     const struct endpoint ends[ENDS] = {{seen->src, seen->sport}, {seen->dst, seen->dport}};
+    const struct address *address = &ends[end].address;
+    const bool is_loopback = address->family == AF_INET && address->bytes[0] == IN_LOOPBACKNET;
     struct sought *sought;
 
-    if (!is_own(traffic, &ends[end].address))
+    /* only its own addresses have sockets here */
+    if (!is_loopback && !(traffic->own_count && bsearch(address, traffic->own, traffic->own_count,
+                                                        sizeof *address, by_address)))
         return 0;
     sought = ARRAY_ADD(traffic->sought, traffic->sought_count, traffic->sought_capacity);
     if (sought)

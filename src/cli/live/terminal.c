@@ -36,18 +36,6 @@ static struct {
     size_t count, at;
 } input;
 
-/* Whether it takes text now. One that nobody reads does not, and must not be waited for. */
-static bool is_read(void)
-{
-    enum { PATIENCE_MS = 300 };
-    struct pollfd terminal = {.fd = STDOUT_FILENO, .events = POLLOUT};
-    int count;
-
-    while ((count = poll(&terminal, 1, PATIENCE_MS)) < 0 && errno == EINTR)
-        ;
-    return count > 0;
-}
-
 /* In the background this stops the program: what goes on then is done again. */
 static void set(const struct termios *to, int when)
 {
@@ -70,13 +58,19 @@ static void take(void)
 
 static void give_back(void)
 {
+    enum { PATIENCE_MS = 300 };
+    struct pollfd terminal = {.fd = STDOUT_FILENO, .events = POLLOUT};
+    int reads;
+
     if (!taken)
         return;
     taken = 0;
-    const bool reads = is_read();
-    if (reads)
+    /* whether it takes text now: one that nobody reads must not be waited for */
+    while ((reads = poll(&terminal, 1, PATIENCE_MS)) < 0 && errno == EINTR)
+        ;
+    if (reads > 0)
         say(GIVE, sizeof GIVE - 1);
-    set(&former, reads ? TCSADRAIN : TCSANOW);
+    set(&former, reads > 0 ? TCSADRAIN : TCSANOW);
 }
 
 static void end(int number)

@@ -203,18 +203,6 @@ static int take_other_table(struct netstat_options *options, int id)
     return 0;
 }
 
-/* -Ilo, -I=lo and --interfaces=lo name one interface; without a name all are listed. */
-static int take_interface(struct netstat_options *options, const char *name)
-{
-    if (name && *name == '=')
-        name++;
-    if (name && *name) {
-        options->interface = name;
-        options->other_tables -= options->kind == &kind_interface; /* it may follow -i */
-    }
-    return take_other_table(options, 'I');
-}
-
 static int take_option(const struct option *option, const char *argument, void *arg)
 {
     struct netstat_options *options = arg;
@@ -226,8 +214,14 @@ static int take_option(const struct option *option, const char *argument, void *
         options->layout.extended = true;
         options->extend++;
         return 0;
-    case 'I':
-        return take_interface(options, argument);
+    case 'I': /* -Ilo, -I=lo and --interfaces=lo name one; without a name all are listed */
+        if (argument && *argument == '=')
+            argument++;
+        if (argument && *argument) {
+            options->interface = argument;
+            options->other_tables -= options->kind == &kind_interface; /* it may follow -i */
+        }
+        return take_other_table(options, 'I');
     case 'Z':
         if (proc_tree_has("/sys/fs", "selinux/enforce"))
             fprintf(stderr, "%s: --context is not supported\n", options->common.program);
@@ -242,11 +236,15 @@ static int take_option(const struct option *option, const char *argument, void *
     }
 }
 
-static void complete_layout(struct netstat_options *options)
+/* A family without a protocol means all of its protocols, a protocol without one both families. */
+static void complete(struct netstat_options *options)
 {
     struct netstat_layout *layout = &options->layout;
     /* a filter says itself which sockets are wanted */
     const bool all = options->all || options->common.filters.count;
+    const bool multicast = options->kind == &kind_group;
+    bool protocols =
+        options->tcp || options->sctp || options->udp || options->udplite || options->raw;
 
     layout->show = options->listening && !options->all ? SHOW_LISTENING
                    : all                               ? SHOW_ALL
@@ -257,15 +255,6 @@ static void complete_layout(struct netstat_options *options)
     layout->one_word_names = options->common.words;
     layout->header = !options->common.no_header;
     layout->colour = command_colour(&options->common);
-}
-
-/* A family without a protocol means all of its protocols, a protocol without one both families. */
-static void complete(struct netstat_options *options)
-{
-    bool protocols =
-        options->tcp || options->sctp || options->udp || options->udplite || options->raw;
-    bool multicast = options->kind == &kind_group;
-
     if ((options->inet || options->inet6) && !protocols) {
         options->all_protocols = protocols = true;
         options->tcp = options->sctp = options->udp = options->udplite = options->raw = true;
@@ -294,7 +283,6 @@ int netstat_parse(struct netstat_options *options, int argc, char *const argv[],
         return status;
     if (options->other_tables > 1)
         return common_misuse(common, "-r, -i, -M, -s and --summary cannot be combined");
-    complete_layout(options);
     complete(options);
     return 0;
 }

@@ -19,22 +19,10 @@ static void read_values(struct ss_options *options, int map)
         options->value_count++;
 }
 
-static void read_all_values(struct ss_options *options)
-{
-    uint32_t id = 0;
-
-    while (options->value_count < BPF_MAPS_MAX && (id = bpf_map_next(id)) != 0) {
-        const int map = bpf_map_open(id);
-        if (map < 0)
-            continue;
-        read_values(options, map);
-        close(map);
-    }
-}
-
 int ss_open_maps(struct ss_options *options)
 {
     const char *program = options->common.program;
+    uint32_t next = 0;
 
     if (options->map_count && options->layout.storages) {
         fprintf(stderr, "%s: --bpf-maps and --bpf-map-id cannot be used together\n", program);
@@ -53,8 +41,14 @@ int ss_open_maps(struct ss_options *options)
         options->maps[i] = fd;
         read_values(options, fd);
     }
-    if (options->layout.storages)
-        read_all_values(options);
+    while (options->layout.storages && options->value_count < BPF_MAPS_MAX &&
+           (next = bpf_map_next(next)) != 0) {
+        const int map = bpf_map_open(next);
+        if (map < 0)
+            continue;
+        read_values(options, map);
+        close(map);
+    }
     return 0;
 }
 

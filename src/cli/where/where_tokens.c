@@ -37,19 +37,6 @@ enum token_type token_word_type(struct text word)
     return TOKEN_WORD;
 }
 
-/* Up to its closing quote; two of them stand for one. */
-static const char *take_quoted(struct token *token, const char *at)
-{
-    const char quote = *at++;
-    const char *end = at;
-
-    while (*end && (*end != quote || end[1] == quote))
-        end += *end == quote ? 2 : 1;
-    *token =
-        (struct token){*end ? TOKEN_QUOTED : TOKEN_UNFINISHED, false, {at, (size_t)(end - at)}};
-    return *end ? end + 1 : end;
-}
-
 static const char *take_sign(struct token *token, const char *at)
 {
     for (size_t i = 0; i < COUNT(signs); i++) {
@@ -78,7 +65,12 @@ void parser_next(struct parser *parser)
         parser->token = (struct token){TOKEN_END, false, {at, 0}};
         parser->at = at;
     } else if (*at == '\'' || *at == '"') {
-        parser->at = take_quoted(&parser->token, at);
+        const char quote = *at++, *end = at;
+        while (*end && (*end != quote || end[1] == quote)) /* two of them stand for one */
+            end += *end == quote ? 2 : 1;
+        parser->token =
+            (struct token){*end ? TOKEN_QUOTED : TOKEN_UNFINISHED, false, {at, (size_t)(end - at)}};
+        parser->at = *end ? end + 1 : end;
     } else {
         parser->at = take_sign(&parser->token, at);
     }
