@@ -49,18 +49,25 @@
     PORTS "0008"                                                                                   \
           "0000"
 
-/* "protocol source>destination", with ports if they are known, and the tag if there is one. */
-static const char *flow_of(uint16_t ethertype, const char *digits, struct packet *packet)
+static size_t bytes_of(const char *digits, uint8_t bytes[160])
 {
-    static char text[160];
-    uint8_t bytes[160];
     size_t size = 0;
-    char src[INET6_ADDRSTRLEN] = "", dst[INET6_ADDRSTRLEN] = "", ports[16] = "", tag[16] = "";
 
     for (; digits[2 * size]; size++) {
         const char pair[] = {digits[2 * size], digits[2 * size + 1], '\0'};
         bytes[size] = (uint8_t)strtoul(pair, NULL, 16);
     }
+    return size;
+}
+
+/* "protocol source>destination", with ports if they are known, and the tag if there is one. */
+static const char *flow_of(uint16_t ethertype, const char *digits, struct packet *packet)
+{
+    static char text[160];
+    uint8_t bytes[160];
+    const size_t size = bytes_of(digits, bytes);
+    char src[INET6_ADDRSTRLEN] = "", dst[INET6_ADDRSTRLEN] = "", ports[16] = "", tag[16] = "";
+
     packet_parse(packet, bytes, size, ethertype);
     const struct flow_key *key = &packet->key;
     if (key->has & TRAFFIC_ADDRESSES) {
@@ -104,6 +111,26 @@ static void ipv4_and_its_ports(void **state)
 
     (void)state;
     assert_flows(expected, COUNT(expected));
+}
+
+/* That it is the same then is for the fuzz target. */
+static void udp_and_tcp_take_few_steps(void **state)
+{
+    static const struct expectation usual[] = {
+        {ETH_P_IP, V4("4000", "06") TCP("02"), NULL},
+        {ETH_P_IP, V4("0000", "11") UDP "000000000000", NULL},
+        {ETH_P_IPV6, V6("06") TCP("02"), NULL},
+        {ETH_P_IPV6, V6("11") UDP "000000000000", NULL},
+    };
+    struct packet packet;
+    uint8_t bytes[160];
+
+    (void)state;
+    for (size_t i = 0; i < COUNT(usual); i++) {
+        const size_t size = bytes_of(usual[i].digits, bytes);
+        assert_true(packet_parse_usual(&packet, bytes, size, usual[i].ethertype));
+        assert_false(packet_parse_usual(&packet, bytes, size, ETH_P_ARP));
+    }
 }
 
 static void ipv6_behind_its_extension_headers(void **state)
@@ -252,6 +279,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(ipv4_and_its_ports),
+        cmocka_unit_test(udp_and_tcp_take_few_steps),
         cmocka_unit_test(ipv6_behind_its_extension_headers),
         cmocka_unit_test(tags_and_other_protocols),
         cmocka_unit_test(what_is_malformed_has_no_addresses),
