@@ -82,6 +82,7 @@ struct live {
     uint64_t told;         /* rows of the stream */
     struct ranked *ranked; /* room for the lines of a view */
     size_t ranked_capacity;
+    size_t best, behind; /* so many come first; those that do not, and are not there any more */
     struct line lines[LIVE_LINES]; /* that are handed on */
     size_t line_count;
     struct rows asked; /* ... and what the kernel tells of them */

@@ -8,6 +8,8 @@
 #include "fastnet/byte_counts.h"
 #include "fastnet/clock.h"
 
+enum { RANKED_MIN = 1000 }; /* so many are sorted at once at least */
+
 static double rate_of(const struct live_row *row, size_t i)
 {
     enum { SECOND = 1000000 };
@@ -29,8 +31,21 @@ static void add_to_group(struct live *live, const struct remembered *row, const 
     }
 }
 
+/* What comes behind all lines of the view is only counted. */
+static int sort_best(struct live *live, size_t *count)
+{
+    const int error = sort_ranked(live->ranked, *count);
+    const size_t behind = !error && *count > live->best ? *count - live->best : 0;
+
+    live->behind += behind;
+    *count -= behind;
+    return error;
+}
+
 static void add_ranked(struct live *live, size_t *count, uint64_t rank, size_t item)
 {
+    if (*count == 2 * live->best)
+        (void)sort_best(live, count);
     struct ranked *ranked =
         array_with_room(live->ranked, &live->ranked_capacity, *count + 1, sizeof *ranked);
 
@@ -288,17 +303,22 @@ static void show_line(struct live *live, const struct line *line, const struct l
 int live_show(struct live *live, const struct live_view *view, const struct live_taker *taker,
               struct live_summary *summary, struct report *report)
 {
+    const uint64_t most = live->listing->most;
     size_t count;
     int error;
 
     *summary = (struct live_summary){.rows = 0};
+    live->best = live->view.group ? SIZE_MAX / 2 : view->first + view->count + RANKED_MIN;
+    live->behind = 0;
     count = rank_rows(live, view, summary);
     if (!view->folded || !live->view.group)
         count = rank_ended(live, count);
-    error = sort_ranked(live->ranked, count);
+    error = sort_best(live, &count);
     if (!error && live->view.group)
         error = order_groups(live, count);
-    summary->listed = choose_lines(live, view, count);
+    summary->listed = choose_lines(live, view, count) + live->behind;
+    if (live->behind && most && summary->listed > most)
+        summary->listed = (size_t)most;
     if (!error)
         error = ask_for_lines(live, report);
     for (size_t i = 0; i < live->line_count && !error; i++)

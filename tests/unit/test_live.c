@@ -67,10 +67,80 @@ static void a_state_that_changes_within_a_dump_is_told(void **state)
     peer_finish(&peer);
 }
 
+/* The ports of rows that are shown, one behind the other. */
+static struct {
+    uint16_t ports[4];
+    size_t count;
+} shown;
+
+static void take_shown(void *arg, const struct record *record)
+{
+    (void)arg;
+    assert_in_range(shown.count, 0, COUNT(shown.ports) - 1);
+    shown.ports[shown.count++] = record->socket.local.port;
+}
+
+/* Of so many rows not all are sorted together. Their ports are not in order. */
+static void the_first_of_many_rows_are_those_of_all(void **state)
+{
+    enum { ROWS = 5000, OF_WIRE = 150 };
+    const struct listing_table table = {.table = &table_tcp};
+    struct listing listing = {.tables = &table,
+                              .table_count = 1,
+                              .needs.fields = SOCKET_ADDRESSES | SOCKET_STATE,
+                              .proc_root = "/nonexistent",
+                              .backend = BACKEND_NETLINK};
+    const struct live_view view = {.order = {field_named(&kind_socket, "local_port"), true},
+                                   .idle = true,
+                                   .first = 2,
+                                   .count = COUNT(shown.ports)};
+    const struct live_taker taker = {.row = take_shown};
+    struct report report = {.partial = false};
+    struct live_summary summary;
+    struct wire wire = {.length = 0};
+    struct peer peer;
+    int error;
+
+    (void)state;
+    peer_init(&peer);
+    peer.replays = true;
+    for (unsigned i = 1; i <= ROWS; i++) {
+        wire_tcp(&wire, NLM_F_MULTI, 0, (uint16_t)(i * 3 % ROWS + 1), i);
+        if (i % OF_WIRE && i < ROWS)
+            continue;
+        if (i == ROWS)
+            wire_done(&wire, NLM_F_MULTI, 0, 0);
+        peer_add_wire(&peer, &wire);
+        wire.length = 0;
+    }
+
+    struct engine *engine = engine_create(netlink_create(&peer.netlink));
+    struct live *live = live_create(engine, &listing, NULL, 0, &error);
+    assert_non_null(live);
+    live_choose(live, &view);
+    assert_int_equal(live_look(live, &report), 0);
+    assert_int_equal(live_show(live, &view, &taker, &summary, &report), 0);
+    assert_int_equal(shown.count, view.count);
+    for (size_t i = 0; i < shown.count; i++)
+        assert_int_equal(shown.ports[i], ROWS - view.first - i);
+    assert_int_equal(summary.rows, ROWS);
+    assert_int_equal(summary.listed, ROWS);
+
+    shown.count = 0;
+    listing.most = 2500;
+    assert_int_equal(live_show(live, &view, &taker, &summary, &report), 0);
+    assert_int_equal(shown.ports[0], ROWS - view.first);
+    assert_int_equal(summary.listed, listing.most);
+    live_destroy(live);
+    engine_destroy(engine);
+    peer_finish(&peer);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_state_that_changes_within_a_dump_is_told),
+        cmocka_unit_test(the_first_of_many_rows_are_those_of_all),
     };
 
     return cmocka_run_group_tests_name("live", tests, NULL, NULL);
