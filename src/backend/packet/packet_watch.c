@@ -22,7 +22,7 @@
 #include "fastnet/thread.h"
 
 enum {
-    RING_BYTES = 30 << 20,    /* in all; with 65,536 flows and all else 40 MiB */
+    RING_BYTES = 28 << 20,    /* in all; with 65,536 flows and all else 40 MiB */
     RING_OF_TICKS = 14 << 20, /* ... where flows are there twice, and rows while packets come */
     BLOCK_BYTES = 1 << 20,
     BLOCKS_MIN = 4, /* of a ring; these are smaller then */
