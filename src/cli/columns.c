@@ -85,7 +85,6 @@ static void show_stream(struct listing_command *command)
     const struct common *common = command->common;
 
     for (size_t i = 0; i < COUNT(names); i++) {
-        const struct field *field = field_named(command->kind, names[i]);
         if (i == NETNS ? !common->all_netns || common->count_by : !common->interval_ms)
             continue;
         if (common->format == FORMAT_PLAIN || common_is_metrics(common) ||
@@ -93,8 +92,8 @@ static void show_stream(struct listing_command *command)
             continue;
         memmove(&command->shown[1], command->shown,
                 command->shown_count++ * sizeof(const struct field *));
-        command->shown[0] = field;
-        needs_add(&command->listing.needs, field_needs(field));
+        command->shown[0] = field_named(command->kind, names[i]);
+        needs_add(&command->listing.needs, field_needs(command->shown[0]));
     }
 }
 

@@ -240,12 +240,11 @@ const char *machine_scope_name(uint64_t machine)
 
 bool field_is_named(const struct field *field, const char *name, size_t length)
 {
-    if (strlen(field->name) != length)
-        return false;
     for (size_t i = 0; i < length; i++)
-        if ((name[i] == '-' ? '_' : tolower((unsigned char)name[i])) != field->name[i])
+        if (!field->name[i] ||
+            (name[i] == '-' ? '_' : tolower((unsigned char)name[i])) != field->name[i])
             return false;
-    return true;
+    return !field->name[length];
 }
 
 const struct field *field_find(const struct kind *kind, const char *name, size_t length)
