@@ -14,7 +14,7 @@ enum {
     GROUP_NAME = 64,
 };
 
-/* Of a remembered row (live_row.flags). IS_MISSING: no look finds it, and its end is still to come. */
+/* Of a remembered row (live_row.flags). IS_MISSING: no look finds it, and its end is to come. */
 enum { IS_WANTED = 1, HAS_ENDED = 2, IS_NEW = 4, IS_ASKED = 8, IS_KNOWN = 16, IS_MISSING = 32 };
 
 /* What is remembered of a row besides its counters. */
