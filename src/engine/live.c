@@ -608,13 +608,18 @@ static bool is_awaited(const struct live *live, struct remembered *row)
 
 /*
  * Whether the kernel will tell its end all the same: a connection that was reset is in no list, but
- * its socket ends only when it is closed. What ended before ends were lost may be among those.
+ * its socket ends only when it is closed. What ended before ends were lost may be among those. The
+ * ends of the kernel's own sockets are never told: most of them, of tunnels, are not connected.
  */
 static bool is_told_later(const struct live *live, struct remembered *row)
 {
+    const struct live_row *of = live_row_of(live, row);
+    const struct lasting *lasting = live->kind->lasting;
     const uint32_t lost = live->places[row->place].lost;
 
-    return end_comes(live, row) && (!lost || delta_run(live->engine->delta) - lost > 2);
+    return (of->flags & IS_MISSING ||
+            (of->state != lasting->closed && of->state != lasting->over)) &&
+           end_comes(live, row) && (!lost || delta_run(live->engine->delta) - lost > 2);
 }
 
 static bool keeps(struct remembered *row, void *arg)
