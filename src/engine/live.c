@@ -446,7 +446,8 @@ int live_refresh(struct live *live, struct report *report)
     engine_read_counts(live->listing, report);
     for (size_t i = 0; i < delta_count(live->engine->delta); i++) {
         struct live_row *of = live_row_of(live, delta_at(live->engine->delta, i));
-        if (of->flags & IS_WANTED && !(of->flags & HAS_ENDED) && live_is_active(live, of))
+        if ((of->flags & (IS_WANTED | HAS_ENDED | IS_MISSING)) == IS_WANTED &&
+            live_is_active(live, of))
             of->flags |= IS_ASKED;
     }
     error = ask(live, ASKED_MAX, report);
@@ -631,19 +632,24 @@ static bool keeps(struct remembered *row, void *arg)
            (!(flags & HAS_ENDED) && (flags & IS_MISSING || is_awaited(live, row)));
 }
 
-static void tell_missing(struct live *live, struct remembered *row)
+/* What rows are filtered, sorted and grouped by may be another at each look. */
+static void take_missing(struct live *live, struct remembered *row)
 {
     const struct predicate *where = live->listing->where;
     struct live_row *of = live_row_of(live, row);
+    const bool changes = !(of->flags & IS_MISSING);
     struct record change;
 
     of->flags = (of->flags | IS_MISSING) & (uint8_t)~IS_WANTED;
-    of->state = live->kind->lasting->closed;
-    of->active = now_of(live);
-    of->elapsed = 0;
+    if (changes) {
+        of->state = live->kind->lasting->closed;
+        of->active = now_of(live);
+        of->elapsed = 0;
+    }
     change = live_memory_of(live, row);
     live_take_age(live, of, now_of(live), &change);
-    live_set_event(live, &change, LIVE_CHANGED);
+    if (changes)
+        live_set_event(live, &change, LIVE_CHANGED);
     if (!where || predicate_holds(where, &change, &live->engine->context))
         take_row(&live->sink, &change);
 }
@@ -685,8 +691,8 @@ static int drop_missing(struct live *live, struct report *report)
         live_look_from(live, row->place);
         if (!is_told_later(live, row))
             tell_gone(live, row);
-        else if (!(flags & IS_MISSING))
-            tell_missing(live, row);
+        else
+            take_missing(live, row);
         live_look_from_nowhere(live);
     }
     delta_forget(delta, keeps, live);
