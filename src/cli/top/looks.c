@@ -55,12 +55,12 @@ static void choose_rates(struct top *top)
 static void choose_tables(struct top *top)
 {
     const struct listing *listing = &top->command->listing;
-    const bool inactive = netstat_wants_inactive(listing->where);
 
+    top->inactive = netstat_wants_inactive(listing->where);
     for (size_t i = 0; i < listing->table_count; i++)
         if (top->tables[i].table->protocol == IPPROTO_TCP)
             top->tables[i].where =
-                inactive ? NULL : netstat_where(top->where, top->tables[i].table, SHOW_ALL);
+                top->inactive ? NULL : netstat_where(top->where, top->tables[i].table, SHOW_ALL);
 }
 
 void top_choose(struct top *top)

@@ -204,17 +204,19 @@ static int choose(struct screen_state *state)
     return look(state, true);
 }
 
-/* Rows of a filter that compares other rates begin anew, because they were not remembered. */
+/* Rows of a filter that compares other rates, or asks for other sockets, begin anew, because they
+ * were not remembered. */
 static int filter(struct screen_state *state)
 {
     struct top *top = of(state)->top;
     const struct listing *listing = &top->command->listing;
     const size_t rate_count = listing->rate_count;
+    const bool inactive = top->inactive;
     const struct field *rates[LIVE_SUMS];
 
     memcpy(rates, top->rates, sizeof rates);
     top_choose(top);
-    if (listing->rate_count == rate_count &&
+    if (listing->rate_count == rate_count && top->inactive == inactive &&
         memcmp(rates, top->rates, rate_count * sizeof *rates) == 0)
         return look(state, true);
     live_destroy(top->live);

@@ -31,6 +31,7 @@ struct top {
     struct listing_command *command;
     struct listing_table tables[WHICH_TABLES];
     struct predicate where[2]; /* of those of TCP */
+    bool inactive;             /* with sockets that are BOUND_INACTIVE */
     struct stream stream;
     struct engine *engine;
     struct live *live;
