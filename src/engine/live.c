@@ -632,6 +632,15 @@ static bool keeps(struct remembered *row, void *arg)
            (!(flags & HAS_ENDED) && (flags & IS_MISSING || is_awaited(live, row)));
 }
 
+/* Groups are those of the look, which it is not among. */
+static void group_anew(struct live *live, struct remembered *row)
+{
+    const struct record known = live_memory_of(live, row);
+
+    if (live->view.group)
+        live_row_of(live, row)->group = live_group_of(live, &known);
+}
+
 /* What rows are filtered, sorted and grouped by may be another at each look. */
 static void take_missing(struct live *live, struct remembered *row)
 {
@@ -685,11 +694,12 @@ static int drop_missing(struct live *live, struct report *report)
     error = ask(live, SIZE_MAX, report);
     for (size_t i = 0; i < delta_count(delta); i++) {
         struct remembered *row = delta_at(delta, i);
-        const uint8_t flags = live_row_of(live, row)->flags;
-        if (delta_is_of(row, run) || flags & HAS_ENDED || is_awaited(live, row))
+        if (delta_is_of(row, run) || live_row_of(live, row)->flags & HAS_ENDED)
             continue;
         live_look_from(live, row->place);
-        if (!is_told_later(live, row))
+        if (is_awaited(live, row))
+            group_anew(live, row);
+        else if (!is_told_later(live, row))
             tell_gone(live, row);
         else
             take_missing(live, row);
