@@ -632,13 +632,13 @@ static bool keeps(struct remembered *row, void *arg)
            (!(flags & HAS_ENDED) && (flags & IS_MISSING || is_awaited(live, row)));
 }
 
-/* Groups are those of the look, which it is not among. */
+/* Each look makes its groups anew; this row was not in it. */
 static void group_anew(struct live *live, struct remembered *row)
 {
+    if (!live->view.group)
+        return;
     const struct record known = live_memory_of(live, row);
-
-    if (live->view.group)
-        live_row_of(live, row)->group = live_group_of(live, &known);
+    live_row_of(live, row)->group = live_group_of(live, &known);
 }
 
 /* What rows are filtered, sorted and grouped by may be another at each look. */

@@ -13,6 +13,13 @@
 #include "kit.h"
 #include "peer.h"
 
+static const struct listing_table table = {.table = &table_tcp};
+static const struct listing of_tcp = {.tables = &table,
+                                      .table_count = 1,
+                                      .needs.fields = SOCKET_ADDRESSES | SOCKET_STATE,
+                                      .proc_root = "/nonexistent",
+                                      .backend = BACKEND_NETLINK};
+
 /* The states of rows that changed, one behind the other. */
 static struct {
     uint8_t states[4];
@@ -31,12 +38,7 @@ static void take_told(struct sink *sink, const struct record *record)
 static void a_state_that_changes_within_a_dump_is_told(void **state)
 {
     static const struct sink_ops ops = {.row = take_told};
-    const struct listing_table table = {.table = &table_tcp};
-    struct listing listing = {.tables = &table,
-                              .table_count = 1,
-                              .needs.fields = SOCKET_ADDRESSES | SOCKET_STATE,
-                              .proc_root = "/nonexistent",
-                              .backend = BACKEND_NETLINK};
+    struct listing listing = of_tcp;
     struct writer writer = {.error = 0};
     struct sink stream = {.ops = &ops, .writer = &writer};
     struct report report = {.partial = false};
@@ -84,12 +86,7 @@ static void take_shown(void *arg, const struct record *record)
 static void the_first_of_many_rows_are_those_of_all(void **state)
 {
     enum { ROWS = 5000, OF_WIRE = 150 };
-    const struct listing_table table = {.table = &table_tcp};
-    struct listing listing = {.tables = &table,
-                              .table_count = 1,
-                              .needs.fields = SOCKET_ADDRESSES | SOCKET_STATE,
-                              .proc_root = "/nonexistent",
-                              .backend = BACKEND_NETLINK};
+    struct listing listing = of_tcp;
     const struct live_view view = {.order = {field_named(&kind_socket, "local_port"), true},
                                    .idle = true,
                                    .first = 2,

@@ -157,7 +157,7 @@ static bool asks(const struct row_id *row)
     return false;
 }
 
-/* In SYN_RECV it is no socket yet, only a request for one, of which no end is told. */
+/* A row in SYN_RECV is a request for a connection: the kernel does not tell the end of these. */
 static bool tells(const void *of, const struct row_id *row)
 {
     const struct socket_watch *watch = of;
