@@ -282,28 +282,26 @@ columns: $(PROGRAM) ## write the tables of columns into fastnet-output(5)
 bench: $(PROGRAM) $(BENCH) ## measure against ss, netstat and the kernel (QUICK=1, ONLY=ss, BASE=FILE: tests/bench/README.md)
 	@BUILD='$(BUILD)' PROGRAM='$(PROGRAM)' tests/bench/bench
 
-# Fuzz targets in a directory of their own: $(call fuzzed,DIRECTORY,FLAGS,SECONDS). In 0 seconds only
-# the corpus is tried.
-fuzzed = BUILD=$(BUILD)/$(1) SANITIZE=fuzzer-no-link,address,undefined CC=clang \
-	CFLAGS='-O1 -g $(2)' FUZZ_SECONDS=$(or $(FUZZ_SECONDS),$(3)) fuzz-run
-
 fuzz: fuzz-targets mutate ## fuzz each target (FUZZ_SECONDS=60), and mutate
 
 fuzz-targets: ## ... without mutating; what is found goes to build/fuzz/corpus
-	@$(MAKE) $(call fuzzed,fuzz,,60)
+	@$(MAKE) BUILD=$(BUILD)/fuzz SANITIZE=fuzzer-no-link,address,undefined CC=clang CFLAGS='-O1 -g' \
+		FUZZ_SECONDS=$(or $(FUZZ_SECONDS),60) fuzz-run
 
-# What it tries is the same each time: what a change broke is found, and only that.
+# What it tries is the same each time: what a change broke is found, and only that. With sanitizers
+# "make asan" tries it.
 fuzz-coverage: ## lines that the fuzz targets reach by their corpus (fails below COVERAGE_MIN=79)
-	@rm -rf $(BUILD)/coverage/corpus $(BUILD)/coverage/profiles
-	@LLVM_PROFILE_FILE=$(BUILD)/coverage/profiles/%p.profraw \
-		$(MAKE) $(call fuzzed,coverage,-fprofile-instr-generate -fcoverage-mapping,0)
+	@rm -rf $(BUILD)/coverage/profiles
+	@LLVM_PROFILE_FILE=$(abspath $(BUILD))/coverage/profiles/%p.profraw \
+		$(MAKE) BUILD=$(BUILD)/coverage SANITIZE= CC=clang TESTS='fuzz/*' \
+		CFLAGS='-O1 -fprofile-instr-generate -fcoverage-mapping' check
 	@tests/fuzz/coverage $(BUILD)/coverage $(COVERAGE_MIN)
 
 fuzz-run: $(patsubst $(BUILD)/tests/fuzz/fuzz_%,fuzz-run-%,$(FUZZ_TARGETS))
 fuzz-run-%: $(BUILD)/tests/fuzz/fuzz_%
 	@mkdir -p $(BUILD)/corpus/$*
 	$(call say,FUZZ,$* for $(FUZZ_SECONDS) s)$(Q)$< -max_total_time=$(FUZZ_SECONDS) \
-		$(if $(filter 0,$(FUZZ_SECONDS)),-runs=0) -timeout=10 -artifact_prefix=$(BUILD)/$*- \
+		-timeout=10 -artifact_prefix=$(BUILD)/$*- \
 		$(BUILD)/corpus/$* $(wildcard tests/fuzz/corpus/$*) \
 		>$(BUILD)/$*.log 2>&1 </dev/null || { tail -n 60 $(BUILD)/$*.log >&2; exit 1; }
 
