@@ -209,29 +209,9 @@ struct value view_member(const struct cell *cell)
     return view(cell, cell->field->write);
 }
 
-const char *family_name(uint64_t family)
-{
-    switch (family) {
-    case AF_INET:
-        return "inet";
-    case AF_INET6:
-        return "inet6";
-    case AF_UNIX:
-        return "unix";
-    case AF_PACKET:
-        return "packet";
-    case AF_NETLINK:
-        return "netlink";
-    case AF_VSOCK:
-        return "vsock";
-    case AF_XDP:
-        return "xdp";
-    case AF_TIPC:
-        return "tipc";
-    default:
-        return NULL;
-    }
-}
+WORDS(family_name, [AF_INET] = "inet", [AF_INET6] = "inet6", [AF_UNIX] = "unix",
+      [AF_PACKET] = "packet", [AF_NETLINK] = "netlink", [AF_VSOCK] = "vsock", [AF_XDP] = "xdp",
+      [AF_TIPC] = "tipc");
 
 const char *machine_scope_name(uint64_t machine)
 {

@@ -22,36 +22,17 @@
 
 /* --- What kind of socket ---------------------------------------------------------------------- */
 
+static WORDS(protocol_of_ip,
+             "unix", [IPPROTO_TCP] = "tcp", [IPPROTO_UDP] = "udp", [IPPROTO_UDPLITE] = "udplite",
+             [IPPROTO_RAW] = "raw", [IPPROTO_SCTP] = "sctp", [PROTOCOL_MPTCP] = "mptcp");
+
+/* Those that are no IPPROTO_*, from PROTOCOL_PACKET on. */
+static WORDS(other_protocol, "packet", "netlink", "vsock", "xdp", "tipc");
+
 const char *socket_protocol_name(uint64_t protocol)
 {
-    switch (protocol) {
-    case 0:
-        return "unix";
-    case IPPROTO_TCP:
-        return "tcp";
-    case IPPROTO_UDP:
-        return "udp";
-    case IPPROTO_UDPLITE:
-        return "udplite";
-    case IPPROTO_RAW:
-        return "raw";
-    case IPPROTO_SCTP:
-        return "sctp";
-    case PROTOCOL_MPTCP:
-        return "mptcp";
-    case PROTOCOL_PACKET:
-        return "packet";
-    case PROTOCOL_NETLINK:
-        return "netlink";
-    case PROTOCOL_VSOCK:
-        return "vsock";
-    case PROTOCOL_XDP:
-        return "xdp";
-    case PROTOCOL_TIPC:
-        return "tipc";
-    default:
-        return NULL;
-    }
+    return protocol < PROTOCOL_PACKET ? protocol_of_ip(protocol)
+                                      : other_protocol(protocol - PROTOCOL_PACKET);
 }
 
 /* In the order of netinet/tcp.h, then of include/net/tcp_states.h of the kernel. */

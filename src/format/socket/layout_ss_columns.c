@@ -285,41 +285,24 @@ const struct ss_family *ss_family_of(const struct record *record)
                                                             : &families[AF_INET];
 }
 
-static const char *inet_netid(const struct ss_row *row)
-{
-    switch (ss_protocol(row)) {
-    case 0:
-        return "raw";
-    case IPPROTO_TCP:
-        return "tcp";
-    case IPPROTO_UDP:
-        return "udp";
-    case IPPROTO_UDPLITE:
-        return "udpl"; /* ss does not list them */
-    case IPPROTO_SCTP:
-        return "sctp";
-    case IPPROTO_DCCP:
-        return "dccp";
-    case IPPROTO_ICMPV6:
-        return "icmp6";
-    case PROTOCOL_MPTCP:
-        return "mptcp";
-    default:
-        return "???";
-    }
-}
+/* ss does not list those of UDP-Lite. */
+static WORDS(inet_netid, "raw", [IPPROTO_TCP] = "tcp", [IPPROTO_UDP] = "udp",
+             [IPPROTO_UDPLITE] = "udpl", [IPPROTO_SCTP] = "sctp", [IPPROTO_DCCP] = "dccp",
+             [IPPROTO_ICMPV6] = "icmp6", [PROTOCOL_MPTCP] = "mptcp");
 
 char *ss_put_netid(char *dst, const struct ss_row *row)
 {
     const char *const *netids = row->family->netids;
     const uint16_t type = row->record->socket.type;
+    const char *name;
 
     if (row->association)
         return dst;
-    /* stpcpy(3): one call for what put_string() needs two */
-    if (!*netids)
-        return stpcpy(dst, inet_netid(row));
-    return stpcpy(dst, netids[type <= SOCK_SEQPACKET && netids[type] ? type : 0]);
+    if (*netids)
+        name = netids[type <= SOCK_SEQPACKET && netids[type] ? type : 0];
+    else
+        name = inet_netid(ss_protocol(row));
+    return stpcpy(dst, name ? name : "???"); /* one call for what put_string() needs two */
 }
 
 char *ss_put_state(char *dst, const struct ss_row *row)

@@ -38,30 +38,10 @@ struct value socket_age_at_least(const struct cell *cell)
     return boolean(cell->record->socket.age.at_least);
 }
 
-const char *connect_error_name(uint64_t error)
-{
-    static const struct {
-        int error;
-        const char *name;
-    } errors[] = {
-        {ECONNREFUSED, "ECONNREFUSED"},
-        {ETIMEDOUT, "ETIMEDOUT"},
-        {EHOSTUNREACH, "EHOSTUNREACH"},
-        {ENETUNREACH, "ENETUNREACH"},
-        {ECONNRESET, "ECONNRESET"},
-        {ENOPROTOOPT, "ENOPROTOOPT"},
-        {EACCES, "EACCES"},
-        {EADDRNOTAVAIL, "EADDRNOTAVAIL"},
-        {ECANCELED, "ECANCELED"},
-        {EHOSTDOWN, "EHOSTDOWN"},
-        {ENONET, "ENONET"},
-    };
-
-    for (size_t i = 0; i < COUNT(errors); i++)
-        if (error == (uint64_t)errors[i].error)
-            return errors[i].name;
-    return NULL;
-}
+#define ERROR(name) [name] = #name
+WORDS(connect_error_name, ERROR(ECONNREFUSED), ERROR(ETIMEDOUT), ERROR(EHOSTUNREACH),
+      ERROR(ENETUNREACH), ERROR(ECONNRESET), ERROR(ENOPROTOOPT), ERROR(EACCES),
+      ERROR(EADDRNOTAVAIL), ERROR(ECANCELED), ERROR(EHOSTDOWN), ERROR(ENONET));
 
 struct value origin_error(const struct cell *cell)
 {
