@@ -11,16 +11,37 @@
 #include "fastnet/lookup.h"
 #include "format/socket/layout_ss.h"
 
+static char *put_recv_q(char *dst, struct ss_row *row)
+{
+    return put_signed(dst, row->record->socket.recv_q);
+}
+
+static char *put_send_q(char *dst, struct ss_row *row)
+{
+    return put_signed(dst, row->record->socket.send_q);
+}
+
+static char *put_details(char *dst, struct ss_row *row)
+{
+    return row->family->details ? row->family->details(dst, row) : dst;
+}
+
 static const struct {
     const char *heading;
-    bool gap;   /* a blank stands before it */
-    bool right; /* it ends where the next column begins */
+    bool gap;                                    /* a blank stands before it */
+    bool right;                                  /* it ends where the next column begins */
+    char *(*put)(char *dst, struct ss_row *row); /* NULL: by the family, of one end */
 } columns[SS_COLUMNS] = {
-    [SS_NETID] = {"Netid", false, false},        [SS_STATE] = {"State", true, false},
-    [SS_RECV_Q] = {"Recv-Q", true, false},       [SS_SEND_Q] = {"Send-Q", true, false},
-    [SS_LOCAL] = {"Local Address:", true, true}, [SS_LOCAL_PORT] = {"Port", false, false},
-    [SS_PEER] = {"Peer Address:", true, true},   [SS_PEER_PORT] = {"Port", false, false},
-    [SS_PROCESS] = {"Process", true, false},     [SS_DETAILS] = {"", false, false},
+    [SS_NETID] = {"Netid", false, false, ss_put_netid},
+    [SS_STATE] = {"State", true, false, ss_put_state},
+    [SS_RECV_Q] = {"Recv-Q", true, false, put_recv_q},
+    [SS_SEND_Q] = {"Send-Q", true, false, put_send_q},
+    [SS_LOCAL] = {"Local Address:", true, true},
+    [SS_LOCAL_PORT] = {"Port", false, false},
+    [SS_PEER] = {"Peer Address:", true, true},
+    [SS_PEER_PORT] = {"Port", false, false},
+    [SS_PROCESS] = {"Process", true, false, ss_put_process},
+    [SS_DETAILS] = {"", false, false, put_details},
 };
 
 enum {
@@ -91,54 +112,32 @@ static inline char *begin_column(struct ss_row *row, char *dst, enum ss_column c
 
 /* --- Rows ------------------------------------------------------------------------------------- */
 
-typedef char *put_column_fn(char *dst, const struct ss_row *row);
-
-static inline char *put_column(struct ss_sink *ss, struct ss_row *row, char *dst,
-                               enum ss_column column, put_column_fn *put)
+static inline __attribute__((always_inline)) char *
+put_column(struct ss_sink *ss, struct ss_row *row, char *dst, enum ss_column column)
 {
+    const bool peer = column >= SS_PEER, port = column == SS_LOCAL_PORT || column == SS_PEER_PORT;
+
     if (!ss->shown[column])
         return dst;
     dst = begin_column(row, dst, column);
-    return end_column(ss, row, put(dst, row), column);
-}
-
-/* An address or a port. */
-static inline char *put_end(struct ss_sink *ss, struct ss_row *row, char *dst,
-                            enum ss_column column)
-{
-    if (!ss->shown[column])
-        return dst;
-    dst = begin_column(row, dst, column);
-    return end_column(ss, row, row->family->put(dst, row, column), column);
-}
-
-static char *put_recv_q(char *dst, const struct ss_row *row)
-{
-    return put_signed(dst, row->record->socket.recv_q);
-}
-
-static char *put_send_q(char *dst, const struct ss_row *row)
-{
-    return put_signed(dst, row->record->socket.send_q);
+    dst = columns[column].put ? columns[column].put(dst, row)
+                              : row->family->put(dst, row, peer, port);
+    return end_column(ss, row, dst, column);
 }
 
 static char *put_columns(struct ss_sink *ss, struct ss_row *row, char *dst)
 {
-    dst = put_column(ss, row, dst, SS_NETID, ss_put_netid);
-    dst = put_column(ss, row, dst, SS_STATE, ss_put_state);
-    dst = put_column(ss, row, dst, SS_RECV_Q, put_recv_q);
-    dst = put_column(ss, row, dst, SS_SEND_Q, put_send_q);
-    dst = put_end(ss, row, dst, SS_LOCAL);
-    dst = put_end(ss, row, dst, SS_LOCAL_PORT);
+    dst = put_column(ss, row, dst, SS_NETID);
+    dst = put_column(ss, row, dst, SS_STATE);
+    dst = put_column(ss, row, dst, SS_RECV_Q);
+    dst = put_column(ss, row, dst, SS_SEND_Q);
+    dst = put_column(ss, row, dst, SS_LOCAL);
+    dst = put_column(ss, row, dst, SS_LOCAL_PORT);
     dst = ss_room(row, dst, PEER_BOUND + SS_ROOM);
-    dst = put_end(ss, row, dst, SS_PEER);
-    dst = put_end(ss, row, dst, SS_PEER_PORT);
-    if (ss->shown[SS_PROCESS]) {
-        dst = begin_column(row, dst, SS_PROCESS);
-        dst = end_column(ss, row, ss_put_process(dst, row), SS_PROCESS);
-    }
-    dst = begin_column(row, ss_more(row, dst), SS_DETAILS);
-    return end_column(ss, row, ss_put_details(dst, row), SS_DETAILS);
+    dst = put_column(ss, row, dst, SS_PEER);
+    dst = put_column(ss, row, dst, SS_PEER_PORT);
+    dst = put_column(ss, row, dst, SS_PROCESS);
+    return put_column(ss, row, ss_more(row, dst), SS_DETAILS);
 }
 
 static void put_row(struct ss_sink *ss, const struct record *record, struct writer *writer)

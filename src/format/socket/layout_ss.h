@@ -29,8 +29,9 @@ struct ss_row;
 
 /* How sockets of a family (AF_*) are shown. */
 struct ss_family {
-    /* Writes a column from SS_LOCAL to SS_PEER_PORT. */
-    char *(*put)(char *dst, const struct ss_row *row, enum ss_column column);
+    /* Writes one end: the local one or the peer's, up to its delimiter or what stands behind it. */
+    char *(*put)(char *dst, const struct ss_row *row, bool peer, bool port);
+    char *(*details)(char *dst, struct ss_row *row); /* what options show; NULL: nothing */
     bool unconnected;                       /* they are connected at most to a default receiver */
     const char *netids[SOCK_SEQPACKET + 1]; /* by type; 0: of other types; NULL: by protocol */
 };
@@ -107,11 +108,19 @@ static inline uint16_t ss_protocol(const struct ss_row *row)
     return ss_is_by_netlink(row) ? sock->local.port : 0;
 }
 
-/* Each writes one column; the last two begin with SS_ROOM. */
-char *ss_put_netid(char *dst, const struct ss_row *row);
-char *ss_put_state(char *dst, const struct ss_row *row);
+/* Each writes one column; the last begins with SS_ROOM. */
+char *ss_put_netid(char *dst, struct ss_row *row);
+char *ss_put_state(char *dst, struct ss_row *row);
 char *ss_put_process(char *dst, struct ss_row *row);
-char *ss_put_details(char *dst, struct ss_row *row);
+
+/* For struct ss_family, from other files than its table; they begin with SS_ROOM. */
+char *ss_put_tipc_end(char *dst, const struct ss_row *row, bool peer, bool port);
+char *ss_put_inet(char *dst, struct ss_row *row);
+char *ss_put_unix(char *dst, struct ss_row *row);
+char *ss_put_netlink(char *dst, struct ss_row *row);
+char *ss_put_packet(char *dst, struct ss_row *row);
+char *ss_put_xdp(char *dst, struct ss_row *row);
+char *ss_put_tipc(char *dst, struct ss_row *row);
 
 /* --- Parts of the details --------------------------------------------------------------------- */
 
@@ -125,18 +134,6 @@ char *ss_put_md5_keys(char *dst, struct ss_row *row);
 char *ss_put_ulp(char *dst, struct ss_row *row);
 char *ss_put_sctp_addresses(char *dst, struct ss_row *row);
 char *ss_put_storages(char *dst, struct ss_row *row);
-/* All of one family. */
-char *ss_put_packet(char *dst, struct ss_row *row);
-char *ss_put_xdp(char *dst, struct ss_row *row);
-char *ss_put_tipc(char *dst, struct ss_row *row);
-
-/* An end of a TIPC socket: a node and a number in it. */
-struct ss_tipc_end {
-    bool known;
-    uint32_t node, ref;
-};
-struct ss_tipc_end ss_tipc_local(const struct ss_row *row);
-struct ss_tipc_end ss_tipc_peer(const struct ss_row *row);
 
 /* The most bytes that these storages take, except those that are shown as bytes. */
 size_t ss_storages_bound(const struct ss_layout *layout, struct text storages);

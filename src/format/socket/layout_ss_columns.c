@@ -66,44 +66,32 @@ static char *put_inet_port(char *dst, const struct ss_row *row, uint16_t port)
     return put_port(dst, services, protocol == PROTOCOL_MPTCP ? IPPROTO_TCP : protocol, port, " ");
 }
 
-static char *put_inet(char *dst, const struct ss_row *row, enum ss_column column)
+static char *put_inet(char *dst, const struct ss_row *row, bool peer, bool port)
 {
     const struct socket_record *sock = &row->record->socket;
+    const struct endpoint *end = peer ? &sock->remote : &sock->local;
 
-    switch (column) {
-    case SS_LOCAL:
-        dst = put_inet_host(dst, row, &sock->local.address);
-        if (is_bound_to_device(row))
-            dst = put_device(PUT(dst, "%"), row, sock->interface);
-        return PUT(dst, ":");
-    case SS_LOCAL_PORT:
-        return put_inet_port(dst, row, sock->local.port);
-    case SS_PEER:
-        return PUT(put_inet_host(dst, row, &sock->remote.address), ":");
-    default:
-        /* raw: the local one is the protocol */
-        return put_inet_port(dst, row, sock->protocol == IPPROTO_RAW ? 0 : sock->remote.port);
-    }
+    if (port) /* raw: the local one is the protocol */
+        return put_inet_port(dst, row, peer && sock->protocol == IPPROTO_RAW ? 0 : end->port);
+    dst = put_inet_host(dst, row, &end->address);
+    if (!peer && is_bound_to_device(row))
+        dst = put_device(PUT(dst, "%"), row, sock->interface);
+    return PUT(dst, ":");
 }
 
 /* --- Unix ------------------------------------------------------------------------------------- */
 
-static char *put_unix(char *dst, const struct ss_row *row, enum ss_column column)
+static char *put_unix(char *dst, const struct ss_row *row, bool peer, bool port)
 {
     const struct socket_record *sock = &row->record->socket;
 
-    switch (column) {
-    case SS_LOCAL:
-        if (!sock->path.length || !ss_has(row, SOCKET_PATH))
-            return PUT(dst, "* ");
-        return PUT(escape_socket_name(dst, sock->path.data, sock->path.length, NULL), " ");
-    case SS_LOCAL_PORT:
-        return text_u64(dst, sock->inode);
-    case SS_PEER:
-        return PUT(dst, "* ");
-    default:
+    if (port && peer)
         return text_u64(dst, ss_has(row, SOCKET_PEER) ? sock->peer : 0);
-    }
+    if (port)
+        return text_u64(dst, sock->inode);
+    if (peer || !sock->path.length || !ss_has(row, SOCKET_PATH))
+        return PUT(dst, "* ");
+    return PUT(escape_socket_name(dst, sock->path.data, sock->path.length, NULL), " ");
 }
 
 /* --- Packet ----------------------------------------------------------------------------------- */
@@ -151,17 +139,14 @@ static char *put_ether_protocol(char *dst, const struct ss_row *row)
     return PUT(text_u64(PUT(dst, "["), number), "]");
 }
 
-static char *put_packet(char *dst, const struct ss_row *row, enum ss_column column)
+static char *put_packet(char *dst, const struct ss_row *row, bool peer, bool port)
 {
-    switch (column) {
-    case SS_LOCAL:
+    if (peer)
+        return port ? dst : PUT(dst, "*");
+    if (!port)
         return PUT(put_ether_protocol(dst, row), ":");
-    case SS_LOCAL_PORT:
-        return is_bound_to_device(row) ? put_device(dst, row, row->record->socket.interface)
-                                       : PUT(dst, "*");
-    default:
-        return column == SS_PEER ? PUT(dst, "*") : dst;
-    }
+    return is_bound_to_device(row) ? put_device(dst, row, row->record->socket.interface)
+                                   : PUT(dst, "*");
 }
 
 /* --- Netlink ---------------------------------------------------------------------------------- */
@@ -198,80 +183,58 @@ static char *put_portid(char *dst, const struct ss_row *row)
     return put_signed(dst, portid);
 }
 
-static char *put_netlink(char *dst, const struct ss_row *row, enum ss_column column)
+static char *put_netlink(char *dst, const struct ss_row *row, bool peer, bool port)
 {
     const struct socket_record *sock = &row->record->socket;
-    const char *name;
+    const char *name =
+        row->layout->numeric ? NULL : STRING_AT(netlink_protocols, sock->netlink_protocol);
 
-    switch (column) {
-    case SS_LOCAL:
-        name = row->layout->numeric ? NULL : STRING_AT(netlink_protocols, sock->netlink_protocol);
-        return PUT(name ? put_string(dst, name) : text_u64(dst, sock->netlink_protocol), ":");
-    case SS_LOCAL_PORT:
+    if (peer && !ss_has(row, SOCKET_DESTINATION))
+        return port ? dst : PUT(dst, "*");
+    if (peer)
+        return port ? put_signed(dst, sock->dst_portid)
+                    : PUT(put_signed(dst, sock->dst_group), ":");
+    if (port)
         return put_portid(dst, row);
-    case SS_PEER:
-        return ss_has(row, SOCKET_DESTINATION) ? PUT(put_signed(dst, sock->dst_group), ":")
-                                               : PUT(dst, "*");
-    default:
-        return ss_has(row, SOCKET_DESTINATION) ? put_signed(dst, sock->dst_portid) : dst;
-    }
+    return PUT(name ? put_string(dst, name) : text_u64(dst, sock->netlink_protocol), ":");
 }
 
-/* --- Vsock, XDP and TIPC ---------------------------------------------------------------------- */
+/* --- Vsock and XDP ---------------------------------------------------------------------------- */
 
-static char *put_any_or_number(char *dst, uint32_t number)
+static char *put_vsock(char *dst, const struct ss_row *row, bool peer, bool port)
 {
-    return number == UINT32_MAX ? PUT(dst, "*") : text_u64(dst, number);
+    const struct socket_record *sock = &row->record->socket;
+    const uint32_t machine = peer ? sock->peer_cid : sock->cid;
+    const uint32_t number = !port ? machine : peer ? sock->peer_port : sock->vsock_port;
+
+    dst = number == UINT32_MAX ? PUT(dst, "*") : text_u64(dst, number);
+    return port ? dst : PUT(dst, ":");
 }
 
-static char *put_vsock(char *dst, const struct ss_row *row, enum ss_column column)
+static char *put_xdp(char *dst, const struct ss_row *row, bool peer, bool port)
 {
     const struct socket_record *sock = &row->record->socket;
 
-    switch (column) {
-    case SS_LOCAL:
-        return PUT(put_any_or_number(dst, sock->cid), ":");
-    case SS_LOCAL_PORT:
-        return put_any_or_number(dst, sock->vsock_port);
-    case SS_PEER:
-        return PUT(put_any_or_number(dst, sock->peer_cid), ":");
-    default:
-        return put_any_or_number(dst, sock->peer_port);
-    }
-}
-
-static char *put_xdp(char *dst, const struct ss_row *row, enum ss_column column)
-{
-    const struct socket_record *sock = &row->record->socket;
-
-    if (column == SS_LOCAL && is_bound_to_device(row))
-        return PUT(put_device(dst, row, sock->interface), ":");
-    if (column == SS_LOCAL_PORT && is_bound_to_device(row))
-        return text_u64(PUT(dst, "q"), sock->queue_id);
-    return column == SS_LOCAL || column == SS_PEER ? PUT(dst, "*") : dst;
-}
-
-static char *put_tipc(char *dst, const struct ss_row *row, enum ss_column column)
-{
-    const bool is_peer = column == SS_PEER || column == SS_PEER_PORT;
-    const bool is_port = column == SS_LOCAL_PORT || column == SS_PEER_PORT;
-    const struct ss_tipc_end end = is_peer ? ss_tipc_peer(row) : ss_tipc_local(row);
-
-    if (is_peer && !end.known)
-        return is_port ? dst : PUT(dst, "-");
-    return is_port ? text_u64(dst, end.ref) : PUT(text_u64(dst, end.node), ":");
+    if (peer || !is_bound_to_device(row))
+        return port ? dst : PUT(dst, "*");
+    return port ? text_u64(PUT(dst, "q"), sock->queue_id)
+                : PUT(put_device(dst, row, sock->interface), ":");
 }
 
 /* --- Columns ---------------------------------------------------------------------------------- */
 
 static const struct ss_family families[] = {
-    [AF_INET] = {put_inet, false, {NULL}},
-    [AF_UNIX] = {put_unix, false, {"u_dgr", [SOCK_STREAM] = "u_str", [SOCK_SEQPACKET] = "u_seq"}},
-    [AF_PACKET] = {put_packet, true, {"p_dgr", [SOCK_RAW] = "p_raw"}},
-    [AF_NETLINK] = {put_netlink, true, {"nl"}},
-    [AF_VSOCK] = {put_vsock, false, {"???", [SOCK_STREAM] = "v_str", [SOCK_DGRAM] = "v_dgr"}},
-    [AF_XDP] = {put_xdp, true, {"xdp"}},
-    [AF_TIPC] = {put_tipc,
+    [AF_INET] = {put_inet, ss_put_inet, false, {NULL}},
+    [AF_UNIX] = {put_unix,
+                 ss_put_unix,
+                 false,
+                 {"u_dgr", [SOCK_STREAM] = "u_str", [SOCK_SEQPACKET] = "u_seq"}},
+    [AF_PACKET] = {put_packet, ss_put_packet, true, {"p_dgr", [SOCK_RAW] = "p_raw"}},
+    [AF_NETLINK] = {put_netlink, ss_put_netlink, true, {"nl"}},
+    [AF_VSOCK] = {put_vsock, NULL, false, {"???", [SOCK_STREAM] = "v_str", [SOCK_DGRAM] = "v_dgr"}},
+    [AF_XDP] = {put_xdp, ss_put_xdp, true, {"xdp"}},
+    [AF_TIPC] = {ss_put_tipc_end,
+                 ss_put_tipc,
                  false,
                  {"???", [SOCK_STREAM] = "ti_st", [SOCK_DGRAM] = "ti_dg", [SOCK_RDM] = "ti_rd",
                   [SOCK_SEQPACKET] = "ti_sq"}},
@@ -290,7 +253,7 @@ static WORDS(inet_netid, "raw", [IPPROTO_TCP] = "tcp", [IPPROTO_UDP] = "udp",
              [IPPROTO_UDPLITE] = "udpl", [IPPROTO_SCTP] = "sctp", [IPPROTO_DCCP] = "dccp",
              [IPPROTO_ICMPV6] = "icmp6", [PROTOCOL_MPTCP] = "mptcp");
 
-char *ss_put_netid(char *dst, const struct ss_row *row)
+char *ss_put_netid(char *dst, struct ss_row *row)
 {
     const char *const *netids = row->family->netids;
     const uint16_t type = row->record->socket.type;
@@ -305,7 +268,7 @@ char *ss_put_netid(char *dst, const struct ss_row *row)
     return stpcpy(dst, name ? name : "???"); /* one call for what put_string() needs two */
 }
 
-char *ss_put_state(char *dst, const struct ss_row *row)
+char *ss_put_state(char *dst, struct ss_row *row)
 {
     static const char names[][11] = {
         "",       "ESTAB",      "SYN-SENT", "SYN-RECV", "FIN-WAIT-1", "FIN-WAIT-2", "TIME-WAIT",

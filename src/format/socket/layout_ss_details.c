@@ -231,7 +231,7 @@ static char *put_info_line(char *dst, struct ss_row *row)
     return sctp ? dst : ss_put_ulp(ss_put_md5_keys(dst, row), row);
 }
 
-static char *put_inet(char *dst, struct ss_row *row)
+char *ss_put_inet(char *dst, struct ss_row *row)
 {
     const struct ss_layout *layout = row->layout;
     const struct socket_record *sock = &row->record->socket;
@@ -262,7 +262,7 @@ static char *put_inet(char *dst, struct ss_row *row)
 
 /* --- Unix, netlink ---------------------------------------------------------------------------- */
 
-static char *put_unix(char *dst, struct ss_row *row)
+char *ss_put_unix(char *dst, struct ss_row *row)
 {
     enum { MINOR_BITS = 20 }; /* MINORBITS of the kernel's linux/kdev_t.h */
     const struct socket_record *sock = &row->record->socket;
@@ -288,7 +288,7 @@ static char *put_unix(char *dst, struct ss_row *row)
     return dst;
 }
 
-static char *put_netlink(char *dst, const struct ss_row *row)
+char *ss_put_netlink(char *dst, struct ss_row *row)
 {
     const struct text *groups = &row->record->socket.groups;
     unsigned long first = 0; /* 32 of them are shown */
@@ -302,24 +302,4 @@ static char *put_netlink(char *dst, const struct ss_row *row)
             dst = put_hex_byte(dst, (uint8_t)(first >> (shift - 8)));
     }
     return row->layout->memory ? ss_put_memory(dst, row) : dst;
-}
-
-char *ss_put_details(char *dst, struct ss_row *row)
-{
-    switch (row->record->socket.family) {
-    case AF_UNIX:
-        return put_unix(dst, row);
-    case AF_NETLINK:
-        return put_netlink(dst, row);
-    case AF_VSOCK:
-        return dst;
-    case AF_PACKET:
-        return ss_put_packet(dst, row);
-    case AF_XDP:
-        return ss_put_xdp(dst, row);
-    case AF_TIPC:
-        return ss_put_tipc(dst, row);
-    default:
-        return put_inet(dst, row);
-    }
 }

@@ -181,23 +181,18 @@ static struct text tipc_attributes(const struct ss_row *row)
     return ss_has(row, SOCKET_TIPC) ? row->record->socket.tipc : (struct text){NULL, 0};
 }
 
-static struct ss_tipc_end tipc_end(struct text attributes, uint16_t node, uint16_t ref)
+/* A node, and the number of the socket there. */
+char *ss_put_tipc_end(char *dst, const struct ss_row *row, bool peer, bool port)
 {
-    struct ss_tipc_end end = {.known = attributes.data != NULL};
+    const struct text all = tipc_attributes(row),
+                      end = peer ? nested_find(all, TIPC_SOCK_CON) : all;
 
-    end.node = u32_at(nested_find(attributes, node), 0);
-    end.ref = u32_at(nested_find(attributes, ref), 0);
-    return end;
-}
-
-struct ss_tipc_end ss_tipc_local(const struct ss_row *row)
-{
-    return tipc_end(tipc_attributes(row), TIPC_SOCK_ADDR, TIPC_SOCK_REF);
-}
-
-struct ss_tipc_end ss_tipc_peer(const struct ss_row *row)
-{
-    return tipc_end(nested_find(tipc_attributes(row), TIPC_SOCK_CON), TIPC_CON_NODE, TIPC_CON_SOCK);
+    if (peer && !end.data)
+        return port ? dst : PUT(dst, "-");
+    if (port)
+        return text_u64(dst, u32_at(nested_find(end, peer ? TIPC_CON_SOCK : TIPC_SOCK_REF), 0));
+    return PUT(text_u64(dst, u32_at(nested_find(end, peer ? TIPC_CON_NODE : TIPC_SOCK_ADDR), 0)),
+               ":");
 }
 
 static char *put_tipc_info(char *dst, struct ss_row *row)
