@@ -1,54 +1,29 @@
 /* SPDX-License-Identifier: MIT */
 /* Counters of the processors, the number of entries, and how full the table is. */
-#include "fastnet/array.h"
+#include "fastnet/field.h"
 #include "fastnet/kernel_abi.h"
 #include "format/flow/layout_conntrack_forms.h"
 #include "format/flow/usage.h"
 
-/* linux/netfilter/nfnetlink_conntrack.h; the last four are for later kernels, as in conntrack. */
-static const struct text counter_names[] = {
-    [CTA_STATS_SEARCHED] = TEXT_LITERAL("searched"),
-    [CTA_STATS_FOUND] = TEXT_LITERAL("found"),
-    [CTA_STATS_NEW] = TEXT_LITERAL("new"),
-    [CTA_STATS_INVALID] = TEXT_LITERAL("invalid"),
-    [CTA_STATS_IGNORE] = TEXT_LITERAL("ignore"),
-    [CTA_STATS_DELETE] = TEXT_LITERAL("delete"),
-    [CTA_STATS_DELETE_LIST] = TEXT_LITERAL("delete_list"),
-    [CTA_STATS_INSERT] = TEXT_LITERAL("insert"),
-    [CTA_STATS_INSERT_FAILED] = TEXT_LITERAL("insert_failed"),
-    [CTA_STATS_DROP] = TEXT_LITERAL("drop"),
-    [CTA_STATS_EARLY_DROP] = TEXT_LITERAL("early_drop"),
-    [CTA_STATS_ERROR] = TEXT_LITERAL("error"),
-    [CTA_STATS_SEARCH_RESTART] = TEXT_LITERAL("search_restart"),
-    [CTA_STATS_CLASH_RESOLVE] = TEXT_LITERAL("clash_resolve"),
-    [CTA_STATS_CHAIN_TOOLONG] = TEXT_LITERAL("chaintoolong"),
-    [CTA_STATS_CHAIN_TOOLONG + 1] = TEXT_LITERAL("unknown1"),
-    [CTA_STATS_CHAIN_TOOLONG + 2] = TEXT_LITERAL("unknown2"),
-    [CTA_STATS_CHAIN_TOOLONG + 3] = TEXT_LITERAL("unknown3"),
-    [CTA_STATS_CHAIN_TOOLONG + 4] = TEXT_LITERAL("unknown4"),
-};
-
-static const struct text expectation_counter_names[] = {
-    [CTA_STATS_EXP_NEW] = TEXT_LITERAL("expect_new"),
-    [CTA_STATS_EXP_CREATE] = TEXT_LITERAL("expect_create"),
-    [CTA_STATS_EXP_DELETE] = TEXT_LITERAL("expect_delete"),
-};
-
+/* The columns have the names of conntrack's counters, and are in their order. */
 char *line_statistics(char *dst, const struct record *record)
 {
     const struct flow_statistics_record *statistics = &record->statistics;
-    const bool expected = statistics->expectations;
-    const struct text *names = expected ? expectation_counter_names : counter_names;
-    const size_t count = expected ? COUNT(expectation_counter_names) : COUNT(counter_names);
+    enum { LATER = 4 }; /* counters of later kernels, as in conntrack */
 
     dst = PUT(dst, "cpu=");
     dst = PUT(text_pad(text_u64(dst, statistics->cpu), dst, 4), "\t");
-    for (size_t i = 0; i < count; i++) {
-        if (!(record->has >> i & 1) || !names[i].data)
-            continue;
-        dst = PUT(put_text(dst, names[i]), "=");
-        dst = put_number(dst, statistics->counters[i]);
+    for (size_t i = 0; i < kind_flow_statistics.field_count; i++) {
+        const struct field *field = &kind_flow_statistics.fields[i];
+        const struct value value = field_value(field, record, NULL);
+        if (field->counter && value.type == VALUE_NUMBER)
+            dst = put_number(PUT(put_string(dst, field->name), "="), value.number);
     }
+    for (unsigned i = 1; i <= LATER && !statistics->expectations; i++)
+        if (record->has >> (CTA_STATS_CHAIN_TOOLONG + i) & 1) {
+            dst = PUT(text_u64(PUT(dst, "unknown"), i), "=");
+            dst = put_number(dst, statistics->counters[CTA_STATS_CHAIN_TOOLONG + i]);
+        }
     return PUT(dst, "\n");
 }
 
