@@ -35,7 +35,9 @@ static bool is_bound_to_device(const struct ss_row *row)
     return ss_has(row, SOCKET_INTERFACE) && row->record->socket.interface;
 }
 
-static char *put_inet_host(char *dst, const struct ss_row *row, const struct address *address)
+/* Not inline: ports would save the registers that it uses, too. */
+static __attribute__((noinline)) char *put_inet_host(char *dst, const struct ss_row *row,
+                                                     const struct address *address)
 {
     const bool v6only = ss_has(row, SOCKET_V6ONLY) && row->record->socket.v6only;
     const struct hosts *hosts = row->layout->resolve ? row->context->hosts : NULL;
