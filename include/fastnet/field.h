@@ -103,13 +103,13 @@ struct context {
     uint64_t time, number;     /* of the listing (engine.h); 0: unknown */
 };
 
-/* The type of the record's member behind a field. */
+/* The type of the record's member behind a field; of a number its size. */
 enum member_type {
     MEMBER_NONE,
     MEMBER_UINT8, /* this and the next three: host byte order */
-    MEMBER_UINT16,
-    MEMBER_UINT32,
-    MEMBER_UINT64,
+    MEMBER_UINT16 = sizeof(uint16_t),
+    MEMBER_UINT32 = sizeof(uint32_t),
+    MEMBER_UINT64 = sizeof(uint64_t),
     MEMBER_TEXT,    /* struct text */
     MEMBER_ADDRESS, /* struct address */
     MEMBER_ULONG = sizeof(unsigned long) == 8 ? MEMBER_UINT64 : MEMBER_UINT32,

@@ -88,12 +88,11 @@ static inline struct kernel_tcp_info tcp_info_of(const struct record *record)
 /* A number of a socket's memory, by SK_MEMINFO_* of linux/sock_diag.h; 0 if it is not known. */
 static inline uint32_t socket_memory(const struct record *record, size_t which)
 {
-    const struct text *memory = &record->socket.memory;
-    uint32_t bytes = 0;
+    const size_t size = sizeof(uint32_t);
 
-    if (record->has & SOCKET_MEMORY && memory->length >= (which + 1) * sizeof bytes)
-        memcpy(&bytes, memory->data + which * sizeof bytes, sizeof bytes);
-    return bytes;
+    return record->has & SOCKET_MEMORY
+               ? (uint32_t)text_number(record->socket.memory, which * size, size)
+               : 0;
 }
 
 enum {

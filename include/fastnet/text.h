@@ -32,6 +32,39 @@ static inline bool text_equal(struct text one, struct text other)
            (!one.length || memcmp(one.data, other.data, one.length) == 0);
 }
 
+/*
+ * A number of `size` bytes (1, 2, 4 or 8) in the order of this machine, which need not be aligned.
+ * Of another size it is 0.
+ */
+static inline uint64_t bytes_number(const void *bytes, size_t size)
+{
+    uint16_t of_16;
+    uint32_t of_32;
+    uint64_t of_64;
+
+    switch (size) {
+    case sizeof(uint8_t):
+        return *(const uint8_t *)bytes;
+    case sizeof of_16:
+        memcpy(&of_16, bytes, sizeof of_16);
+        return of_16;
+    case sizeof of_32:
+        memcpy(&of_32, bytes, sizeof of_32);
+        return of_32;
+    case sizeof of_64:
+        memcpy(&of_64, bytes, sizeof of_64);
+        return of_64;
+    default:
+        return 0;
+    }
+}
+
+/* The same of a part of borrowed bytes; 0 if these end before it does. */
+static inline uint64_t text_number(struct text bytes, size_t offset, size_t size)
+{
+    return bytes.length < offset + size ? 0 : bytes_number(bytes.data + offset, size);
+}
+
 /* A terminated string; NULL is an empty text. */
 static inline struct text as_text(const char *string)
 {

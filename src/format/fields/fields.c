@@ -3,6 +3,7 @@
 #include "format/fields/fields.h"
 
 #include <ctype.h>
+#include <endian.h>
 #include <string.h>
 
 #include "fastnet/lookup.h"
@@ -11,30 +12,6 @@
 static void take(const struct cell *cell, void *member, size_t size)
 {
     memcpy(member, (const char *)cell->record + cell->field->offset, size);
-}
-
-/* Where it is need not be aligned. */
-static uint64_t number_at(const void *member, enum member_type type)
-{
-    uint16_t of_16;
-    uint32_t of_32;
-    uint64_t of_64;
-
-    switch (type) {
-    case MEMBER_UINT8:
-        return *(const uint8_t *)member;
-    case MEMBER_UINT16:
-        memcpy(&of_16, member, sizeof of_16);
-        return of_16;
-    case MEMBER_UINT32:
-        memcpy(&of_32, member, sizeof of_32);
-        return of_32;
-    case MEMBER_UINT64:
-        memcpy(&of_64, member, sizeof of_64);
-        return of_64;
-    default:
-        return 0;
-    }
 }
 
 /* Where the field's part of borrowed bytes is; NULL: there are too few. */
@@ -60,38 +37,22 @@ uint64_t field_number(const struct field *field, const struct record *record)
     const char *part;
 
     if (!is_part(field))
-        return number_at((const char *)record + field->offset, field->member);
+        return bytes_number((const char *)record + field->offset, field->member);
     part = part_of(field, record);
-    return part ? number_at(part, field->part.type) : 0;
+    return part ? bytes_number(part, field->part.size) : 0;
 }
 
-/* The largest number; it replaces larger ones. */
-static uint64_t at_most(uint64_t number, uint64_t most)
+/* A member of `size` bytes; a number that is too large for it becomes the largest. */
+static void set_number(void *member, size_t size, uint64_t number)
 {
-    return number < most ? number : most;
-}
+    const bool little = __BYTE_ORDER == __LITTLE_ENDIAN;
+    uint64_t most;
 
-static void set_number(void *member, enum member_type type, uint64_t number)
-{
-    const uint16_t of_16 = (uint16_t)at_most(number, UINT16_MAX);
-    const uint32_t of_32 = (uint32_t)at_most(number, UINT32_MAX);
-
-    switch (type) {
-    case MEMBER_UINT8:
-        *(uint8_t *)member = (uint8_t)at_most(number, UINT8_MAX);
-        break;
-    case MEMBER_UINT16:
-        memcpy(member, &of_16, sizeof of_16);
-        break;
-    case MEMBER_UINT32:
-        memcpy(member, &of_32, sizeof of_32);
-        break;
-    case MEMBER_UINT64:
-        memcpy(member, &number, sizeof number);
-        break;
-    default:
-        break;
-    }
+    if (!size || size > sizeof number)
+        return;
+    most = UINT64_MAX >> (64 - 8 * size);
+    number = number < most ? number : most;
+    memcpy(member, (const char *)&number + (little ? 0 : sizeof number - size), size);
 }
 
 void field_set_number(const struct field *field, struct record *record, uint64_t number)
@@ -99,7 +60,7 @@ void field_set_number(const struct field *field, struct record *record, uint64_t
     void *part = is_part(field) ? part_of(field, record) : NULL;
 
     if (part)
-        set_number(part, field->part.type, number);
+        set_number(part, field->part.size, number);
     else
         set_number((char *)record + field->offset, field->member, number);
 }
@@ -116,7 +77,7 @@ struct value info_member(const struct cell *cell)
 
     if (!part)
         return unknown;
-    const uint64_t told = number_at(part, cell->field->part.type);
+    const uint64_t told = bytes_number(part, cell->field->part.size);
     if (type == VALUE_BOOLEAN)
         return boolean(told);
     return (struct value){.type = type == VALUE_DECIMAL || type == VALUE_FINE ? type : VALUE_NUMBER,

@@ -65,14 +65,12 @@ struct value family_ring(const struct cell *cell)
     const bool is_xdp = cell->record->socket.family == AF_XDP;
     const size_t offset = is_xdp ? offsetof(struct xdp_diag_ring, entries)
                                  : offsetof(struct packet_diag_ring, pdr_frame_nr);
-    uint32_t frames;
     struct text ring;
 
     memcpy(&ring, (const char *)cell->record + cell->field->offset, sizeof ring);
-    if (ring.length < offset + sizeof frames)
-        return unknown;
-    memcpy(&frames, ring.data + offset, sizeof frames);
-    return number(frames);
+    return ring.length < offset + sizeof(uint32_t)
+               ? unknown
+               : number(text_number(ring, offset, sizeof(uint32_t)));
 }
 
 struct value family_fanout(const struct cell *cell)
@@ -103,13 +101,9 @@ struct value family_groups_joined(const struct cell *cell)
     const struct text *groups = &cell->record->socket.groups;
 
     for (size_t group = 1; group < VALUE_FLAG_BITS && group <= groups->length * 8; group++) {
-        const size_t bits = 8 * sizeof(unsigned long), word = (group - 1) / bits;
-        unsigned long mask;
-        if ((word + 1) * sizeof mask > groups->length)
-            break;
-        memcpy(&mask, groups->data + word * sizeof mask, sizeof mask);
-        if (mask >> (group - 1) % bits & 1)
-            value.flags.bits[group / 64] |= UINT64_C(1) << group % 64;
+        const size_t size = sizeof(unsigned long), word = (group - 1) / (8 * size);
+        const uint64_t mask = text_number(*groups, word * size, size);
+        value.flags.bits[group / 64] |= (mask >> (group - 1) % (8 * size) & 1) << group % 64;
     }
     return value;
 }

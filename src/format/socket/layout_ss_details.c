@@ -6,6 +6,7 @@
 #include <sys/socket.h>
 
 #include "fastnet/array.h"
+#include "fastnet/kernel_info.h"
 #include "fastnet/lookup.h"
 #include "format/socket/layout_ss.h"
 #include "format/socket/owner_fields.h"
@@ -164,16 +165,12 @@ char *ss_put_memory(char *dst, const struct ss_row *row)
         [SK_MEMINFO_BACKLOG] = ",bl",
         [SK_MEMINFO_DROPS] = ",d",
     };
-    const struct text *memory = &row->record->socket.memory;
-    const size_t count = memory->length / sizeof(uint32_t);
+    const size_t count = row->record->socket.memory.length / sizeof(uint32_t);
 
     if (!ss_has(row, SOCKET_MEMORY) || count <= SK_MEMINFO_OPTMEM)
         return dst;
-    for (size_t i = 0; i < count && i < COUNT(names); i++) {
-        uint32_t number;
-        memcpy(&number, memory->data + i * sizeof number, sizeof number);
-        dst = text_u64(put_string(dst, names[i]), number);
-    }
+    for (size_t i = 0; i < count && i < COUNT(names); i++)
+        dst = text_u64(put_string(dst, names[i]), socket_memory(row->record, i));
     return PUT(dst, ")");
 }
 
@@ -290,11 +287,10 @@ char *ss_put_unix(char *dst, struct ss_row *row)
 
 char *ss_put_netlink(char *dst, struct ss_row *row)
 {
-    const struct text *groups = &row->record->socket.groups;
-    unsigned long first = 0; /* 32 of them are shown */
+    uint64_t first = 0; /* 32 of them are shown */
 
-    if (ss_has(row, SOCKET_GROUPS) && groups->length >= sizeof first)
-        memcpy(&first, groups->data, sizeof first);
+    if (ss_has(row, SOCKET_GROUPS))
+        first = text_number(row->record->socket.groups, 0, sizeof(unsigned long));
     if (row->layout->extended) {
         dst = put_hex(PUT(dst, " sk="), row->record->identity);
         dst = PUT(dst, " cb=0 groups=0x");

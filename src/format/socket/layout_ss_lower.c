@@ -13,20 +13,12 @@
 
 static uint32_t u32_at(struct text bytes, size_t offset)
 {
-    uint32_t number = 0;
-
-    if (bytes.length >= offset + sizeof number)
-        memcpy(&number, bytes.data + offset, sizeof number);
-    return number;
+    return (uint32_t)text_number(bytes, offset, sizeof(uint32_t));
 }
 
 static uint64_t u64_at(struct text bytes, size_t offset)
 {
-    uint64_t number = 0;
-
-    if (bytes.length >= offset + sizeof number)
-        memcpy(&number, bytes.data + offset, sizeof number);
-    return number;
+    return text_number(bytes, offset, sizeof(uint64_t));
 }
 
 /* --- Packet sockets --------------------------------------------------------------------------- */

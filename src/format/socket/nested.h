@@ -45,31 +45,12 @@ static inline struct text nested_find(struct text attributes, uint16_t type)
 static inline bool nested_number(struct text attributes, uint16_t type, uint64_t *number)
 {
     const struct text payload = nested_find(attributes, type);
-    uint8_t u8;
-    uint16_t u16;
-    uint32_t u32;
+    const size_t size = payload.length;
 
-    if (!payload.data)
+    if (!payload.data || !size || size > sizeof *number || size & (size - 1))
         return false;
-    switch (payload.length) {
-    case sizeof u8:
-        memcpy(&u8, payload.data, sizeof u8);
-        *number = u8;
-        return true;
-    case sizeof u16:
-        memcpy(&u16, payload.data, sizeof u16);
-        *number = u16;
-        return true;
-    case sizeof u32:
-        memcpy(&u32, payload.data, sizeof u32);
-        *number = u32;
-        return true;
-    case sizeof *number:
-        memcpy(number, payload.data, sizeof *number);
-        return true;
-    default:
-        return false;
-    }
+    *number = bytes_number(payload.data, size);
+    return true;
 }
 
 #endif
