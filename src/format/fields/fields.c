@@ -86,10 +86,7 @@ struct value info_member(const struct cell *cell)
 
 struct value text_member(const struct cell *cell)
 {
-    struct value value = {.type = cell->field->type, .text = {NULL, 0}};
-
-    take(cell, &value.text, sizeof value.text);
-    return value;
+    return (struct value){.type = cell->field->type, .text = member_text(cell)};
 }
 
 struct value address(const struct address *address)

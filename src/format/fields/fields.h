@@ -178,6 +178,15 @@ static inline struct value name(const char *string, uint64_t number)
     return (struct value){.type = VALUE_NAME, .name = {string, number}};
 }
 
+/* The member of a field, which is a struct text. */
+static inline struct text member_text(const struct cell *cell)
+{
+    struct text text;
+
+    memcpy(&text, (const char *)cell->record + cell->field->offset, sizeof text);
+    return text;
+}
+
 /* AF_UNSPEC is unknown; an IPv4-mapped address is the IPv4 address that it is written as. */
 struct value address(const struct address *address);
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "format/socket/family_fields.h"
 
-#include <linux/filter.h>
 #include <linux/packet_diag.h>
 #include <sys/socket.h>
 #include <sys/sysmacros.h>
@@ -43,12 +42,12 @@ const struct flag_names family_packet_flags =
 /* Groups are shown by their numbers, because each protocol has names of its own. */
 const struct flag_names family_groups = {NULL, 0};
 
-/* --- Unix sockets ----------------------------------------------------------------------------- */
-
-struct value family_pending(const struct cell *cell)
+struct value family_elements(const struct cell *cell)
 {
-    return number(cell->record->socket.waiting.length / sizeof(uint32_t));
+    return number(member_text(cell).length / cell->field->index);
 }
+
+/* --- Unix sockets ----------------------------------------------------------------------------- */
 
 /* The number as stat(2) has it, not as the kernel has it. */
 struct value family_file_device(const struct cell *cell)
@@ -65,9 +64,8 @@ struct value family_ring(const struct cell *cell)
     const bool is_xdp = cell->record->socket.family == AF_XDP;
     const size_t offset = is_xdp ? offsetof(struct xdp_diag_ring, entries)
                                  : offsetof(struct packet_diag_ring, pdr_frame_nr);
-    struct text ring;
+    const struct text ring = member_text(cell);
 
-    memcpy(&ring, (const char *)cell->record + cell->field->offset, sizeof ring);
     return ring.length < offset + sizeof(uint32_t)
                ? unknown
                : number(text_number(ring, offset, sizeof(uint32_t)));
@@ -85,11 +83,6 @@ WORDS(family_fanout_word, "hash", "lb", "cpu", "rollover", "random", "qm", "cbpf
 struct value family_fanout_type(const struct cell *cell)
 {
     return string(family_fanout_word(cell->record->socket.fanout >> 16 & 0xfff));
-}
-
-struct value family_filter(const struct cell *cell)
-{
-    return number(cell->record->socket.filter.length / sizeof(struct sock_filter));
 }
 
 /* --- Netlink sockets -------------------------------------------------------------------------- */

@@ -21,13 +21,13 @@ const char *family_tipc_word(uint64_t congestion);
 
 extern const struct flag_names family_packet_flags, family_groups;
 
-struct value family_pending(const struct cell *cell);
+/* How many elements of field->index bytes the member has. */
+struct value family_elements(const struct cell *cell);
 struct value family_file_device(const struct cell *cell);
 /* The number of frames in the ring of the field's member. */
 struct value family_ring(const struct cell *cell);
 struct value family_fanout(const struct cell *cell);
 struct value family_fanout_type(const struct cell *cell);
-struct value family_filter(const struct cell *cell);
 struct value family_groups_joined(const struct cell *cell);
 struct value family_tipc_congestion(const struct cell *cell);
 

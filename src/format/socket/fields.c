@@ -4,6 +4,7 @@
  * here, or in owner_fields.c (processes, the other end), info_fields.c (what TCP, MPTCP and SCTP
  * know, and upper layers) or family_fields.c (sockets that are not of IP).
  */
+#include <linux/filter.h>
 #include <linux/sock_diag.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -340,8 +341,9 @@ static const struct field fields[] = {
                 "for a unix socket: its name; an abstract name begins with @ (in JSON, NUL)"),
     NUMBER(peer_inode, socket.peer, SOCKET_PEER,
            "for a unix socket: inode of the socket at its other end; 0 if it has none"),
-    COMPUTED(pending, VALUE_NUMBER, family_pending, SOCKET_ICONS,
-             "for a unix listener: connections that wait to be accepted", .gauge = true),
+    COMPUTED(pending, VALUE_NUMBER, family_elements, SOCKET_ICONS,
+             "for a unix listener: connections that wait to be accepted", MEMBER(socket.waiting),
+             .index = sizeof(uint32_t), .gauge = true),
     NUMBER(file_inode, socket.file_inode, SOCKET_VFS,
            "for a unix socket: inode of the file that it is bound to"),
     COMPUTED(file_device, VALUE_NUMBER, family_file_device, SOCKET_VFS,
@@ -364,8 +366,9 @@ static const struct field fields[] = {
     COMPUTED(fanout_type, VALUE_TEXT, family_fanout_type, SOCKET_FANOUT,
              "how that group shares out packets: hash, lb, cpu, rollover, random, qm, cbpf, ebpf",
              .word = family_fanout_word),
-    COMPUTED(bpf_filter, VALUE_NUMBER, family_filter, SOCKET_FILTER,
-             "for a packet socket: instructions of its classic BPF filter; 0 if it has none"),
+    COMPUTED(bpf_filter, VALUE_NUMBER, family_elements, SOCKET_FILTER,
+             "for a packet socket: instructions of its classic BPF filter; 0 if it has none",
+             MEMBER(socket.filter), .index = sizeof(struct sock_filter)),
     NAMED(netlink_protocol, socket.netlink_protocol, family_netlink_protocol, SOCKET_NETLINK,
           "for a netlink socket: route, generic, sock_diag, ..."),
     NUMBER(portid, socket.portid, SOCKET_NETLINK,
@@ -665,11 +668,11 @@ static const struct field fields[] = {
              "how its processes are known: socket (they hold it), connect (connected it), listener "
              "(hold the one that it came to)",
              .word = owner_by_word, .lookups = NEED_OWNERS),
-    COMPUTED(age, VALUE_DECIMAL, socket_age, SOCKET_AGE,
-             "of fastnet closed and top: seconds since its connection was made, or first seen",
-             .unit = UNIT_SECONDS, .lookups = NEED_CONNECTS),
-    COMPUTED(age_at_least, VALUE_BOOLEAN, socket_age_at_least, SOCKET_AGE,
-             "... whether it is older: it was there when fastnet began", .lookups = NEED_CONNECTS),
+    MILLISECONDS(age, socket.age.ms, SOCKET_AGE,
+                 "of fastnet closed and top: seconds since its connection was made, or first seen",
+                 .lookups = NEED_CONNECTS),
+    BOOLEAN(age_at_least, socket.age.at_least, SOCKET_AGE,
+            "... whether it is older: it was there when fastnet began", .lookups = NEED_CONNECTS),
     COMPUTED(connect_error, VALUE_NAME, origin_error, SOCKET_ORIGIN,
              "of an ended socket: why its connection was not made: ECONNREFUSED, ETIMEDOUT, ...",
              .word = connect_error_name, .lookups = NEED_CONNECTS),

@@ -226,20 +226,12 @@ const char *info_tls_cipher(uint64_t cipher)
 /* TLS_CONF_* of linux/tls.h */
 WORDS(info_tls_mode, "", "none", "software", "hardware", "hardware_record");
 
-static struct text member_of(const struct cell *cell)
-{
-    struct text member;
-
-    memcpy(&member, (const char *)cell->record + cell->field->offset, sizeof member);
-    return member;
-}
-
 /* Attribute index % 65536 is one of these; with a higher index, of those in index / 65536. */
 static struct text attributes_around(const struct cell *cell)
 {
     const uint16_t outer = (uint16_t)(cell->field->index >> 16);
 
-    return outer ? nested_find(member_of(cell), outer) : member_of(cell);
+    return outer ? nested_find(member_text(cell), outer) : member_text(cell);
 }
 
 struct value info_nested(const struct cell *cell)
@@ -301,7 +293,7 @@ static struct network sctp_address(const void *element)
 
 struct value info_sctp_addresses(const struct cell *cell)
 {
-    const struct text addresses = member_of(cell);
+    const struct text addresses = member_text(cell);
 
     return (struct value){.type = VALUE_NETWORKS,
                           .networks = {addresses.data,

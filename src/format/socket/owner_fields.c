@@ -28,16 +28,6 @@ struct socket_origin origin_of(const struct record *record)
     return origin;
 }
 
-struct value socket_age(const struct cell *cell)
-{
-    return decimal(cell->record->socket.age.ms);
-}
-
-struct value socket_age_at_least(const struct cell *cell)
-{
-    return boolean(cell->record->socket.age.at_least);
-}
-
 #define ERROR(name) [name] = #name
 WORDS(connect_error_name, ERROR(ECONNREFUSED), ERROR(ETIMEDOUT), ERROR(EHOSTUNREACH),
       ERROR(ENETUNREACH), ERROR(ECONNRESET), ERROR(ENOPROTOOPT), ERROR(EACCES),

@@ -16,8 +16,6 @@ struct value owner_by(const struct cell *cell);
 
 /* Where a socket comes from; zeroes where that is unknown. */
 struct socket_origin origin_of(const struct record *record);
-struct value socket_age(const struct cell *cell);
-struct value socket_age_at_least(const struct cell *cell);
 struct value origin_error(const struct cell *cell);
 const char *connect_error_name(uint64_t error);
 
