@@ -587,7 +587,7 @@ static const struct field fields[] = {
          "process that holds the other end open, if that is on this machine", .owner = true),
     PEER(peer_process, VALUE_TEXT, owner_process, NEED_OWNERS, "name of that process",
          .owner = true),
-    PEER(peer_processes, VALUE_OWNERS, owner_peer_processes, NEED_OWNERS,
+    PEER(peer_processes, VALUE_OWNERS, owner_processes, NEED_OWNERS,
          "all processes that hold the other end open: name/pid/fd"),
     PEER(peer_path, VALUE_SOCKET_NAME, owner_peer_path, 0,
          "for a unix socket: the name of its other end; null if it has none"),

@@ -25,7 +25,7 @@ char *ss_put_process(char *dst, struct ss_row *row)
     size_t count;
 
     if (row->record->socket.family != AF_NETLINK)
-        owners = owner_all(row->record, row->context, OWN_END);
+        owners = owner_all(row->record, row->context, OWN_END, NULL);
     count = owners.owners.count;
     if (!count)
         return dst;

@@ -40,13 +40,17 @@ struct value origin_error(const struct cell *cell)
     return origin.error ? name(connect_error_name(origin.error), origin.error) : unknown;
 }
 
-/* The owners of an end, none where the lookup is missing; and how they are known. */
-static size_t find_by(const struct cell *cell, const struct owner **first, enum owner_by *by)
+/* The owners of an end, none where the lookup is missing; and how they are known (or NULL). */
+static size_t find_owners(const struct cell *cell, const struct owner **first, enum owner_by *by)
 {
     struct owners *owners = cell->context->owners;
     const uint64_t inode = inode_of(cell);
-    size_t count = owners && inode ? owners_find(owners, inode, first) : 0;
+    enum owner_by unasked;
+    size_t count;
 
+    *first = NULL;
+    count = owners && inode ? owners_find(owners, inode, first) : 0;
+    by = by ? by : &unasked;
     *by = OWNER_BY_SOCKET;
     if (count || !owners || cell->field->index == OTHER_END)
         return count;
@@ -58,14 +62,6 @@ static size_t find_by(const struct cell *cell, const struct owner **first, enum 
     }
     *by = OWNER_BY_LISTENER;
     return origin.listener ? owners_of_listener(owners, origin.listener, first) : 0;
-}
-
-static size_t find_owners(const struct cell *cell, const struct owner **first)
-{
-    enum owner_by by;
-
-    *first = NULL;
-    return find_by(cell, first, &by);
 }
 
 /* True if an end for which no owner was found is known to have none. */
@@ -88,21 +84,21 @@ struct value owner_by(const struct cell *cell)
     const struct owner *first;
     enum owner_by by;
 
-    return find_by(cell, &first, &by) ? string(owner_by_word(by)) : unknown;
+    return find_owners(cell, &first, &by) ? string(owner_by_word(by)) : unknown;
 }
 
 struct value owner_pid(const struct cell *cell)
 {
     const struct owner *first;
 
-    return find_owners(cell, &first) ? number((uint64_t)first->process->pid) : unknown;
+    return find_owners(cell, &first, NULL) ? number((uint64_t)first->process->pid) : unknown;
 }
 
 /* Unknown where it is the pid itself. */
 struct value owner_pid_inside(const struct cell *cell)
 {
     const struct owner *first;
-    const size_t count = find_owners(cell, &first);
+    const size_t count = find_owners(cell, &first, NULL);
 
     return count && first->process->pid_inside ? number((uint64_t)first->process->pid_inside)
                                                : unknown;
@@ -112,50 +108,37 @@ struct value owner_process(const struct cell *cell)
 {
     const struct owner *first;
 
-    return find_owners(cell, &first) && *first->process->name ? string(first->process->name)
-                                                              : unknown;
+    return find_owners(cell, &first, NULL) && *first->process->name ? string(first->process->name)
+                                                                    : unknown;
 }
 
-struct value owner_all(const struct record *record, const struct context *context, size_t end)
+struct value owner_all(const struct record *record, const struct context *context, size_t end,
+                       enum owner_by *by)
 {
     const struct field of_end = {.index = end};
     const struct owner *first;
-    const size_t count = find_owners(&(struct cell){&of_end, record, context}, &first);
+    const size_t count = find_owners(&(struct cell){&of_end, record, context}, &first, by);
 
     return (struct value){.type = VALUE_OWNERS, .owners = {first, count}};
-}
-
-bool owner_is_guess(const struct record *record, const struct context *context, size_t end)
-{
-    const struct field of_end = {.index = end};
-    const struct owner *first;
-    enum owner_by by;
-
-    return find_by(&(struct cell){&of_end, record, context}, &first, &by) &&
-           by == OWNER_BY_LISTENER;
 }
 
 /* In TIME_WAIT the inode is not known, but there is no socket that a process could hold. */
-struct value owner_processes(const struct cell *cell)
+static bool is_end_known(const struct cell *cell)
 {
     const struct record *record = cell->record;
-    const bool has_socket = record->has & SOCKET_INODE;
-    const struct owner *first;
-    const size_t count = find_owners(cell, &first);
 
-    if (record->kind == &kind_socket && !has_socket && record->socket.timer != TIMER_TIME_WAIT)
-        return unknown;
-    if (count == 0 && !is_ownerless(cell))
-        return unknown;
-    return (struct value){.type = VALUE_OWNERS, .owners = {first, count}};
+    if (cell->field->index == OTHER_END)
+        return inode_of(cell);
+    return record->kind != &kind_socket || record->has & SOCKET_INODE ||
+           record->socket.timer == TIMER_TIME_WAIT;
 }
 
-struct value owner_peer_processes(const struct cell *cell)
+struct value owner_processes(const struct cell *cell)
 {
     const struct owner *first;
-    const size_t count = find_owners(cell, &first);
+    const size_t count = find_owners(cell, &first, NULL);
 
-    if (!inode_of(cell) || (count == 0 && !is_ownerless(cell)))
+    if (!is_end_known(cell) || (count == 0 && !is_ownerless(cell)))
         return unknown;
     return (struct value){.type = VALUE_OWNERS, .owners = {first, count}};
 }
@@ -175,7 +158,8 @@ static const struct cgroup *group_of(const struct cell *cell)
     if (!cgroups)
         return NULL;
     if (!(told && cgroups_tell(cgroups_summary(cgroups))) &&
-        find_owners(&(struct cell){&here, record, cell->context}, &first) && first->process->cgroup)
+        find_owners(&(struct cell){&here, record, cell->context}, &first, NULL) &&
+        first->process->cgroup)
         return cgroups_by_path(cgroups, first->process->cgroup);
     return told && !cgroups_summary(cgroups)->error ? cgroups_by_id(cgroups, record->socket.cgroup)
                                                     : NULL;

@@ -19,15 +19,16 @@ struct socket_origin origin_of(const struct record *record);
 struct value origin_error(const struct cell *cell);
 const char *connect_error_name(uint64_t error);
 
-/* All owners of an end: a VALUE_OWNERS, which has none where they are unknown, too. */
-struct value owner_all(const struct record *record, const struct context *context, size_t end);
-/* Whether they hold only the listener that the socket came to: which accepts nobody knows. */
-bool owner_is_guess(const struct record *record, const struct context *context, size_t end);
+/*
+ * All owners of an end: a VALUE_OWNERS, which has none where they are unknown, too. by (or NULL):
+ * how they are known. Which of those that hold only the listener accepts nobody knows.
+ */
+struct value owner_all(const struct record *record, const struct context *context, size_t end,
+                       enum owner_by *by);
 struct value owner_pid(const struct cell *cell);
 struct value owner_pid_inside(const struct cell *cell);
 struct value owner_process(const struct cell *cell);
 struct value owner_processes(const struct cell *cell);
-struct value owner_peer_processes(const struct cell *cell);
 struct value owner_peer_path(const struct cell *cell);
 /* field->index: which text of struct cgroup (lookup.h). */
 struct value owner_group(const struct cell *cell);

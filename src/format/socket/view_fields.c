@@ -43,8 +43,8 @@ static char *put_name(char *dst, const struct value *owners, const struct owner_
 /* Each name once; ? if another one may own it. */
 static char *put_owners(char *dst, const struct value *view, size_t end, bool human)
 {
-    const struct value owners = owner_all(view->view.record, view->view.context, end);
-    const bool is_guess = owner_is_guess(view->view.record, view->view.context, end);
+    enum owner_by by;
+    const struct value owners = owner_all(view->view.record, view->view.context, end, &by);
     const char *names[NAMES_SHOWN];
     size_t count = 0;
 
@@ -61,7 +61,7 @@ static char *put_owners(char *dst, const struct value *view, size_t end, bool hu
             return PUT(dst, "...");
         names[count++] = one->name;
         dst = put_name(dst, &owners, one, human);
-        dst = is_guess ? PUT(dst, "?") : dst;
+        dst = by == OWNER_BY_LISTENER ? PUT(dst, "?") : dst;
     }
     return dst;
 }
@@ -80,7 +80,7 @@ struct value view_owners(const struct cell *cell)
 {
     const size_t end = cell->field->index;
 
-    if (owner_all(cell->record, cell->context, end).owners.count == 0)
+    if (owner_all(cell->record, cell->context, end, NULL).owners.count == 0)
         return unknown;
     return view(cell, end == OWN_END ? write_owners : write_peers);
 }
@@ -98,7 +98,7 @@ static char *write_whose(char *dst, const struct value *view, bool human)
     const struct record *record = view->view.record;
     const struct context *context = view->view.context;
 
-    if (owner_all(record, context, OWN_END).owners.count)
+    if (owner_all(record, context, OWN_END, NULL).owners.count)
         return write_owners(dst, view, human);
     const struct text unit = unit_of(record, context).text;
     const size_t most = VALUE_VIEW_MAX / ESCAPE_FACTOR;
@@ -107,7 +107,7 @@ static char *write_whose(char *dst, const struct value *view, bool human)
 
 struct value view_whose(const struct cell *cell)
 {
-    if (owner_all(cell->record, cell->context, OWN_END).owners.count == 0 &&
+    if (owner_all(cell->record, cell->context, OWN_END, NULL).owners.count == 0 &&
         unit_of(cell->record, cell->context).type == VALUE_UNKNOWN)
         return unknown;
     return view(cell, write_whose);
