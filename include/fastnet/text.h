@@ -59,7 +59,31 @@ static inline uint64_t bytes_number(const void *bytes, size_t size)
     }
 }
 
-/* The same of a part of borrowed bytes; 0 if these end before it does. */
+/* Writes such a number, of which there are only so many bytes; it is cut for that. */
+static inline void bytes_set(void *bytes, size_t size, uint64_t number)
+{
+    const uint16_t of_16 = (uint16_t)number;
+    const uint32_t of_32 = (uint32_t)number;
+
+    switch (size) {
+    case sizeof(uint8_t):
+        *(uint8_t *)bytes = (uint8_t)number;
+        break;
+    case sizeof of_16:
+        memcpy(bytes, &of_16, sizeof of_16);
+        break;
+    case sizeof of_32:
+        memcpy(bytes, &of_32, sizeof of_32);
+        break;
+    case sizeof number:
+        memcpy(bytes, &number, sizeof number);
+        break;
+    default:
+        break;
+    }
+}
+
+/* A number of borrowed bytes; 0 if these end before it does. */
 static inline uint64_t text_number(struct text bytes, size_t offset, size_t size)
 {
     return bytes.length < offset + size ? 0 : bytes_number(bytes.data + offset, size);

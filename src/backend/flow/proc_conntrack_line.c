@@ -148,25 +148,7 @@ static enum word recognise(struct decoding *decoding, struct scan *word)
 /* A whole word that is a number, for a member of this size. */
 static inline bool take_number(struct scan *word, void *member, size_t size)
 {
-    uint64_t number;
-
-    if (!scan_decimal(word, &number, UINT64_MAX >> (64 - 8 * size)) || word->at != word->end)
-        return false;
-    switch (size) {
-    case sizeof(uint8_t):
-        *(uint8_t *)member = (uint8_t)number;
-        break;
-    case sizeof(uint16_t):
-        *(uint16_t *)member = (uint16_t)number;
-        break;
-    case sizeof(uint32_t):
-        *(uint32_t *)member = (uint32_t)number;
-        break;
-    default:
-        *(uint64_t *)member = number;
-        break;
-    }
-    return true;
+    return scan_decimal_member(word, member, size) && word->at == word->end;
 }
 
 static bool take_byte(struct scan *scan, uint8_t *number)
@@ -187,13 +169,8 @@ static bool take_family(struct decoding *decoding)
 /* A key of GRE: 0x and up to four digits. */
 static bool take_key(struct scan *word, uint16_t *value)
 {
-    uint64_t number;
-
-    if (!scan_char(word, '0') || !scan_char(word, 'x') || !scan_hex(word, &number, 4) ||
-        word->at != word->end)
-        return false;
-    *value = (uint16_t)number;
-    return true;
+    return scan_char(word, '0') && scan_char(word, 'x') && SCAN_HEX(word, *value) &&
+           word->at == word->end;
 }
 
 static bool take_address(struct scan *word, uint8_t family, struct address *address)

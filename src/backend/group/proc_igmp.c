@@ -23,11 +23,8 @@ enum { FIELDS = GROUP_INTERFACE | GROUP_ADDRESS | GROUP_USERS };
 
 static bool take_number(struct scan *scan, uint32_t *number)
 {
-    uint64_t value;
-
-    if (!scan_number(scan, &value, INT32_MAX))
+    if (!SCAN_DECIMAL(scan, *number) || *number > INT32_MAX)
         return false;
-    *number = (uint32_t)value;
     return scan->at == scan->end || *scan->at == ' ' || *scan->at == '\t';
 }
 

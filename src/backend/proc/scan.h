@@ -264,6 +264,31 @@ static inline bool scan_number(struct scan *scan, uint64_t *value, uint64_t max)
     return scan_decimal(scan, value, max);
 }
 
+/* The same for a member of so many bytes: a number that it has room for. */
+static inline bool scan_decimal_member(struct scan *scan, void *member, size_t size)
+{
+    uint64_t number;
+
+    if (!scan_number(scan, &number, UINT64_MAX >> (64 - 8 * size)))
+        return false;
+    bytes_set(member, size, number);
+    return true;
+}
+
+/* Hexadecimal digits for one, with no blanks before them. */
+static inline bool scan_hex_member(struct scan *scan, void *member, size_t size)
+{
+    uint64_t number;
+
+    if (!scan_hex(scan, &number, 2 * (int)size))
+        return false;
+    bytes_set(member, size, number);
+    return true;
+}
+
+#define SCAN_DECIMAL(scan, member) scan_decimal_member(scan, &(member), sizeof(member))
+#define SCAN_HEX(scan, member)     scan_hex_member(scan, &(member), sizeof(member))
+
 /* 192.0.2.1 */
 static inline bool scan_ipv4(struct scan *scan, uint8_t address[4])
 {

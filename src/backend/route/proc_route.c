@@ -19,13 +19,8 @@
 
 static bool next_decimal(struct scan *scan, uint32_t *value)
 {
-    uint64_t number;
-
     scan_tabs(scan);
-    if (!scan_decimal(scan, &number, UINT32_MAX))
-        return false;
-    *value = (uint32_t)number;
-    return true;
+    return SCAN_DECIMAL(scan, *value);
 }
 
 /* The kernel writes some of its unsigned numbers as signed ones. */
@@ -44,13 +39,8 @@ static bool next_signed(struct scan *scan, uint32_t *value)
 
 static bool next_hex(struct scan *scan, uint32_t *value)
 {
-    uint64_t number;
-
     scan_tabs(scan);
-    if (!scan_hex(scan, &number, 8))
-        return false;
-    *value = (uint32_t)number;
-    return true;
+    return SCAN_HEX(scan, *value);
 }
 
 /* --- IPv4 ------------------------------------------------------------------------------------- */

@@ -54,13 +54,6 @@ static bool scan_endpoint(struct scan *scan, struct endpoint *endpoint, uint8_t 
     return true;
 }
 
-/* Two hexadecimal numbers with a colon between them. */
-static bool scan_pair(struct scan *scan, uint64_t *first, uint64_t *second, int digits)
-{
-    scan_blanks(scan);
-    return scan_hex(scan, first, digits) && scan_char(scan, ':') && scan_hex(scan, second, 16);
-}
-
 /*
  * The kernel address (hashed, and 0 under kptr_restrict) does not identify a socket by itself,
  * because a new socket may be where another one has just gone. With both ends and the inode it
@@ -88,25 +81,25 @@ static uint64_t inet_identity(const struct socket_record *sock, uint64_t address
 /* Every inet table has these: st tx:rx tr:when retrnsmt uid timeout inode. */
 static bool scan_inet_numbers(struct scan *scan, struct socket_record *sock)
 {
-    uint64_t state, send_q, recv_q, timer, ticks, retransmits, uid, probes;
+    uint64_t recv_q, ticks;
 
     scan_blanks(scan);
-    if (!scan_hex(scan, &state, 2) || !scan_pair(scan, &send_q, &recv_q, 8) ||
-        recv_q > UINT32_MAX || !scan_pair(scan, &timer, &ticks, 2))
+    if (!SCAN_HEX(scan, sock->state))
         return false;
     scan_blanks(scan);
-    if (!scan_hex(scan, &retransmits, 8) || !scan_number(scan, &uid, UINT32_MAX) ||
-        !scan_number(scan, &probes, UINT32_MAX) || !scan_number(scan, &sock->inode, UINT64_MAX) ||
+    if (!SCAN_HEX(scan, sock->send_q) || !scan_char(scan, ':') || !scan_hex(scan, &recv_q, 16) ||
+        recv_q > UINT32_MAX)
+        return false;
+    scan_blanks(scan);
+    if (!SCAN_HEX(scan, sock->timer) || !scan_char(scan, ':') || !scan_hex(scan, &ticks, 16))
+        return false;
+    scan_blanks(scan);
+    if (!SCAN_HEX(scan, sock->retransmits) || !SCAN_DECIMAL(scan, sock->uid) ||
+        !SCAN_DECIMAL(scan, sock->probes) || !SCAN_DECIMAL(scan, sock->inode) ||
         !scan_char(scan, ' ')) /* without more behind it this may be half a number */
         return false;
-    sock->state = (uint8_t)state;
-    sock->send_q = (uint32_t)send_q;
     sock->recv_q = (uint32_t)recv_q;
-    sock->timer = (uint8_t)timer;
     sock->timer_ms = ticks > UINT64_MAX / MS_PER_TICK ? UINT64_MAX : ticks * MS_PER_TICK;
-    sock->retransmits = (uint32_t)retransmits;
-    sock->uid = (uint32_t)uid;
-    sock->probes = (uint32_t)probes;
     return true;
 }
 
@@ -285,18 +278,12 @@ static bool take_unix_columns(struct scan *scan, struct socket_record *sock, uin
 
 static bool scan_unix_words(struct scan *scan, struct socket_record *sock, uint64_t *address)
 {
-    uint64_t references, protocol, flags, type, state;
+    uint32_t protocol;
 
-    if (!scan_pointer(scan, address) || !scan_char(scan, ':') || !scan_char(scan, ' ') ||
-        !scan_hex(scan, &references, 8) || !scan_char(scan, ' ') || !scan_hex(scan, &protocol, 8) ||
-        !scan_char(scan, ' ') || !scan_hex(scan, &flags, 8) || !scan_char(scan, ' ') ||
-        !scan_hex(scan, &type, 4) || !scan_char(scan, ' ') || !scan_hex(scan, &state, 2))
-        return false;
-    sock->refcount = (uint32_t)references;
-    sock->flags = (uint32_t)flags;
-    sock->type = (uint16_t)type;
-    sock->unix_state = (uint8_t)state;
-    return true;
+    return scan_pointer(scan, address) && scan_char(scan, ':') && scan_char(scan, ' ') &&
+           SCAN_HEX(scan, sock->refcount) && scan_char(scan, ' ') && SCAN_HEX(scan, protocol) &&
+           scan_char(scan, ' ') && SCAN_HEX(scan, sock->flags) && scan_char(scan, ' ') &&
+           SCAN_HEX(scan, sock->type) && scan_char(scan, ' ') && SCAN_HEX(scan, sock->unix_state);
 }
 
 static bool scan_unix_numbers(struct scan *scan, struct socket_record *sock, uint64_t *address)

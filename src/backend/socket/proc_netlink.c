@@ -22,23 +22,19 @@
 static bool scan_numbers(struct scan *scan, struct socket_record *sock, uint64_t *address,
                          uint64_t *groups)
 {
-    uint64_t protocol, portid, received, sent, locks, drops;
+    uint32_t locks, drops;
     struct text dumping;
 
-    if (!scan_pointer(scan, address) || !scan_number(scan, &protocol, UINT8_MAX) ||
-        !scan_number(scan, &portid, UINT32_MAX))
+    if (!scan_pointer(scan, address) || !SCAN_DECIMAL(scan, sock->netlink_protocol) ||
+        !SCAN_DECIMAL(scan, sock->portid))
         return false;
     scan_blanks(scan);
-    if (!scan_hex(scan, groups, 8) || !scan_number(scan, &received, UINT32_MAX) ||
-        !scan_number(scan, &sent, UINT32_MAX) || !scan_word(scan, &dumping) ||
-        !scan_number(scan, &locks, UINT32_MAX) || !scan_number(scan, &drops, UINT32_MAX) ||
-        !scan_number(scan, &sock->inode, UINT64_MAX))
+    if (!scan_hex(scan, groups, 8) || !SCAN_DECIMAL(scan, sock->recv_q) ||
+        !SCAN_DECIMAL(scan, sock->send_q) || !scan_word(scan, &dumping) ||
+        !SCAN_DECIMAL(scan, locks) || !SCAN_DECIMAL(scan, drops) ||
+        !SCAN_DECIMAL(scan, sock->inode))
         return false;
     scan_blanks(scan);
-    sock->netlink_protocol = (uint8_t)protocol;
-    sock->portid = (uint32_t)portid;
-    sock->recv_q = (uint32_t)received;
-    sock->send_q = (uint32_t)sent;
     return scan->at == scan->end;
 }
 

@@ -18,23 +18,18 @@
 /* sk RefCnt Type Proto Iface R Rmem User Inode: an address, decimal numbers, a hexadecimal one. */
 static bool scan_numbers(struct scan *scan, struct socket_record *sock, uint64_t *address)
 {
-    uint64_t references, type, protocol, interface, running, memory, uid;
+    uint64_t running;
 
-    if (!scan_pointer(scan, address) || !scan_number(scan, &references, UINT32_MAX) ||
-        !scan_number(scan, &type, UINT16_MAX))
+    if (!scan_pointer(scan, address) || !SCAN_DECIMAL(scan, sock->refcount) ||
+        !SCAN_DECIMAL(scan, sock->type))
         return false;
     scan_blanks(scan);
-    if (!scan_hex(scan, &protocol, 4) || !scan_number(scan, &interface, INT32_MAX) ||
-        !scan_number(scan, &running, 1) || !scan_number(scan, &memory, UINT32_MAX) ||
-        !scan_number(scan, &uid, UINT32_MAX) || !scan_number(scan, &sock->inode, UINT64_MAX))
+    if (!SCAN_HEX(scan, sock->ether_protocol) || !SCAN_DECIMAL(scan, sock->interface) ||
+        sock->interface > INT32_MAX || !scan_number(scan, &running, 1) ||
+        !SCAN_DECIMAL(scan, sock->recv_q) || !SCAN_DECIMAL(scan, sock->uid) ||
+        !SCAN_DECIMAL(scan, sock->inode))
         return false;
     scan_blanks(scan);
-    sock->refcount = (uint32_t)references;
-    sock->type = (uint16_t)type;
-    sock->ether_protocol = (uint16_t)protocol;
-    sock->interface = (uint32_t)interface;
-    sock->recv_q = (uint32_t)memory;
-    sock->uid = (uint32_t)uid;
     return scan->at == scan->end;
 }
 

@@ -3,7 +3,6 @@
 #include "format/fields/fields.h"
 
 #include <ctype.h>
-#include <endian.h>
 #include <string.h>
 
 #include "fastnet/lookup.h"
@@ -42,27 +41,13 @@ uint64_t field_number(const struct field *field, const struct record *record)
     return part ? bytes_number(part, field->part.size) : 0;
 }
 
-/* A member of `size` bytes; a number that is too large for it becomes the largest. */
-static void set_number(void *member, size_t size, uint64_t number)
-{
-    const bool little = __BYTE_ORDER == __LITTLE_ENDIAN;
-    uint64_t most;
-
-    if (!size || size > sizeof number)
-        return;
-    most = UINT64_MAX >> (64 - 8 * size);
-    number = number < most ? number : most;
-    memcpy(member, (const char *)&number + (little ? 0 : sizeof number - size), size);
-}
-
 void field_set_number(const struct field *field, struct record *record, uint64_t number)
 {
     void *part = is_part(field) ? part_of(field, record) : NULL;
+    const size_t size = part ? field->part.size : field->member; /* above 8 it is no number */
+    const uint64_t most = size < sizeof number ? (UINT64_C(1) << 8 * size) - 1 : UINT64_MAX;
 
-    if (part)
-        set_number(part, field->part.size, number);
-    else
-        set_number((char *)record + field->offset, field->member, number);
+    bytes_set(part ? part : (char *)record + field->offset, size, number < most ? number : most);
 }
 
 struct value number_member(const struct cell *cell)
