@@ -3,6 +3,7 @@
 #ifndef FASTNET_ARRAY_H
 #define FASTNET_ARRAY_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -58,6 +59,25 @@ static inline void *array_add(void *array, size_t *count, size_t *capacity, size
         return NULL;
     memcpy(array, &moved, sizeof moved);
     return memset(moved + (*count)++ * size, 0, size);
+}
+
+/* Numbers from first to last. In an array they are in order, and none meets another. */
+struct number_range {
+    uint64_t first, last;
+};
+
+static inline bool ranges_have(const struct number_range *ranges, size_t count, uint64_t number)
+{
+    size_t from = 0, to = count;
+
+    while (from < to) {
+        const size_t middle = from + (to - from) / 2;
+        if (number > ranges[middle].last)
+            from = middle + 1;
+        else
+            to = middle;
+    }
+    return from < count && number >= ranges[from].first;
 }
 
 /*

@@ -11,6 +11,7 @@
 #ifndef FASTNET_PREDICATE_H
 #define FASTNET_PREDICATE_H
 
+#include "fastnet/array.h"
 #include "fastnet/field.h"
 
 enum predicate_operator {
@@ -34,10 +35,6 @@ enum predicate_operator {
     PREDICATE_ABOVE_COLUMN,
 };
 
-struct number_range {
-    uint64_t first, last; /* both are in it */
-};
-
 struct predicate {
     enum predicate_operator operation;
     /* And, or, not: a list of parts; another column. Parts and texts are borrowed. */
@@ -53,7 +50,7 @@ struct predicate {
         uint8_t address[16];
     } mask;
     struct {
-        const struct number_range *first; /* borrowed; in order, and none meets another */
+        const struct number_range *first; /* borrowed */
         size_t count;
     } ranges;
 };

@@ -3,6 +3,7 @@
 
 #include "engine/glob.h"
 #include "engine/rows.h"
+#include "fastnet/array.h"
 #include "fastnet/lookup.h"
 
 /* Possible results of a predicate. With neither bit the result is unknown for good. */
@@ -118,21 +119,6 @@ static bool compare(const struct predicate *predicate, const struct value *value
     return true;
 }
 
-static bool is_among(const struct predicate *predicate, uint64_t number)
-{
-    const struct number_range *ranges = predicate->ranges.first;
-    size_t from = 0, to = predicate->ranges.count;
-
-    while (from < to) {
-        const size_t middle = from + (to - from) / 2;
-        if (number > ranges[middle].last)
-            from = middle + 1;
-        else
-            to = middle;
-    }
-    return from < predicate->ranges.count && number >= ranges[from].first;
-}
-
 static bool number_passes(const struct predicate *predicate, uint64_t number)
 {
     const uint64_t constant = predicate->constant.number;
@@ -149,7 +135,7 @@ static bool number_passes(const struct predicate *predicate, uint64_t number)
     case PREDICATE_ONE_OF:
         return number < 64 && (constant >> number & 1);
     case PREDICATE_AMONG:
-        return is_among(predicate, number);
+        return ranges_have(predicate->ranges.first, predicate->ranges.count, number);
     default:
         return false;
     }

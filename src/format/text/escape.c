@@ -65,9 +65,7 @@ static size_t utf8_decode(const unsigned char *data, size_t size, uint32_t *code
  * pattern U+2800. The last two of each plane are noncharacters, too: is_hidden() knows them by
  * rule.
  */
-static const struct range {
-    uint32_t first, last;
-} hidden[] = {
+static const struct number_range hidden[] = {
     {0x80, 0xa0},       {0xad, 0xad},       {0x34f, 0x34f},   {0x61c, 0x61c},   {0x115f, 0x1160},
     {0x1680, 0x1680},   {0x17b4, 0x17b5},   {0x180b, 0x180f}, {0x2000, 0x200f}, {0x2028, 0x202f},
     {0x205f, 0x206f},   {0x2800, 0x2800},   {0x3000, 0x3000}, {0x3164, 0x3164}, {0xfdd0, 0xfdef},
@@ -77,20 +75,7 @@ static const struct range {
 
 static bool is_hidden(uint32_t code)
 {
-    size_t from = 0, to = COUNT(hidden);
-
-    if ((code & 0xfffe) == 0xfffe)
-        return true;
-    while (from < to) {
-        const size_t middle = from + (to - from) / 2;
-        if (code > hidden[middle].last)
-            from = middle + 1;
-        else if (code < hidden[middle].first)
-            to = middle;
-        else
-            return true;
-    }
-    return false;
+    return (code & 0xfffe) == 0xfffe || ranges_have(hidden, COUNT(hidden), code);
 }
 
 static char *put_hex_bytes(char *dst, const unsigned char *data, size_t size)

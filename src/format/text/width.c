@@ -8,13 +8,10 @@
 
 #include "fastnet/array.h"
 
-/* In order. Characters that are not assigned count as the one before them. */
-struct range {
-    uint32_t first, last;
-};
+/* Characters that are not assigned count as the one before them. */
 
 /* Two columns: East_Asian_Width is Wide or Fullwidth (EastAsianWidth.txt of Unicode 14.0). */
-static const struct range wide[] = {
+static const struct number_range wide[] = {
     {0x1100, 0x115f},   {0x231a, 0x231b},   {0x2329, 0x232a},   {0x23e9, 0x23ec},
     {0x23f0, 0x23f0},   {0x23f3, 0x23f3},   {0x25fd, 0x25fe},   {0x2614, 0x2615},
     {0x2648, 0x2653},   {0x267f, 0x267f},   {0x2693, 0x2693},   {0x26a1, 0x26a1},
@@ -39,7 +36,7 @@ static const struct range wide[] = {
 };
 
 /* None: they stand above or below the character before them (categories Mn and Me). */
-static const struct range combining[] = {
+static const struct number_range combining[] = {
     {0x300, 0x36f},     {0x483, 0x489},     {0x591, 0x5bd},     {0x5bf, 0x5bf},
     {0x5c1, 0x5c2},     {0x5c4, 0x5c5},     {0x5c7, 0x5c7},     {0x610, 0x61a},
     {0x64b, 0x65f},     {0x670, 0x670},     {0x6d6, 0x6dc},     {0x6df, 0x6e4},
@@ -118,20 +115,6 @@ static const struct range combining[] = {
     {0x1e2ec, 0x1e2ef}, {0x1e8d0, 0x1e8d6}, {0x1e944, 0x1e94a}, {0xe0100, 0xe01ef},
 };
 
-static bool is_among(const struct range *ranges, size_t count, uint32_t code)
-{
-    size_t from = 0, to = count;
-
-    while (from < to) {
-        const size_t middle = from + (to - from) / 2;
-        if (code > ranges[middle].last)
-            from = middle + 1;
-        else
-            to = middle;
-    }
-    return from < count && code >= ranges[from].first;
-}
-
 /* Returns the width of the character at *at, and moves *at behind it. */
 static size_t next_width(const char *text, size_t length, size_t *at)
 {
@@ -142,9 +125,9 @@ static size_t next_width(const char *text, size_t length, size_t *at)
         code = code << 6 | ((unsigned char)text[*at] & 0x3f);
     if (lead < 0x80)
         return 1;
-    if (is_among(combining, COUNT(combining), code))
+    if (ranges_have(combining, COUNT(combining), code))
         return 0;
-    return is_among(wide, COUNT(wide), code) ? 2 : 1;
+    return ranges_have(wide, COUNT(wide), code) ? 2 : 1;
 }
 
 static uint64_t word_at(const char *text)
