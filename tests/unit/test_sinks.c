@@ -10,6 +10,7 @@
 #include "fastnet/lookup.h"
 #include "fastnet/sink.h"
 #include "fastnet/text.h"
+#include "format/text/width.h"
 #include "kit.h"
 
 enum { COLUMNS = 8, MANY_OWNERS = 3000, LONG_TEXT = 50000 };
@@ -476,6 +477,34 @@ static void a_long_table_streams_with_the_widths_of_its_first_rows(void **state)
     assert_string_equal(at, "");
 }
 
+/* Also behind the rows that are kept: long texts are cut, and those of no column are left out. */
+static void a_long_table_stays_within_the_terminal(void **state)
+{
+    enum { ROWS = 1100, WIDTH = 40 };
+    static const struct field *const columns[] = {&size_column, &name_column, &path_column};
+    struct output listing;
+    char data[200] = "";
+    struct value values[COLUMNS] = {text_value(data, sizeof data), number_value(7)};
+
+    (void)state;
+    memset(data, 'x', sizeof data);
+    values[4] = (struct value){.type = VALUE_SOCKET_NAME, .text = {data, sizeof data}};
+    output_columns(
+        &listing, sink_table_create,
+        (struct sink_options){
+            .columns = columns, .count = 3, .width = WIDTH, .shorten = "name", .drop = "path"});
+    for (size_t i = 0; i < ROWS; i++)
+        listing_row(&listing, values);
+    char *text = strdup(output_text(&listing));
+    unsigned lines = 0;
+    for (char *line = strtok(text, "\n"); line != NULL; line = strtok(NULL, "\n"), lines++) {
+        assert_int_equal(text_width(line, strlen(line)), WIDTH);
+        assert_memory_equal(line, "7  xxx", 6);
+    }
+    assert_int_equal(lines, ROWS);
+    free(text);
+}
+
 static void rows_too_large_to_keep_come_out_in_order(void **state)
 {
     struct output listing;
@@ -643,6 +672,7 @@ int main(void)
         cmocka_unit_test(a_table_counts_characters_and_not_bytes),
         cmocka_unit_test(only_states_are_coloured_and_only_when_asked_for),
         cmocka_unit_test(a_long_table_streams_with_the_widths_of_its_first_rows),
+        cmocka_unit_test(a_long_table_stays_within_the_terminal),
         cmocka_unit_test(rows_too_large_to_keep_come_out_in_order),
         cmocka_unit_test(thousands_of_owners_are_all_listed),
         cmocka_unit_test(long_names_of_many_bits_are_written_whole),

@@ -18,7 +18,7 @@
 enum {
     KEPT_ROWS = 1000,
     KEPT_BYTES = 256 * 1024,
-    CELL_BOUND = 512, /* longer cells of a streamed row are written in pieces */
+    CELL_BOUND = 512, /* longer cells of a plain row are written in pieces */
 };
 
 /* A kept row: this, then its cells. */
@@ -275,28 +275,6 @@ static void put_kept(struct fitted *table, bool more)
     table->streaming = true;
 }
 
-/* A cell that is too long to be kept in one piece. */
-static void put_long(struct writer *writer, size_t blanks, const struct value *value)
-{
-    writer_put_after(writer, blanks, "", 0);
-    value_put(writer, value, " ");
-}
-
-static void stream_cell(struct table_line *line, const struct value *value)
-{
-    char text[CELL_BOUND];
-    struct kept_cell cell;
-
-    if (bound_of(value) > sizeof text) {
-        put_long(line->table->sink.writer, line->blanks, value);
-        line->blanks = FIT_GAP;
-        line->column++;
-        return;
-    }
-    cell.length = (size_t)(write_cell(line->table, line->column, text, value, &cell.width) - text);
-    take_cell(line, text, cell);
-}
-
 /* Moves a cell that is to have other blanks before it than the one above; returns its end. */
 static char *move(char *text, const char *end, size_t before, size_t padding)
 {
@@ -325,7 +303,8 @@ static void stream_plain(struct fitted *table, const struct record *record)
         prepare(&value, table, i, digits);
         if (bound_of(&value) > CELL_BOUND) {
             writer_commit(writer, dst);
-            put_long(writer, blanks, &value);
+            writer_put_after(writer, blanks, "", 0);
+            value_put(writer, &value, " ");
             blanks = FIT_GAP;
             dst = writer_reserve(writer, WRITER_ROOM);
             continue;
@@ -384,6 +363,24 @@ static bool keep_row(struct fitted *table, const struct record *record)
     return true;
 }
 
+/* A row that there is no room for: its cells as they are, however long. */
+static void put_huge(struct fitted *table, const struct record *record)
+{
+    struct table_line line = begin_line(table, reasons_of(table, record));
+    char digits[TEXT_U64_MAX];
+
+    for (size_t i = 0; i < table->options.count; i++) {
+        struct value value = field_value(table->options.columns[i], record, table->sink.context);
+        if (!table->columns[i].width)
+            continue;
+        prepare(&value, table, i, digits);
+        writer_put_after(table->sink.writer, line.blanks, "", 0);
+        value_put(table->sink.writer, &value, " ");
+        line.blanks = FIT_GAP;
+    }
+    end_line(&line);
+}
+
 static void table_begin(struct sink *sink)
 {
     struct fitted *table = (struct fitted *)sink;
@@ -402,24 +399,19 @@ static void table_begin(struct sink *sink)
 static void table_row(struct sink *sink, const struct record *record)
 {
     struct fitted *table = (struct fitted *)sink;
-    char digits[TEXT_U64_MAX];
 
     table->totals.rows += record_rows(record);
     if (!table->streaming && keep_row(table, record))
         return;
     if (!table->streaming)
         put_kept(table, true);
-    if (table->is_plain) {
+    table->rows = table->used = 0;
+    if (table->is_plain)
         stream_plain(table, record);
-        return;
-    }
-    struct table_line line = begin_line(table, reasons_of(table, record));
-    for (size_t i = 0; i < table->options.count; i++) {
-        struct value value = field_value(table->options.columns[i], record, sink->context);
-        prepare(&value, table, i, digits);
-        stream_cell(&line, &value);
-    }
-    end_line(&line);
+    else if (keep_row(table, record))
+        put_kept_rows(table, true, true);
+    else
+        put_huge(table, record);
 }
 
 static void show_kept(struct sink *sink)
