@@ -97,19 +97,6 @@ void finding_evidence(struct finding *finding, const char *format, ...)
             sizeof finding->evidence - finding->evidence_length, "%s%s", separator, piece);
 }
 
-void finding_value(struct finding *finding, uint64_t value, uint64_t limit)
-{
-    finding->record.finding.value = value;
-    finding->record.finding.limit = limit;
-    finding->record.has |= FINDING_VALUE | (limit == UINT64_MAX ? 0 : FINDING_LIMIT);
-}
-
-void finding_moved(struct finding *finding, uint64_t moved)
-{
-    finding->record.finding.moved = moved;
-    finding->record.has |= FINDING_MOVED;
-}
-
 /* The options with which another command looks where this finding is. */
 static void put_place(FILE *stream, const struct examination *examination, bool machine)
 {
@@ -153,10 +140,17 @@ static void make_command(struct finding *finding, const struct examination *exam
         *finding->command = '\0';
 }
 
-void finding_emit(struct finding *finding, struct examination *examination)
+void finding_emit(struct finding *finding, struct examination *examination, uint64_t value,
+                  uint64_t limit, uint64_t moved)
 {
     struct finding_record *record = &finding->record.finding;
 
+    record->value = value;
+    record->limit = limit;
+    record->moved = moved;
+    finding->record.has |= (value == UNTOLD ? 0 : FINDING_VALUE) |
+                           (limit == UNTOLD ? 0 : FINDING_LIMIT) |
+                           (moved == UNTOLD || !examination->before->at ? 0 : FINDING_MOVED);
     drops_add_evidence(finding, examination);
     make_command(finding, examination);
     if (record->machine && !(finding->record.has & FINDING_PROCESS) &&
@@ -184,8 +178,7 @@ void say_past(struct examination *examination, uint64_t total, const char *count
     finding_summary(&finding, "so far %" PRIu64 " %s %s", total, loss_noun(loss, total),
                     loss->what);
     finding_evidence(&finding, "%s = %" PRIu64, counter, total);
-    finding_value(&finding, total, UINT64_MAX);
-    finding_emit(&finding, examination);
+    finding_emit(&finding, examination, total, UNTOLD, UNTOLD);
 }
 
 /* --- Names ------------------------------------------------------------------------------------ */
@@ -195,6 +188,11 @@ const char *endpoint_text(char text[ENDPOINT_TEXT], const struct endpoint *endpo
     *(endpoint->port ? text_address_port(text, &endpoint->address, as_text(NULL), endpoint->port)
                      : text_address(text, &endpoint->address)) = '\0';
     return text;
+}
+
+const char *address_text(char text[ENDPOINT_TEXT], const struct address *address)
+{
+    return endpoint_text(text, &(struct endpoint){.address = *address});
 }
 
 struct owners *owners_of(struct examination *examination)
@@ -225,18 +223,15 @@ const struct owner *owner_of(struct examination *examination, uint64_t inode)
     return owners && owners_find(owners, inode, &owner) ? owner : NULL;
 }
 
-void process_quoted(char text[PROCESS_TEXT], const char *name, int pid)
-{
-    snprintf(text, PROCESS_TEXT, "\"%s\" (pid %d)", name, pid);
-    for (char *at = text + 1, *end = strrchr(text, '"'); at < end; at++)
-        *at = *at == '"' ? '\'' : *at;
-}
-
-void finding_process(struct finding *finding, const char *name, uint32_t pid)
+void finding_process(struct finding *finding, char text[PROCESS_TEXT], const char *name,
+                     uint32_t pid)
 {
     snprintf(finding->process, sizeof finding->process, "%s", name);
     finding->record.finding.pid = pid;
     finding->record.has |= FINDING_PROCESS;
+    snprintf(text, PROCESS_TEXT, "\"%s\" (pid %" PRIu32 ")", name, pid);
+    for (char *at = text + 1, *end = strrchr(text, '"'); at < end; at++)
+        *at = *at == '"' ? '\'' : *at;
 }
 
 void process_text(char text[PROCESS_TEXT], struct examination *examination, struct finding *finding,
@@ -244,11 +239,9 @@ void process_text(char text[PROCESS_TEXT], struct examination *examination, stru
 {
     const struct owner *owner = owner_of(examination, inode);
 
-    if (!owner) {
+    if (owner)
+        finding_process(finding, text, owner->process->name, (uint32_t)owner->process->pid);
+    else
         snprintf(text, PROCESS_TEXT, "%s",
                  inode ? "a process that is not visible" : "a socket without a process");
-        return;
-    }
-    finding_process(finding, owner->process->name, (uint32_t)owner->process->pid);
-    process_quoted(text, owner->process->name, (int)owner->process->pid);
 }

@@ -97,6 +97,8 @@ static inline bool reaches(uint64_t value, unsigned percent, uint64_t whole)
 
 /* --- Findings --------------------------------------------------------------------------------- */
 
+enum { ENDPOINT_TEXT = TEXT_ADDRESS_PORT_MAX + 1, PROCESS_TEXT = 96 };
+
 /* Begins a finding of the rule that is tried; the format is of its subject: "" is the process. */
 void finding_begin(struct finding *finding, const struct examination *examination,
                    enum severity severity, const char *format, ...)
@@ -106,12 +108,16 @@ void finding_summary(struct finding *finding, const char *format, ...)
 /* Adds a piece of evidence. */
 void finding_evidence(struct finding *finding, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
-void finding_value(struct finding *finding, uint64_t value, uint64_t limit);
-void finding_moved(struct finding *finding, uint64_t moved);
-/* The process that it is about. */
-void finding_process(struct finding *finding, const char *name, uint32_t pid);
-/* Hands it on. */
-void finding_emit(struct finding *finding, struct examination *examination);
+/*
+ * The process that it is about, and its text: "nginx" (pid 812). A program chooses its name, but
+ * cannot end the quotes.
+ */
+void finding_process(struct finding *finding, char text[PROCESS_TEXT], const char *name,
+                     uint32_t pid);
+/* Hands it on. UNTOLD is a number that it has not; if there is one reading, nothing has moved. */
+#define UNTOLD UINT64_MAX
+void finding_emit(struct finding *finding, struct examination *examination, uint64_t value,
+                  uint64_t limit, uint64_t moved);
 
 static inline const char *loss_noun(const struct loss *loss, uint64_t count)
 {
@@ -124,13 +130,9 @@ void say_past(struct examination *examination, uint64_t total, const char *count
 
 /* --- Names ------------------------------------------------------------------------------------ */
 
-enum { ENDPOINT_TEXT = TEXT_ADDRESS_PORT_MAX + 1, PROCESS_TEXT = 96 };
-
-/* 0.0.0.0:443, [::1]:22. Returns text. */
+/* 0.0.0.0:443, [::1]:22, or an address without a port (0). They return text. */
 const char *endpoint_text(char text[ENDPOINT_TEXT], const struct endpoint *endpoint);
-
-/* "nginx" (pid 812): a program chooses its name, but cannot end the quotes. */
-void process_quoted(char text[PROCESS_TEXT], const char *name, int pid);
+const char *address_text(char text[ENDPOINT_TEXT], const struct address *address);
 
 /* The process that holds the socket, quoted, or "a process that is not visible". If it
  * is visible, the finding keeps its name and number. */

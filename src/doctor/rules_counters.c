@@ -20,18 +20,14 @@ static void add_refusing(struct finding *finding, const struct examination *exam
             most = &slots[i];
     if (!most->count)
         return;
-    if (most->key.port)
-        endpoint_text(address, &(struct endpoint){most->key.remote, most->key.port});
-    else
-        *text_address(address, &most->key.remote) = '\0';
+    endpoint_text(address, &(struct endpoint){most->key.remote, most->key.port});
     snprintf(finding->subject, sizeof finding->subject, "%s", address);
     snprintf(finding->summary + length, sizeof finding->summary - length,
              ", at least %" PRIu64 " of them by %s", most->count, address);
     whose = &sockets->whose[most - slots];
     if (!whose->pid)
         return;
-    finding_process(finding, whose->process, whose->pid);
-    process_quoted(process, whose->process, (int)whose->pid);
+    finding_process(finding, process, whose->process, whose->pid);
     finding_evidence(finding, "%s tried last", process);
 }
 
@@ -58,9 +54,7 @@ static void say_growth(struct examination *examination, const struct growth *gro
                          whole);
     if (growth->counter == ATTEMPTS_FAILED)
         add_refusing(&finding, examination);
-    finding_value(&finding, moved, UINT64_MAX);
-    finding_moved(&finding, moved);
-    finding_emit(&finding, examination);
+    finding_emit(&finding, examination, moved, UNTOLD, moved);
 }
 
 void rule_growth(struct examination *examination)

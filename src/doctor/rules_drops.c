@@ -85,8 +85,7 @@ static void say(struct examination *examination, const struct drop *first,
                          endpoint_text(local, &drop->local), endpoint_text(remote, &drop->remote));
     }
     finding_evidence(&finding, "reason %s", reason->name);
-    finding_moved(&finding, packets);
-    finding_emit(&finding, examination);
+    finding_emit(&finding, examination, UNTOLD, UNTOLD, packets);
 }
 
 /* The most first: the first row of a reason speaks for all of them. */

@@ -42,9 +42,8 @@ void rule_softnet(struct examination *examination)
                      "dropped grew by %" PRIu64 ", time_squeeze by %" PRIu64 ", of %" PRIu64
                      " packets",
                      dropped, squeezed, processed);
-    finding_value(&finding, dropped ? dropped : squeezed, UINT64_MAX);
-    finding_moved(&finding, dropped ? dropped : squeezed);
-    finding_emit(&finding, examination);
+    finding_emit(&finding, examination, dropped ? dropped : squeezed, UNTOLD,
+                 dropped ? dropped : squeezed);
 }
 
 /* A lost packet in a thousand halves what TCP can carry far away; a few by chance do not. */
@@ -93,9 +92,7 @@ static void say_interface(struct examination *examination, const struct interfac
                     seconds_between(examination));
     finding_evidence(&finding, "missed or overrun grew by %" PRIu64, lost);
     finding_evidence(&finding, "errors of receiving and sending grew by %" PRIu64, broken);
-    finding_value(&finding, lost + broken, UINT64_MAX);
-    finding_moved(&finding, lost + broken);
-    finding_emit(&finding, examination);
+    finding_emit(&finding, examination, lost + broken, UNTOLD, lost + broken);
 }
 
 void rule_interfaces(struct examination *examination)
@@ -122,9 +119,7 @@ static void say_queue(struct examination *examination, const struct interface_re
                     now->name, dropped, packets, seconds_between(examination));
     finding_evidence(&finding, "tx_queue_drops grew by %" PRIu64, dropped);
     finding_evidence(&finding, "tx_packets grew by %" PRIu64, now->sent - before->sent);
-    finding_value(&finding, dropped, UINT64_MAX);
-    finding_moved(&finding, dropped);
-    finding_emit(&finding, examination);
+    finding_emit(&finding, examination, dropped, UNTOLD, dropped);
 }
 
 void rule_queue_drops(struct examination *examination)
@@ -149,6 +144,6 @@ void rule_duplicate_address(struct examination *examination)
                         "not used",
                         interface->name, address);
         finding_evidence(&finding, "the address has the flag dadfailed");
-        finding_emit(&finding, examination);
+        finding_emit(&finding, examination, UNTOLD, UNTOLD, UNTOLD);
     }
 }

@@ -53,10 +53,7 @@ static void say_filling(struct examination *examination, const struct filling *f
     finding_evidence(&finding, "%" PRIu64 "%s", usage.value, of);
     if (examination->before->at && counter)
         finding_evidence(&finding, "%s grew by %" PRIu64, counter, usage.moved);
-    finding_value(&finding, usage.value, usage.limit);
-    if (examination->before->at)
-        finding_moved(&finding, usage.moved);
-    finding_emit(&finding, examination);
+    finding_emit(&finding, examination, usage.value, usage.limit, usage.moved);
 }
 
 void rule_filling(struct examination *examination)
@@ -128,8 +125,7 @@ void rule_flow_races(struct examination *examination)
                     "tracked already: two packets raced, or no port is left for NAT",
                     failed, seconds_between(examination));
     finding_evidence(&finding, "insert_failed grew by %" PRIu64, failed);
-    finding_moved(&finding, failed);
-    finding_emit(&finding, examination);
+    finding_emit(&finding, examination, UNTOLD, UNTOLD, failed);
 }
 
 /*
@@ -166,12 +162,11 @@ static void say_ports(struct examination *examination, const struct busy *busy, 
 {
     const struct endpoint remote = {busy->key.remote, busy->key.port};
     const bool full = busy->count >= ports;
-    char local[TEXT_ADDRESS_MAX + 1], to[ENDPOINT_TEXT];
+    char local[ENDPOINT_TEXT], to[ENDPOINT_TEXT];
     struct finding finding;
 
-    *text_address(local, &busy->key.local) = '\0';
     finding_begin(&finding, examination, full ? SEVERITY_FAULT : SEVERITY_WARNING, "%s to %s",
-                  local, endpoint_text(to, &remote));
+                  address_text(local, &busy->key.local), endpoint_text(to, &remote));
     finding_summary(&finding,
                     "%s: %s%" PRIu64 " of %" PRIu64 " ports for connections from %s to %s are used",
                     full ? "no port is left" : "ports are nearly used up",
@@ -180,8 +175,7 @@ static void say_ports(struct examination *examination, const struct busy *busy, 
                      "ip_local_port_range %" PRIu64 " to %" PRIu64 ", %" PRIu64 " of them reserved",
                      sysctl_of(examination, PORT_FIRST), sysctl_of(examination, PORT_LAST),
                      examination->now->ports_reserved);
-    finding_value(&finding, busy->count, ports);
-    finding_emit(&finding, examination);
+    finding_emit(&finding, examination, busy->count, ports, UNTOLD);
 }
 
 void rule_ephemeral_ports(struct examination *examination)
@@ -202,7 +196,7 @@ void rule_ephemeral_ports(struct examination *examination)
                         first, last);
         finding_evidence(&finding, "%" PRIu64 " of them are in ip_local_reserved_ports",
                          now->ports_reserved);
-        finding_emit(&finding, examination);
+        finding_emit(&finding, examination, UNTOLD, UNTOLD, UNTOLD);
         return;
     }
     const uint64_t ports = last - first + 1 - now->ports_reserved;

@@ -37,14 +37,6 @@ static void add_examples(struct finding *finding, const struct suspects *suspect
     }
 }
 
-enum { ADDRESS_TEXT = TEXT_ADDRESS_MAX + 1 };
-
-static const char *address_text(char text[ADDRESS_TEXT], const struct address *address)
-{
-    *text_address(text, address) = '\0';
-    return text;
-}
-
 /* A finding about the worst connection, with the number of all. */
 static void say_of_peers(struct examination *examination, enum suspicion suspicion,
                          const char *what, const char *unit)
@@ -68,13 +60,12 @@ static void say_of_peers(struct examination *examination, enum suspicion suspici
                     to_others ? ", also to others" : "");
     add_examples(&finding, suspects, unit);
     if (worst->silent_gateway) {
-        char address[ADDRESS_TEXT];
+        char address[ENDPOINT_TEXT];
         finding.record.finding.advice = as_text("see the finding of gateway, which is on the way");
         finding_evidence(&finding, "the gateway %s does not answer",
                          address_text(address, &now->silent[worst->silent_gateway - 1].address));
     }
-    finding_value(&finding, suspects->count, UINT64_MAX);
-    finding_emit(&finding, examination);
+    finding_emit(&finding, examination, suspects->count, UNTOLD, UNTOLD);
 }
 
 void rule_peer_not_reading(struct examination *examination)
@@ -123,7 +114,7 @@ void rule_gateway(struct examination *examination)
 
     for (size_t i = 0; i < now->silent_count; i++) {
         const struct silent_neighbour *silent = &now->silent[i];
-        char address[ADDRESS_TEXT], destination[TEXT_NETWORK_MAX + 1];
+        char address[ENDPOINT_TEXT], destination[TEXT_NETWORK_MAX + 1];
         struct finding finding;
         if (!silent->is_gateway)
             continue;
@@ -136,7 +127,7 @@ void rule_gateway(struct examination *examination)
         finding_evidence(&finding, "it is FAILED or INCOMPLETE as a neighbour");
         finding_evidence(&finding, "the last packet for it was sent %.3g s ago",
                          (double)silent->used_ms / 1000);
-        finding_emit(&finding, examination);
+        finding_emit(&finding, examination, UNTOLD, UNTOLD, UNTOLD);
     }
 }
 
@@ -198,7 +189,5 @@ void rule_retransmissions(struct examination *examination)
                      "RetransSegs grew by %" PRIu64 ", %" PRIu64
                      " of them SYNs or what had come before",
                      resent, needless);
-    finding_value(&finding, again, UINT64_MAX);
-    finding_moved(&finding, again);
-    finding_emit(&finding, examination);
+    finding_emit(&finding, examination, again, UNTOLD, again);
 }

@@ -43,8 +43,7 @@ static void say_unclosed(struct examination *examination, const struct holder *h
                      holder->count, descriptors.open);
     if (descriptors.limit)
         finding_evidence(&finding, "it may have %" PRIu64 " descriptors", descriptors.limit);
-    finding_value(&finding, holder->count, UINT64_MAX);
-    finding_emit(&finding, examination);
+    finding_emit(&finding, examination, holder->count, UNTOLD, UNTOLD);
 }
 
 static int by_process(const void *one, const void *other)
@@ -120,15 +119,14 @@ static void say_queries(struct examination *examination, const struct holder *ho
     finding_summary(&finding, "%s gets no answer from DNS: %" PRIu64 " sockets wait for %s",
                     process, holder->count, endpoint_text(server, &holder->socket->remote));
     finding_evidence(&finding, "they were connected in both readings, and have received nothing");
-    finding_value(&finding, holder->count, UINT64_MAX);
-    finding_emit(&finding, examination);
+    finding_emit(&finding, examination, holder->count, UNTOLD, UNTOLD);
 }
 
 /* Other machines: this one knows what it forwards. The one that waits most is named. */
 static void say_clients(struct examination *examination)
 {
     const struct dns_client *clients = examination->now->sockets.clients, *worst = NULL;
-    char client[TEXT_ADDRESS_MAX + 1], server[TEXT_ADDRESS_MAX + 1];
+    char client[ENDPOINT_TEXT], server[ENDPOINT_TEXT];
     struct finding finding;
     uint64_t count = 0;
 
@@ -139,17 +137,15 @@ static void say_clients(struct examination *examination)
         }
     if (!worst)
         return;
-    *text_address(client, &worst->address) = '\0';
-    *text_address(server, &worst->server) = '\0';
-    finding_begin(&finding, examination, SEVERITY_WARNING, "%s", client);
+    finding_begin(&finding, examination, SEVERITY_WARNING, "%s",
+                  address_text(client, &worst->address));
     finding_summary(&finding, "%s gets no answer from DNS: %" PRIu64 " queries wait for %s", client,
-                    worst->waiting, server);
+                    worst->waiting, address_text(server, &worst->server));
     finding_evidence(&finding, "they were UNREPLIED flows in both readings");
     if (count > 1)
         finding_evidence(&finding, "%" PRIu64 " more like this", count - 1);
     finding.record.finding.command = as_text("fastnet conntrack -L -p udp --orig-port-dst 53");
-    finding_value(&finding, worst->waiting, UINT64_MAX);
-    finding_emit(&finding, examination);
+    finding_emit(&finding, examination, worst->waiting, UNTOLD, UNTOLD);
 }
 
 void rule_dns(struct examination *examination)
@@ -199,15 +195,13 @@ static int take_process(const struct process_descriptors *process, void *arg)
                   process->open >= process->limit ? SEVERITY_FAULT : SEVERITY_WARNING, "%s",
                   process->name);
     finding.record.finding.machine = !one_namespace;
-    finding_process(&finding, process->name, (uint32_t)process->pid);
-    process_quoted(text, process->name, process->pid);
+    finding_process(&finding, text, process->name, (uint32_t)process->pid);
     finding_summary(&finding, "%s has %" PRIu64 " of %" PRIu64 " descriptors open%s", text,
                     process->open, process->limit,
                     process->open >= process->limit ? ": it can accept and open nothing more" : "");
     finding_evidence(&finding, "%" PRIu64 " entries in /proc/%d/fd, soft limit %" PRIu64,
                      process->open, (int)process->pid, process->limit);
-    finding_value(&finding, process->open, process->limit);
-    finding_emit(&finding, examination);
+    finding_emit(&finding, examination, process->open, process->limit, UNTOLD);
     return 0;
 }
 

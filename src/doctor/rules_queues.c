@@ -15,12 +15,11 @@ static void begin(struct finding *finding, struct examination *examination, enum
 
 /* The worst few have a finding each, and the first one says how many more there are. */
 static void end(struct finding *finding, struct examination *examination,
-                const struct suspects *suspects, size_t at, uint64_t limit)
+                const struct suspects *suspects, size_t at, uint64_t limit, uint64_t moved)
 {
     if (!at && suspects->count > suspects->kept)
         finding_evidence(finding, "%" PRIu64 " more like this", suspects->count - suspects->kept);
-    finding_value(finding, suspects->worst[at].value, limit);
-    finding_emit(finding, examination);
+    finding_emit(finding, examination, suspects->worst[at].value, limit, moved);
 }
 
 static int pid_of(struct examination *examination, const struct suspect *suspect)
@@ -84,8 +83,7 @@ static void say_unknown(struct examination *examination, enum severity severity,
                     why);
     finding_evidence(&finding, "%s grew by %" PRIu64 ", but no socket's drops", counter, dropped);
     finding.record.finding.command = as_text(command);
-    finding_moved(&finding, dropped);
-    finding_emit(&finding, examination);
+    finding_emit(&finding, examination, UNTOLD, UNTOLD, dropped);
 }
 
 /* --- Connections that wait for accept(2) ------------------------------------------------------ */
@@ -104,15 +102,13 @@ static void end_listener(struct finding *finding, struct examination *examinatio
 {
     const uint64_t dropped = dropped_by(examination, &suspects->worst[at]);
 
-    if (examination->before->at) {
+    if (examination->before->at)
         finding_evidence(finding, "drops of the listener grew by %" PRIu64, dropped);
-        finding_moved(finding, dropped);
-    }
     if (!at && examination->before->at)
         finding_evidence(finding, "ListenOverflows of all listeners grew by %" PRIu64,
                          counter_moved(examination, LISTEN_OVERFLOWS));
     add_alike(finding, examination, suspects, at);
-    end(finding, examination, suspects, at, suspects->worst[at].limit);
+    end(finding, examination, suspects, at, suspects->worst[at].limit, dropped);
 }
 
 /* An abstract name begins with a NUL and may contain others: "@" stands for each, as listed. */
@@ -150,7 +146,7 @@ static void say_full(struct examination *examination, const struct suspects *ful
     if (examination->before->at)
         finding_evidence(&finding, "%s in both readings", suspect->stood ? "full" : "not full");
     if (is_unix)
-        end(&finding, examination, full, at, suspect->limit);
+        end(&finding, examination, full, at, suspect->limit, UNTOLD);
     else
         end_listener(&finding, examination, full, at);
 }
@@ -226,35 +222,32 @@ static int fullest_port(const struct sockets_reading *sockets)
 static void say_flood(struct examination *examination, int port, uint64_t cookies, uint64_t dropped)
 {
     const struct sockets_reading *sockets = &examination->now->sockets;
+    const struct half_open *half_open = port >= 0 ? &sockets->half_open[port] : NULL;
     struct finding finding;
-    char name[16];
+    char name[24];
 
     snprintf(name, sizeof name, "port %d", port);
     finding_begin(&finding, examination,
-                  port >= 0 && cookies + dropped ? SEVERITY_FAULT : SEVERITY_WARNING, "%s",
-                  port >= 0 ? name : "SyncookiesSent");
-    if (port >= 0) {
-        const struct half_open *half_open = &sockets->half_open[port];
+                  half_open && cookies + dropped ? SEVERITY_FAULT : SEVERITY_WARNING, "%s",
+                  half_open ? name : "SyncookiesSent");
+    if (half_open)
         finding_summary(&finding,
                         "%" PRIu32 " half-open connections on port %d, whose listeners allow "
                         "%" PRIu32 ": a SYN flood, or too small a backlog",
                         half_open->count, port, half_open->backlog);
-        finding_value(&finding, half_open->count, half_open->backlog);
-    } else {
+    else
         finding_summary(&finding,
                         "%" PRIu64
                         " SYNs were answered by cookies or dropped in %.7g s: a queue of "
                         "half-open connections was full",
                         cookies + dropped, seconds_between(examination));
-        finding_value(&finding, sockets->half_open_count, UINT64_MAX);
-    }
     finding_evidence(&finding, "%" PRIu64 " half-open connections", sockets->half_open_count);
     if (examination->before->at) {
         finding_evidence(&finding, "SyncookiesSent grew by %" PRIu64, cookies);
         finding_evidence(&finding, "%" PRIu64 " SYNs were dropped", dropped);
-        finding_moved(&finding, cookies + dropped);
     }
-    finding_emit(&finding, examination);
+    finding_emit(&finding, examination, half_open ? half_open->count : sockets->half_open_count,
+                 half_open ? half_open->backlog : UNTOLD, cookies + dropped);
 }
 
 void rule_syn_flood(struct examination *examination)
@@ -297,8 +290,7 @@ static void say_udp_buffer(struct examination *examination, const struct suspect
                     suspect->value == 1 ? "was" : "were", seconds_between(examination));
     finding_evidence(&finding, "the socket's counter of drops grew by %" PRIu64, suspect->value);
     finding_evidence(&finding, "its receive buffer has %" PRIu64 " bytes", suspect->limit);
-    finding_moved(&finding, suspect->value);
-    end(&finding, examination, dropping, at, UINT64_MAX);
+    end(&finding, examination, dropping, at, UNTOLD, suspect->value);
 }
 
 void rule_udp_buffer(struct examination *examination)
@@ -338,7 +330,7 @@ static void say_slow_reader(struct examination *examination, const struct suspec
         seconds_between(examination));
     finding_evidence(&finding, "Recv-Q %" PRIu64 " of %s", suspect->value, local);
     add_alike(&finding, examination, unread, at);
-    end(&finding, examination, unread, at, UINT64_MAX);
+    end(&finding, examination, unread, at, UNTOLD, UNTOLD);
 }
 
 void rule_slow_reader(struct examination *examination)
