@@ -5,6 +5,7 @@
 #include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -71,79 +72,50 @@ int sysctl_number(const char *proc_root, const char *name, uint64_t *number)
 
 /* --- Ranges ----------------------------------------------------------------------------------- */
 
-struct ranges {
-    uint64_t first, last, count; /* the members of the list */
-    uint64_t from, number;       /* of the range that is read */
-    bool has_from, has_number, ended;
-};
-
-static uint64_t count_common(const struct ranges *ranges)
+/* A text, terminated at its end. Returns false if it is no such list. */
+static bool count_ranges(const char *at, const char *end, uint64_t first, uint64_t last,
+                         uint64_t *count)
 {
-    const uint64_t from = ranges->has_from ? ranges->from : ranges->number;
-    const uint64_t first = from > ranges->first ? from : ranges->first;
-    const uint64_t last = ranges->number < ranges->last ? ranges->number : ranges->last;
+    uint64_t from, to, sum = 0;
 
-    return first <= last ? last - first + 1 : 0;
-}
-
-/* What stands behind a number. Returns whether it may stand there. */
-static bool end_number(struct ranges *ranges, char byte)
-{
-    const bool ends_range = ranges->has_from;
-
-    if (byte == '-') {
-        ranges->from = ranges->number;
-        ranges->number = 0;
-        ranges->has_number = false;
-        ranges->has_from = true;
-        return !ends_range;
+    for (bool more = *at != '\n'; more; at += more) {
+        if (!take_number(&at, end, &from))
+            return false;
+        to = from;
+        at += *at == '-';
+        if (at[-1] == '-' && !take_number(&at, end, &to))
+            return false;
+        if (from > UINT32_MAX || to > UINT32_MAX)
+            return false;
+        from = from > first ? from : first;
+        to = to < last ? to : last;
+        sum += from <= to ? to - from + 1 : 0;
+        more = *at == ',';
     }
-    ranges->count += count_common(ranges);
-    ranges->number = 0;
-    ranges->has_from = ranges->has_number = false;
-    ranges->ended = byte == '\n';
-    return byte == ',' || byte == '\n';
-}
-
-static bool take_byte(struct ranges *ranges, char byte)
-{
-    if (ranges->ended)
+    if (at + 1 != end || *at != '\n')
         return false;
-    if (byte >= '0' && byte <= '9') {
-        ranges->number = ranges->number * 10 + (uint64_t)(byte - '0');
-        ranges->has_number = true;
-        return ranges->number <= UINT32_MAX;
-    }
-    if (ranges->has_number)
-        return end_number(ranges, byte);
-    ranges->ended = byte == '\n' && !ranges->has_from;
-    return ranges->ended;
-}
-
-static int take_ranges(struct ranges *ranges, int fd)
-{
-    char text[LINE_MAX_BYTES];
-    ssize_t length;
-
-    while ((length = proc_read(fd, text, sizeof text)) > 0)
-        for (ssize_t i = 0; i < length; i++)
-            if (!take_byte(ranges, text[i]))
-                return -EBADMSG;
-    return length < 0 ? (int)length : ranges->ended ? 0 : -EBADMSG;
+    *count = sum;
+    return true;
 }
 
 int sysctl_count_listed(const char *proc_root, const char *name, uint64_t first, uint64_t last,
                         uint64_t *count)
 {
-    struct ranges ranges = {.first = first, .last = last};
+    enum { LIST_MAX_BYTES = 512 * 1024 }; /* all ports, each by itself, take 383 KB */
     const int fd = open_file(proc_root, name);
-    int error;
+    char *text = fd < 0 ? NULL : malloc(LIST_MAX_BYTES + 1);
+    size_t length = 0;
+    ssize_t more = 1;
 
     if (fd < 0)
         return fd;
-    error = take_ranges(&ranges, fd);
+    for (; text && more > 0; length += more > 0 ? (size_t)more : 0)
+        more = proc_read(fd, text + length, LIST_MAX_BYTES - length);
     close(fd);
-    if (!error)
-        *count = ranges.count;
-    return error;
+    if (text)
+        text[length] = '\0';
+    if (text && more == 0 && !count_ranges(text, text + length, first, last, count))
+        more = -EBADMSG;
+    free(text);
+    return text ? (int)more : -ENOMEM;
 }
