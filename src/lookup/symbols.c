@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
-#include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "fastnet/array.h"
 #include "fastnet/lookup.h"
@@ -65,37 +64,16 @@ static void take_line(struct symbols *symbols, char *line)
     const size_t i = address ? find_behind(symbols, address) : symbols->count;
 
     if (i == symbols->count || end[0] != ' ' || !end[1] || end[2] != ' ' ||
-        symbols->items[i].start >= address)
+        symbols->items[i].start >= address || !strchr(end, '\n'))
         return;
     struct symbol *symbol = &symbols->items[i];
-    size_t length = strcspn(end + 3, ".\t "); /* NAME.cold is a part of it */
+    size_t length = strcspn(end + 3, ".\t\n "); /* NAME.cold is a part of it */
     if (!length)
         return;
     length = length < sizeof symbol->name ? length : sizeof symbol->name - 1;
     symbol->start = address;
     memcpy(symbol->name, end + 3, length);
     symbol->name[length] = '\0';
-}
-
-static void read_lines(struct symbols *symbols, int fd, char *buffer, size_t size)
-{
-    size_t have = 0;
-    ssize_t length;
-
-    while ((length = read(fd, buffer + have, size - 1 - have)) > 0 ||
-           (length < 0 && errno == EINTR)) {
-        char *line = buffer, *end;
-        have += length > 0 ? (size_t)length : 0;
-        while ((end = memchr(line, '\n', (size_t)(buffer + have - line)))) {
-            *end = '\0';
-            take_line(symbols, line);
-            line = end + 1;
-        }
-        have -= (size_t)(line - buffer);
-        memmove(buffer, line, have);
-        if (have == size - 1) /* no line is so long */
-            return;
-    }
 }
 
 /* Two places of one function: only the first of them met its line. */
@@ -137,27 +115,28 @@ int symbols_add(struct symbols *symbols, uint64_t place)
 
 int symbols_read(struct symbols *symbols, const char *path)
 {
-    enum { SIZE = 64 * 1024 };
-    char *buffer = symbols->count > symbols->named ? malloc(SIZE) : NULL;
-    int fd;
+    enum { AT_ONCE = 64 * 1024 };
+    char *line = NULL;
+    size_t size = 0;
+    FILE *file;
+    int error;
 
     if (symbols->count == symbols->named)
         return 0;
-    if (!buffer)
-        return -ENOMEM;
     rights_raise(RIGHT_SYMBOLS); /* the kernel asks who opened it */
-    fd = open(path, O_RDONLY | O_CLOEXEC);
+    file = fopen(path, "re");
+    error = -errno;
     rights_lower();
-    if (fd < 0) {
-        free(buffer);
-        return -errno;
-    }
+    if (!file)
+        return error;
+    setvbuf(file, NULL, _IOFBF, AT_ONCE);
     qsort(symbols->items, symbols->count, sizeof *symbols->items, by_place);
     symbols->named = symbols->count;
-    read_lines(symbols, fd, buffer, SIZE);
+    while (getline(&line, &size, file) > 0)
+        take_line(symbols, line);
     share_names(symbols);
-    close(fd);
-    free(buffer);
+    free(line);
+    fclose(file);
     return 0;
 }
 
