@@ -419,21 +419,11 @@ static void put_in_order(struct netns *list, size_t count, uint64_t own)
 
 static int hand_over(struct search *search, struct namespaces *namespaces)
 {
-    const size_t count = search->found.count;
-    struct netns *list = reallocarray(NULL, count, sizeof *list);
-
-    *namespaces = (struct namespaces){list, list ? count : 0};
-    for (size_t i = 0; i < count; i++) {
-        const struct netns *netns = hash_table_at(&search->found, i);
-        if (list)
-            list[i] = *netns;
-        else if (netns->fd >= 0)
-            close(netns->fd);
-    }
-    hash_table_finish(&search->found);
-    if (!list || search->lacks_memory)
+    *namespaces = (struct namespaces){search->found.elements, search->found.count};
+    free(search->found.slots);
+    if (search->lacks_memory)
         return -ENOMEM;
-    put_in_order(list, count, search->own);
+    put_in_order(namespaces->list, namespaces->count, search->own);
     return 0;
 }
 
