@@ -2,6 +2,7 @@
 #include "cli/stream.h"
 
 #include <errno.h>
+#include <netinet/in.h>
 #include <signal.h>
 #include <stdio.h>
 #include <sys/eventfd.h>
@@ -50,6 +51,19 @@ void stream_end_in(unsigned milliseconds)
 
     if (sigaction(SIGALRM, &action, NULL) == 0)
         setitimer(ITIMER_REAL, &end, NULL);
+}
+
+unsigned stream_kinds(bool tcp, bool udp, bool inet, bool inet6)
+{
+    unsigned kinds = 0;
+
+    for (size_t i = 0; i < 2; i++) {
+        const uint8_t family = i ? AF_INET6 : AF_INET;
+        if (i ? inet6 : inet)
+            kinds |= (tcp ? socket_end_kind(family, IPPROTO_TCP) : 0) |
+                     (udp ? socket_end_kind(family, IPPROTO_UDP) : 0);
+    }
+    return kinds;
 }
 
 /* Enough for a burst of some thousand events; the kernel's usual 208 KiB holds a few hundred. */

@@ -15,6 +15,9 @@ struct stream {
     time_t said; /* when losses were reported last */
 };
 
+/* The kinds of events of these sockets (struct query_events). */
+unsigned stream_kinds(bool tcp, bool udp, bool inet, bool inet6);
+
 /*
  * Makes it a listing of events, of these kinds (struct query_events). SIGINT, SIGTERM and SIGHUP
  * end it from now on. buffer_size 0: a few MiB. Returns 0, or an exit status after a line on

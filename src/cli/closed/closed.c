@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* fastnet closed: connections as they end, with what they carried and whose they were. */
-#include <netinet/in.h>
-
 #include "cli/command.h"
 #include "cli/personality.h"
 #include "cli/stream.h"
@@ -57,24 +55,6 @@ const struct grammar closed_grammar = {
     .version = "backends: sock_diag netlink; BPF at sock:inet_sock_set_state",
 };
 
-/* The kinds of events (struct query_events). */
-static unsigned kinds_of(const struct closed_command *command)
-{
-    const bool either = command->inet == command->inet6;
-    unsigned kinds = 0;
-
-    for (size_t i = 0; i < 2; i++) {
-        const uint8_t family = i ? AF_INET6 : AF_INET;
-        if (!either && !(i ? command->inet6 : command->inet))
-            continue;
-        if (command->tcp || !command->udp)
-            kinds |= socket_end_kind(family, IPPROTO_TCP);
-        if (command->udp)
-            kinds |= socket_end_kind(family, IPPROTO_UDP);
-    }
-    return kinds;
-}
-
 static int list(struct closed_command *command)
 {
     const struct common *common = &command->common;
@@ -104,7 +84,10 @@ static int list(struct closed_command *command)
         .after_each_pass = stream_sum_up,
         .arg = &stream,
     };
-    int status = stream_begin(&stream, common, &listing.listing, 0, kinds_of(command));
+    const unsigned kinds =
+        stream_kinds(command->tcp || !command->udp, command->udp, command->inet || !command->inet6,
+                     command->inet6 || !command->inet);
+    int status = stream_begin(&stream, common, &listing.listing, 0, kinds);
 
     if (!status && command->milliseconds && !common->explain)
         stream_end_in(command->milliseconds);

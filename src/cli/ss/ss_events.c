@@ -1,31 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/ss/ss.h"
 
-#include <netinet/in.h>
 #include <sys/socket.h>
 
 #include "cli/stream.h"
-#include "fastnet/array.h"
 
-/* The kinds of events (struct query_events) of the chosen tables and families. */
 static unsigned kinds_of(const struct ss_selection *selection)
 {
-    static const struct {
-        enum ss_table table;
-        uint8_t family, protocol;
-    } told[] = {
-        {SS_TCP, AF_INET, IPPROTO_TCP},
-        {SS_UDP, AF_INET, IPPROTO_UDP},
-        {SS_TCP, AF_INET6, IPPROTO_TCP},
-        {SS_UDP, AF_INET6, IPPROTO_UDP},
-    };
-    unsigned kinds = 0;
-
-    for (size_t i = 0; i < COUNT(told); i++)
-        if (ss_selects(selection, UINT32_C(1) << told[i].table) &&
-            selection->families & ss_family(told[i].family))
-            kinds |= socket_end_kind(told[i].family, told[i].protocol);
-    return kinds;
+    return stream_kinds(ss_selects(selection, 1 << SS_TCP), ss_selects(selection, 1 << SS_UDP),
+                        selection->families & ss_family(AF_INET),
+                        selection->families & ss_family(AF_INET6));
 }
 
 /*
