@@ -16,7 +16,7 @@
 #include "fastnet/predicate.h"
 #include "fastnet/report.h"
 #include "watch/drop_counters.h"
-#include "watch/drop_sockets.h"
+#include "watch/packet_sockets.h"
 
 struct drops {
     const struct drops_options *options;
@@ -169,6 +169,40 @@ static int take_row(struct record *record, void *arg)
     return 0;
 }
 
+/*
+ * Looks for the sockets of drops by the addresses of the packets: for kernels that do not tell them
+ * (before Linux 6.11).
+ */
+static int find_sockets(struct drops *drops, uint64_t id)
+{
+    const size_t most = drop_watch_count(drops->watch);
+    struct sought *sought = calloc(most + 1, sizeof *sought);
+    size_t count = 0;
+
+    if (!sought)
+        return -ENOMEM;
+    for (size_t i = 0; i < most; i++) {
+        const struct drop *drop = drop_watch_at(drops->watch, i);
+        const struct drop_record *seen = &drop->record.drop;
+        if (drop->netns == id && drop->record.has & DROP_PORTS && !(drop->record.has & DROP_SOCKET))
+            sought[count++] =
+                (struct sought){seen->protocol, seen->local, seen->remote, &drops->fitting[i]};
+    }
+    const int error = packet_sockets_find(drops->engine, sought, count, drops->query->report);
+    free(sought);
+    return error;
+}
+
+/* Sets the socket of a drop that has none, if exactly one fits. */
+static void take_socket(const struct fitting *fitting, struct record *record)
+{
+    if (record->has & DROP_SOCKET || fitting->count != 1 || !fitting->inode)
+        return;
+    record->drop.inode = fitting->inode;
+    record->drop.uid = fitting->uid;
+    record->has |= DROP_SOCKET;
+}
+
 /* Those of a packet whose namespace is unknown are told at home. */
 static int list_seen(struct drops *drops, uint64_t id)
 {
@@ -181,7 +215,7 @@ static int list_seen(struct drops *drops, uint64_t id)
         if (drops->listed[i] || (drop->netns ? drop->netns : drops->home) != id)
             continue;
         drops->listed[i] = true;
-        drop_sockets_take(&drops->fitting[i], &record);
+        take_socket(&drops->fitting[i], &record);
         if (function) {
             record.drop.function = as_text(function);
             record.has |= DROP_FUNCTION;
@@ -222,7 +256,7 @@ int drops_list(void *maker, const struct query *query, record_fn fn, void *arg)
     if (drops->options->all_netns)
         engine_move(drops->engine);
     if (result == 0 && drops->watch && !drop_watch_tells_receivers(drops->watch))
-        result = drop_sockets_find(drops->engine, drops->watch, id, drops->fitting, report);
+        result = find_sockets(drops, id);
     if (result == 0 && drops->watch) {
         result = list_seen(drops, id);
         sum_up(drops);
