@@ -1,16 +1,23 @@
 /* SPDX-License-Identifier: MIT */
-/* fastnet doctor: what is wrong. */
-#include "cli/doctor/doctor.h"
-
+/* fastnet doctor: its command line, and its two listings: what is wrong, and what is exposed. */
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "cli/command.h"
+#include "cli/netstat/netstat.h"
+#include "fastnet/array.h"
 #include "fastnet/doctor.h"
 #include "fastnet/layouts.h"
 
 enum { FOR_MS = 5000 };
+
+struct doctor_command {
+    struct common common;  /* first */
+    uint64_t rules;        /* bit n: doctor_rule(n) is tried */
+    unsigned milliseconds; /* between the two readings */
+    bool list, exposed, nagios, verbose;
+};
 
 /* Exit statuses; those of monitoring plugins with --nagios. */
 enum { STATUS_WARNING = 10, STATUS_FAULT = 20 };
@@ -231,6 +238,49 @@ static int diagnose(const struct doctor_command *command)
     return status;
 }
 
+/* --- What is exposed -------------------------------------------------------------------------- */
+
+/* What listens where other machines can reach it: no fault, a list. */
+static int list_exposed(const struct doctor_command *command)
+{
+    static const struct table *const tables[] = {
+        &table_tcp,      &table_tcp6, &table_udp,  &table_udp6, &table_udplite,
+        &table_udplite6, &table_raw,  &table_raw6, &table_sctp, &table_sctp6};
+    /* a mapped address is shown, and compared, as IPv4 */
+    static const struct network loopback[] = {{{AF_INET, {127}}, 8}, {{AF_INET6, {[15] = 1}}, 128}};
+    const struct field *local = field_named(&kind_socket, "local_address");
+    struct predicate listening[COUNT(tables)][2];
+    struct listing_table chosen[COUNT(tables)];
+    struct predicate_tree where = {.count = 0};
+    const bool plain = command->common.format == FORMAT_PLAIN;
+    struct listing_command listing = {
+        .common = &command->common,
+        .kind = &kind_socket,
+        .columns = {"protocol local_address local_port",
+                    plain ? "process pid user unit"
+                          : "interface process pid user uid cgroup unit container pod"},
+        .drop = "unit pid",
+        .shorten = "unit process user",
+        .whole = "local_address",
+        .listing.table_count = COUNT(tables),
+    };
+
+    for (size_t i = 0; i < COUNT(tables); i++) {
+        /* where both families are read as one, they have one predicate */
+        const size_t first = i && tables[i - 1]->partner == tables[i] ? i - 1 : i;
+        chosen[i] = (struct listing_table){
+            .table = tables[i],
+            .where = netstat_where(listening[first], tables[i], SHOW_LISTENING),
+            .unnamed = true,
+        };
+    }
+    listing.listing.tables = chosen;
+    for (size_t i = 0; i < COUNT(loopback); i++)
+        predicate_tree_refuse(&where, &where.whole, predicate_within(local, &loopback[i]));
+    listing.listing.where = predicate_of(&where);
+    return command_run(&listing);
+}
+
 int doctor_run(int argc, char *const argv[])
 {
     struct doctor_command command = {.rules = 0};
@@ -248,5 +298,5 @@ int doctor_run(int argc, char *const argv[])
         return status;
     if (command.list)
         return print_rules(&command);
-    return command.exposed ? doctor_exposed(&command) : diagnose(&command);
+    return command.exposed ? list_exposed(&command) : diagnose(&command);
 }
