@@ -49,8 +49,10 @@ static uint8_t take_family(const struct ss_parser *parser, char **text)
             break;
         }
     }
-    if (family != AF_UNSPEC)
-        ss_select_only_family(selection, family);
+    if (family != AF_UNSPEC) {
+        selection->families = ss_family(family);
+        selection->preferred = family;
+    }
     return family;
 }
 

@@ -102,12 +102,6 @@ bool ss_select_family_named(struct ss_selection *selection, const char *name)
     return false;
 }
 
-void ss_select_only_family(struct ss_selection *selection, uint8_t family)
-{
-    selection->families = FAMILY(family);
-    selection->preferred = family;
-}
-
 static const struct query_name {
     const char *name;
     uint32_t tables;

@@ -81,7 +81,4 @@ extern const char ss_state_names[], ss_query_names[], ss_family_names[];
 /* Fills in defaults. */
 void ss_selection_complete(struct ss_selection *selection);
 
-/* From now on only sockets of this family, because an address of it was named. */
-void ss_select_only_family(struct ss_selection *selection, uint8_t family);
-
 #endif
