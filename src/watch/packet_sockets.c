@@ -35,18 +35,23 @@ static bool takes(const struct endpoint *own, const struct endpoint *of_packet)
     const struct address address = address_unmapped(&own->address);
 
     if (address_is_unspecified(&own->address))
-        return !own->port || own->port == of_packet->port;
+        return (address.family != AF_INET || of_packet->address.family == AF_INET) &&
+               (!own->port || own->port == of_packet->port);
     return own->port == of_packet->port && address_equal(&address, &of_packet->address);
 }
 
-/* A connected socket goes before one that takes packets from everywhere. */
+/* A connected socket goes before one that takes packets from everywhere, and that of IPv4 before
+ * one of IPv6 that takes both, as in the kernel. */
 static void compare(const struct sought *sought, const struct socket_record *socket)
 {
     struct fitting *fitting = sought->fitting;
-    const unsigned rank = socket->remote.port                              ? 3
-                          : address_is_unspecified(&socket->local.address) ? 1
-                                                                           : 2;
+    const bool is_ipv4 = socket->local.address.family == AF_INET;
+    const unsigned rank = socket->remote.port                              ? 6
+                          : address_is_unspecified(&socket->local.address) ? 2U + is_ipv4
+                                                                           : 4U + is_ipv4;
 
+    if (socket->v6only && sought->local.address.family == AF_INET)
+        return;
     if (!takes(&socket->local, &sought->local) || !takes(&socket->remote, &sought->remote) ||
         rank < fitting->rank)
         return;
@@ -88,7 +93,7 @@ int packet_sockets_find(struct engine *engine, struct sought *sought, size_t cou
         {.table = &table_udp6, .unnamed = true},
     };
     const struct listing listing = {
-        .needs.fields = SOCKET_ADDRESSES | SOCKET_INODE | SOCKET_UID,
+        .needs.fields = SOCKET_ADDRESSES | SOCKET_INODE | SOCKET_UID | SOCKET_V6ONLY,
         .proc_root = "/proc",
         .tables = tables,
         .table_count = COUNT(tables),

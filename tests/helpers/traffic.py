@@ -182,14 +182,18 @@ def talk(address):
     listener = socket.create_server((address, 7101), family=family)
     client = socket.create_connection((address, 7101))
     server = listener.accept()[0]
-    taker = socket.socket(family, socket.SOCK_DGRAM)
-    taker.bind(("", 7102))
-    sender = socket.socket(family, socket.SOCK_DGRAM)
+    # many servers have one for each family: only one of them gets what is sent
+    takers = [socket.socket(each, socket.SOCK_DGRAM) for each in (socket.AF_INET, socket.AF_INET6)]
+    takers[1].setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
+    for taker in takers:
+        taker.bind(("", 7102))
     print("ready", flush=True)
     for _ in iter(sys.stdin.readline, ""):
         client.sendall(b"question")
         server.sendall(b"answer")
-        sender.sendto(b"datagram", (address, 7102))
+        with socket.socket(family, socket.SOCK_DGRAM) as sender:
+            sender.bind((address, 17103))  # the same flow; who sent it is gone
+            sender.sendto(b"datagram", (address, 7102))
         print("said", flush=True)
 
 
