@@ -44,15 +44,26 @@ int packet_watch_start(struct packet_watch *watch);
 /* From the next packet_watch_take() on these fields part flows. */
 void packet_watch_part(struct packet_watch *watch, uint64_t fields);
 
-/* All times are nanoseconds since 1970; bytes are of frames, with their link-layer headers. */
+/* Bytes are of frames, with their link-layer headers. */
+struct flow_totals {
+    uint64_t flows, packets, frames, bytes;
+};
+
+static inline void flow_totals_add(struct flow_totals *to, struct flow_totals more)
+{
+    to->flows += more.flows;
+    to->packets += more.packets;
+    to->frames += more.frames;
+    to->bytes += more.bytes;
+}
+
 struct packet_totals {
-    uint64_t from;    /* when the first packet can have come that was counted */
+    uint64_t from;    /* when the first packet can have come that was counted; since 1970 */
     uint64_t elapsed; /* nanoseconds in which they came, whatever was done to the clock */
-    uint64_t packets, frames, bytes;
     uint64_t lost; /* frames that found no room in the rings, because this process was too slow */
-    /* Of flows that made room for others, and are not told. */
-    uint64_t forgotten, forgotten_packets, forgotten_bytes;
-    bool down; /* an interface went down, or away */
+    size_t most_rows;             /* packet_watch_list() tells so many flows, or fewer */
+    struct flow_totals forgotten; /* these made room for others, and are not told */
+    bool down;                    /* an interface went down, or away */
 };
 
 /*

@@ -36,21 +36,19 @@ int traffic_list(void *traffic, const struct query *query, record_fn fn, void *a
 /* How much of what an interface counted the last listing explains. */
 struct traffic_share {
     uint32_t interface; /* first */
-    const char *name;   /* as it is, not escaped; valid until the next traffic_begin() */
+    char name[INTERFACE_NAME_SIZE];
     /* Of the flows that passed it. Frames are known where the interface counts them: no real device
      * does, because it counts the packets that segmentation offload has made of them. */
     uint64_t bytes, frames;
     uint64_t counted_bytes, counted_frames; /* by the interface; no frames: not known */
+    uint64_t all_bytes, all_frames;         /* since the interface is there */
 };
 /* Of each interface that counted something; behind a listing most bytes first. */
 const struct traffic_share *traffic_shares(const struct traffic *traffic, size_t *count);
 
-/* What was taken last, and the flows of the last listing: of those their packets and bytes. */
+/* What was taken last, and the flows of the last listing that had packets. */
 const struct packet_totals *traffic_totals(const struct traffic *traffic);
-struct traffic_sums {
-    uint64_t flows, packets, bytes;
-};
-const struct traffic_sums *traffic_sums(const struct traffic *traffic);
+const struct flow_totals *traffic_sums(const struct traffic *traffic);
 
 /* Says which frames were lost, and which flows made room. */
 void traffic_report(const struct packet_totals *totals, struct report *report);

@@ -16,17 +16,9 @@
 #include "fastnet/predicate.h"
 #include "watch/packet_sockets.h"
 
-/* What an interface has counted, as far as a packet is seen: of lo only what came in. */
-struct counted {
-    uint32_t interface;
-    bool is_device;
-    uint64_t bytes, frames;
-    char name[INTERFACE_NAME_SIZE];
-};
-
-/* All that are watched, in the order of their numbers. */
-struct counts {
-    struct counted *of;
+/* Of all interfaces that are watched. */
+struct shares {
+    struct traffic_share *of;
     size_t count, capacity;
 };
 
@@ -37,10 +29,8 @@ struct traffic {
     struct packet_watch *watch;
     struct engine *engine;
     int error; /* of the watch, or 0 */
-    struct counts before, now;
-    struct traffic_share *shares; /* of the listing; as many as there were interfaces */
-    size_t share_count, share_capacity;
-    struct traffic_sums sums;
+    struct shares before, now;
+    struct flow_totals sums;
     struct address *own; /* addresses of this namespace, in order */
     size_t own_count, own_capacity;
     struct sought *sought;
@@ -76,7 +66,6 @@ void traffic_destroy(struct traffic *traffic)
     engine_destroy(traffic->engine);
     free(traffic->before.of);
     free(traffic->now.of);
-    free(traffic->shares);
     free(traffic->own);
     free(traffic->sought);
     free(traffic->fitting);
@@ -85,8 +74,10 @@ void traffic_destroy(struct traffic *traffic)
 
 const struct traffic_share *traffic_shares(const struct traffic *traffic, size_t *count)
 {
-    *count = traffic->share_count;
-    return traffic->shares;
+    *count = 0;
+    for (size_t i = 0; i < traffic->now.count; i++)
+        *count += traffic->now.of[i].counted_bytes > 0;
+    return traffic->now.of;
 }
 
 const struct packet_totals *traffic_totals(const struct traffic *traffic)
@@ -94,7 +85,7 @@ const struct packet_totals *traffic_totals(const struct traffic *traffic)
     return packet_watch_totals(traffic->watch);
 }
 
-const struct traffic_sums *traffic_sums(const struct traffic *traffic)
+const struct flow_totals *traffic_sums(const struct traffic *traffic)
 {
     return &traffic->sums;
 }
@@ -112,34 +103,6 @@ static int read_interfaces(struct traffic *traffic, uint64_t fields, record_fn f
     return engine_gather(traffic->engine, &listing, fn, traffic, &losses);
 }
 
-/* lo counts packets without a header, and each of them twice. */
-static int take_counters(const struct record *record, void *arg)
-{
-    struct traffic *traffic = arg;
-    struct counts *now = &traffic->now;
-    const struct interface_record *interface = &record->interface;
-    const uint64_t *counters = interface->counters;
-    const uint32_t only = traffic->options->how.interface;
-    const bool is_lo = interface->index == LOOPBACK_IFINDEX;
-    struct counted *of;
-
-    if ((only && interface->index != only) || interface->labelled ||
-        !(record->has & INTERFACE_COUNTERS))
-        return 0;
-    of = ARRAY_ADD(now->of, now->count, now->capacity);
-    if (!of)
-        return -ENOMEM;
-    *of = (struct counted){
-        .interface = interface->index,
-        .is_device = !(record->has & INTERFACE_KIND) && !is_lo,
-        .frames = counters[RX_PACKETS] + (is_lo ? 0 : counters[TX_PACKETS]),
-        .bytes =
-            counters[RX_BYTES] + (is_lo ? counters[RX_PACKETS] * ETH_HLEN : counters[TX_BYTES]),
-    };
-    snprintf(of->name, sizeof of->name, "%.*s", (int)interface->name.length, interface->name.data);
-    return 0;
-}
-
 static int by_number(const void *a, const void *b)
 {
     const uint32_t one = *(const uint32_t *)a, other = *(const uint32_t *)b;
@@ -147,64 +110,69 @@ static int by_number(const void *a, const void *b)
     return (one > other) - (one < other);
 }
 
-static void count_interfaces(struct traffic *traffic)
+static struct traffic_share *share_of(const struct shares *shares, uint32_t interface)
 {
-    const struct counts last = traffic->before;
-
-    traffic->before = traffic->now;
-    traffic->now = (struct counts){last.of, 0, last.capacity};
-    (void)read_interfaces(traffic, INTERFACE_INDEX | INTERFACE_COUNTERS | INTERFACE_KIND,
-                          take_counters);
-    if (traffic->now.count)
-        qsort(traffic->now.of, traffic->now.count, sizeof *traffic->now.of, by_number);
+    return shares->count
+               ? bsearch(&interface, shares->of, shares->count, sizeof *shares->of, by_number)
+               : NULL;
 }
 
-/* Of interfaces that have counted something. */
-static int begin_shares(struct traffic *traffic)
+static void sort_shares(struct shares *shares, int (*compare)(const void *a, const void *b))
 {
-    const struct counts *before = &traffic->before, *now = &traffic->now;
-    struct traffic_share *shares =
-        array_with_room(traffic->shares, &traffic->share_capacity, now->count + 1, sizeof *shares);
+    if (shares->count)
+        qsort(shares->of, shares->count, sizeof *shares->of, compare);
+}
 
-    traffic->share_count = 0;
-    if (!shares)
+/* lo counts packets without a header, and each of them twice: a packet is seen when it comes in. */
+static int take_counters(const struct record *record, void *arg)
+{
+    struct traffic *traffic = arg;
+    struct shares *now = &traffic->now;
+    const struct interface_record *interface = &record->interface;
+    const uint64_t *counters = interface->counters;
+    const uint32_t only = traffic->options->how.interface;
+    const bool is_lo = interface->index == LOOPBACK_IFINDEX;
+    const bool counts_frames = record->has & INTERFACE_KIND || is_lo;
+    const struct traffic_share *was = share_of(&traffic->before, interface->index);
+    struct traffic_share *of;
+
+    if ((only && interface->index != only) || interface->labelled ||
+        !(record->has & INTERFACE_COUNTERS))
+        return 0;
+    of = ARRAY_ADD(now->of, now->count, now->capacity);
+    if (!of)
         return -ENOMEM;
-    traffic->shares = shares;
-    for (size_t i = 0; i < now->count; i++) {
-        const struct counted *of = &now->of[i];
-        const struct counted *was =
-            before->count ? bsearch(of, before->of, before->count, sizeof *of, by_number) : NULL;
-        if (!was || of->bytes <= was->bytes)
-            continue;
-        shares[traffic->share_count++] = (struct traffic_share){
-            .interface = of->interface,
-            .name = of->name,
-            .counted_bytes = of->bytes - was->bytes,
-            .counted_frames = of->is_device ? 0 : of->frames - was->frames,
-        };
+    *of = (struct traffic_share){
+        .interface = interface->index,
+        .all_frames = counters[RX_PACKETS] + (is_lo ? 0 : counters[TX_PACKETS]),
+        .all_bytes =
+            counters[RX_BYTES] + (is_lo ? counters[RX_PACKETS] * ETH_HLEN : counters[TX_BYTES]),
+    };
+    snprintf(of->name, sizeof of->name, "%.*s", (int)interface->name.length, interface->name.data);
+    if (was && of->all_bytes > was->all_bytes) {
+        of->counted_bytes = of->all_bytes - was->all_bytes;
+        of->counted_frames = counts_frames ? of->all_frames - was->all_frames : 0;
     }
     return 0;
 }
 
-static void begin_sums(struct traffic *traffic)
+static void count_interfaces(struct traffic *traffic)
 {
-    traffic->sums = (struct traffic_sums){.flows = 0};
-    for (size_t i = 0; i < traffic->share_count; i++)
-        traffic->shares[i].bytes = traffic->shares[i].frames = 0;
-    if (traffic->share_count)
-        qsort(traffic->shares, traffic->share_count, sizeof *traffic->shares, by_number);
+    const struct shares last = traffic->before;
+
+    traffic->before = traffic->now;
+    traffic->now = (struct shares){last.of, 0, last.capacity};
+    sort_shares(&traffic->before, by_number);
+    (void)read_interfaces(traffic, INTERFACE_INDEX | INTERFACE_COUNTERS | INTERFACE_KIND,
+                          take_counters);
 }
 
 static void add_to_sums(struct traffic *traffic, const struct traffic_record *seen)
 {
-    struct traffic_share *share = traffic->share_count
-                                      ? bsearch(&seen->interface, traffic->shares,
-                                                traffic->share_count, sizeof *share, by_number)
-                                      : NULL;
+    struct traffic_share *share = share_of(&traffic->now, seen->interface);
 
-    traffic->sums.flows += seen->frames > 0;
-    traffic->sums.packets += seen->packets;
-    traffic->sums.bytes += seen->bytes;
+    flow_totals_add(&traffic->sums, (struct flow_totals){seen->frames > 0, seen->packets,
+                                                         seen->frames, seen->bytes});
     if (!share)
         return;
     share->bytes += seen->bytes;
@@ -274,19 +242,10 @@ static int seek(const struct record *record, void *arg)
     return error;
 }
 
-static int count_row(const struct record *record, void *arg)
-{
-    (void)record;
-    ++*(size_t *)arg;
-    return 0;
-}
-
 static int find_sockets(struct traffic *traffic, struct report *report)
 {
-    size_t rows = 0;
+    const size_t rows = traffic_totals(traffic)->most_rows;
     int error;
-
-    (void)packet_watch_list(traffic->watch, count_row, &rows);
     void *fitting = array_with_room(traffic->fitting, &traffic->fitting_capacity, rows + 1,
                                     sizeof *traffic->fitting);
     if (!fitting)
@@ -355,8 +314,6 @@ void traffic_begin(void *maker)
     count_interfaces(traffic);
     packet_watch_part(traffic->watch, parting_fields(traffic));
     traffic->error = packet_watch_take(traffic->watch);
-    if (!traffic->error)
-        traffic->error = begin_shares(traffic);
 }
 
 /* --- Rows ------------------------------------------------------------------------------------- */
@@ -395,16 +352,18 @@ static int take_row(const struct record *record, void *arg)
 
 void traffic_report(const struct packet_totals *totals, struct report *report)
 {
+    const struct flow_totals *forgotten = &totals->forgotten;
+
     if (totals->lost)
         report_loss(report,
                     "%" PRIu64 " frame%s lost: fastnet was too slow for them (--threads, a filter)",
                     totals->lost, totals->lost == 1 ? " was" : "s were");
-    if (totals->forgotten)
+    if (forgotten->flows)
         report_note(report,
                     "%" PRIu64 " flow%s made room for others: %" PRIu64 " packet%s, %" PRIu64
                     " bytes (--flows)",
-                    totals->forgotten, totals->forgotten == 1 ? "" : "s", totals->forgotten_packets,
-                    totals->forgotten_packets == 1 ? "" : "s", totals->forgotten_bytes);
+                    forgotten->flows, forgotten->flows == 1 ? "" : "s", forgotten->packets,
+                    forgotten->packets == 1 ? "" : "s", forgotten->bytes);
 }
 
 int traffic_list(void *maker, const struct query *query, record_fn fn, void *arg)
@@ -421,7 +380,10 @@ int traffic_list(void *maker, const struct query *query, record_fn fn, void *arg
     if (traffic_totals(traffic)->down || /* or there is no such interface any more */
         (traffic->options->how.interface && !traffic->now.count))
         report_note(query->report, "an interface went down meanwhile, or away");
-    begin_sums(traffic);
+    traffic->sums = (struct flow_totals){.flows = 0};
+    sort_shares(&traffic->now, by_number);
+    for (size_t i = 0; i < traffic->now.count; i++)
+        traffic->now.of[i].bytes = traffic->now.of[i].frames = 0;
     if (query->needs & TRAFFIC_SOCKET && !traffic->found)
         error = find_sockets(traffic, query->report);
     traffic->found |= query->needs & TRAFFIC_SOCKET && !error;
@@ -431,7 +393,6 @@ int traffic_list(void *maker, const struct query *query, record_fn fn, void *arg
     traffic->row = 0;
     if (!error)
         error = packet_watch_list(traffic->watch, take_row, traffic);
-    if (traffic->share_count)
-        qsort(traffic->shares, traffic->share_count, sizeof *traffic->shares, most_first);
+    sort_shares(&traffic->now, most_first);
     return error;
 }

@@ -101,7 +101,7 @@ static bool send_datagrams(uint16_t i, unsigned count, size_t size)
     return sent;
 }
 
-/* Frames and bytes of the datagrams from this port. */
+/* Frames and bytes of the datagrams from this port; 0: of all packets. */
 struct sum {
     uint64_t has;
     uint16_t port;
@@ -115,7 +115,7 @@ static int add(const struct record *record, void *arg)
 
     if (record->kind != &kind_traffic || traffic->interface != LO)
         return -1;
-    if (traffic->sport != sum->port || traffic->protocol != IPPROTO_UDP)
+    if (sum->port && (traffic->sport != sum->port || traffic->protocol != IPPROTO_UDP))
         return 0;
     sum->rows++;
     sum->has |= record->has;
@@ -164,7 +164,7 @@ static int once_body(void)
         REQUIRE(sum.bytes == sum.frames * (HEADERS + 50u * i));
     }
     REQUIRE(sum_of(watch, 3009).rows == 0);
-    REQUIRE(packet_watch_totals(watch)->frames == 8 * 100 + 28);
+    REQUIRE(sum_of(watch, 0).frames == 8 * 100 + 28);
     REQUIRE(packet_watch_totals(watch)->lost == 0 && !packet_watch_totals(watch)->down);
     packet_watch_destroy(watch);
     return 0;
@@ -194,7 +194,7 @@ static int ticks_body(void)
         REQUIRE(!(sum_of(watch, 3001).has & TRAFFIC_LLADDRS) == (tick < 3));
         REQUIRE(sum_of(watch, 3005).rows == (tick < 3)); /* kept, until others part */
         REQUIRE(sum_of(watch, 3005).frames == !tick);
-        REQUIRE(packet_watch_totals(watch)->frames == 10 + tick + !tick);
+        REQUIRE(sum_of(watch, 0).frames == 10 + tick + !tick);
     }
     packet_watch_destroy(watch);
     return 0;
@@ -234,7 +234,7 @@ static int busy_body(void)
         least = seconds() - began < least ? seconds() - began : least;
     }
     REQUIRE(kill(sender, SIGKILL) == 0 && waitpid(sender, NULL, 0) == sender);
-    REQUIRE(packet_watch_totals(watch)->frames > 0);
+    REQUIRE(sum_of(watch, 0).frames > 0);
     REQUIRE(least < 0.045);
     packet_watch_destroy(watch);
     return 0;
@@ -289,9 +289,11 @@ static int bounds_body(void)
     for (uint16_t i = 0; i < 100; i++)
         frames += sum_of(watch, (uint16_t)(3000 + i)).frames;
     REQUIRE(frames <= 3 && sum_of(watch, 3200).frames == 200);
-    REQUIRE(frames + packet_watch_totals(watch)->forgotten == 100);
-    REQUIRE(packet_watch_totals(watch)->forgotten_bytes ==
-            packet_watch_totals(watch)->forgotten * (HEADERS + 10));
+    REQUIRE(frames + packet_watch_totals(watch)->forgotten.flows == 100);
+    REQUIRE(packet_watch_totals(watch)->forgotten.frames ==
+            packet_watch_totals(watch)->forgotten.flows);
+    REQUIRE(packet_watch_totals(watch)->forgotten.bytes ==
+            packet_watch_totals(watch)->forgotten.flows * (HEADERS + 10));
     packet_watch_destroy(watch);
     return 0;
 }

@@ -171,10 +171,8 @@ static void make_room(struct packet_flows *flows)
         const struct flow *flow = &flows->flows[i];
         const unsigned rank = rank_of(flow->packets);
         if (rank < last || (rank == last && going && going--)) {
-            flows->made_room.flows++;
-            flows->made_room.packets += flow->packets;
-            flows->made_room.frames += flow->frames;
-            flows->made_room.bytes += flow->bytes;
+            flow_totals_add(&flows->made_room,
+                            (struct flow_totals){1, flow->packets, flow->frames, flow->bytes});
             continue;
         }
         flows->flows[kept] = *flow;

@@ -8,7 +8,7 @@
 #define BACKEND_PACKET_PACKET_FLOWS_H
 
 #include "backend/packet/packet.h"
-#include "fastnet/record.h"
+#include "fastnet/packet_watch.h"
 
 struct flow {
     struct flow_key key;
@@ -27,10 +27,6 @@ static inline bool packet_flow_is_told(const struct flow *flow)
 
 /* With its slots, at most: so much memory is used for each flow that there is room for. */
 enum { FLOW_BYTES = 104 };
-
-struct flow_totals {
-    uint64_t flows, packets, frames, bytes;
-};
 
 struct packet_flows {
     struct flow *flows; /* in the order they came in */

@@ -332,17 +332,8 @@ static void sum_up(struct packet_watch *watch, struct reader *reader,
 
     if (getsockopt(reader->fd, SOL_PACKET, PACKET_STATISTICS, &statistics, &size) == 0)
         watch->totals.lost += statistics.tp_drops; /* reading resets it */
-    for (size_t i = 0; i < flows->count; i++) {
-        watch->totals.packets += flows->flows[i].packets;
-        watch->totals.frames += flows->flows[i].frames;
-        watch->totals.bytes += flows->flows[i].bytes;
-    }
-    watch->totals.packets += flows->made_room.packets;
-    watch->totals.frames += flows->made_room.frames;
-    watch->totals.bytes += flows->made_room.bytes;
-    watch->totals.forgotten += flows->made_room.flows;
-    watch->totals.forgotten_packets += flows->made_room.packets;
-    watch->totals.forgotten_bytes += flows->made_room.bytes;
+    watch->totals.most_rows += flows->count;
+    flow_totals_add(&watch->totals.forgotten, flows->made_room);
     watch->totals.down |= reader->down;
     reader->down = false;
 }

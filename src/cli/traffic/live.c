@@ -103,9 +103,7 @@ static int look(struct screen_state *state, bool all)
     state->command->listing.time = clock_nanoseconds(CLOCK_REALTIME);
     totals = traffic_totals(screen->of->traffic);
     screen->all.lost += totals->lost;
-    screen->all.forgotten += totals->forgotten;
-    screen->all.forgotten_packets += totals->forgotten_packets;
-    screen->all.forgotten_bytes += totals->forgotten_bytes;
+    flow_totals_add(&screen->all.forgotten, totals->forgotten);
     return 0;
 }
 
@@ -146,7 +144,7 @@ static size_t count_lines(const struct screen_state *state)
 static void put_sums(struct screen_state *state)
 {
     const struct traffic *traffic = of(state)->of->traffic;
-    const struct traffic_sums *sums = traffic_sums(traffic);
+    const struct flow_totals *sums = traffic_sums(traffic);
     const struct packet_totals *totals = traffic_totals(traffic);
     const double seconds = totals->elapsed ? (double)totals->elapsed / CLOCK_SECOND : 1;
     char packets[SCREEN_AMOUNT], bytes[SCREEN_AMOUNT], lost[64] = "", forgotten[64] = "";
@@ -154,9 +152,9 @@ static void put_sums(struct screen_state *state)
 
     if (totals->lost)
         snprintf(lost, sizeof lost, ", %" PRIu64 " frames lost", totals->lost);
-    if (totals->forgotten)
+    if (totals->forgotten.flows)
         snprintf(forgotten, sizeof forgotten, ", %" PRIu64 " flows made room for others",
-                 totals->forgotten);
+                 totals->forgotten.flows);
     snprintf(text, sizeof text, "%" PRIu64 " flows, %s packets/s, %sB/s%s%s", sums->flows,
              screen_amount(packets, (double)sums->packets / seconds),
              screen_amount(bytes, (double)sums->bytes / seconds), lost, forgotten);
