@@ -18,7 +18,7 @@
 
 struct flows_screen {
     struct screen_state state; /* first */
-    const struct traffic_listing *of;
+    struct traffic_command *of;
     struct engine *engine;
     struct writer *writer;
     struct live_view view;
@@ -163,11 +163,11 @@ static void put_sums(struct screen_state *state)
 
 static void put_lines(struct screen_state *state)
 {
-    const struct traffic_listing *listing = of(state)->of;
-    const char *interface = listing->typed->interface;
+    const struct traffic_command *command = of(state)->of;
+    const char *interface = command->interface;
     char name[64], text[SHARE_TEXT], escaped[ESCAPE_FACTOR * SHARE_TEXT + 1];
     size_t count;
-    const struct traffic_share *share = traffic_shares(listing->traffic, &count);
+    const struct traffic_share *share = traffic_shares(command->traffic, &count);
 
     snprintf(name, sizeof name, "traffic %.40s", interface ? TYPED(interface) : "any");
     screen_put_first(state, name, "", "");
@@ -207,7 +207,7 @@ static int show_columns(struct screen_state *state)
 static int sum_up(struct screen_state *state, int key)
 {
     struct listing_command *command = state->command;
-    struct common *common = &of(state)->of->typed->common;
+    struct common *common = &of(state)->of->common;
     const bool is_counted = common->count_by;
     const struct field *by = is_counted ? NULL : screen_group_column(state);
 
@@ -263,7 +263,8 @@ static const struct field event = {.name = "event", .type = VALUE_TEXT, .value =
 /* Without the right to see packets there is no table. */
 int traffic_live(struct listing_command *command, struct engine *engine, struct sink *sink)
 {
-    const struct traffic_listing *listing = command->arg;
+    struct traffic_command *of =
+        (void *)((char *)command - offsetof(struct traffic_command, listing));
     const struct sort_key usual = {field_named(&kind_traffic, USUAL_ORDER), true};
     const struct sort_key *typed = command->listing.sort;
     struct sink_options options = {
@@ -277,8 +278,8 @@ int traffic_live(struct listing_command *command, struct engine *engine, struct 
         .state = {.ops = &screen_ops,
                   .command = command,
                   .view = &screen.view,
-                  .interval_ms = &listing->typed->tick_ms},
-        .of = listing,
+                  .interval_ms = &of->tick_ms},
+        .of = of,
         .engine = engine,
         .writer = sink->writer,
         .view = {.group = *command->listing.count_by, .order = typed->field ? *typed : usual},
@@ -286,7 +287,7 @@ int traffic_live(struct listing_command *command, struct engine *engine, struct 
     struct report report = {.partial = false};
     int status = STATUS_FAILURE, error;
 
-    traffic_begin(listing->traffic);
+    traffic_begin(of->traffic);
     error = list(&screen, &command->listing);
     if (error < 0 && !screen.ended)
         report_loss(&report, "%s", strerror(-error));

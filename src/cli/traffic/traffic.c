@@ -15,25 +15,22 @@
 #include "fastnet/live.h"
 #include "fastnet/thread.h"
 
-enum { FOR_MS = 5000, FLOWS = 65536, THREADS = 8 };
-
-enum { OPTION_FOR = 256, OPTION_FLOWS, OPTION_THREADS };
+enum { FOR_MS = 5000, FLOWS = 65536, THREADS = 8, OPTION_FLOWS = 256 };
 
 enum { WHAT, SHOW, OTHER };
 static const char *const groups[] = {"What to watch", "How it is shown", "About fastnet"};
 
 static const struct option options_table[] = {
-    LONG(OPTION_FOR, "for", WHAT, "list once, after so long (not on a terminal: 5)",
-         TAKES("SECONDS")),
-    LONG(OPTION_FLOWS, "flows", WHAT, "so many flows have room (default 65536)", TAKES("COUNT")),
-    LONG(OPTION_THREADS, "threads", WHAT, "so many read packets (default: one a processor)",
-         TAKES("COUNT")),
+    FOR_OPTION(WHAT, "list once, after so long (not on a terminal: 5)",
+               .member = offsetof(struct traffic_command, milliseconds),
+               .value = "packets are only seen while fastnet watches"),
+    LONG(OPTION_FLOWS, "flows", WHAT, "so many flows have room (default 65536)", TAKES("COUNT"),
+         .number = PACKET_FLOWS_MAX),
+    LONG(THIS_ROW, "threads", WHAT, "so many read packets (default: one a processor)",
+         TAKES("COUNT"), .number = PACKET_THREADS_MAX),
     INTERVAL_OPTION(SHOW),
     ABOUT_OPTIONS(OTHER),
 };
-
-static const struct option_table traffic_table = {groups, COUNT(groups), options_table,
-                                                  COUNT(options_table)};
 
 static const struct operands operands[] = {{NULL, "any", CHOICES_INTERFACES}};
 
@@ -50,7 +47,8 @@ static const struct example examples[] = {
 const struct grammar traffic_grammar = {
     .name = "traffic",
     .help = "packets that pass an interface, by flow",
-    .tables = {&traffic_table, &filters_of_traffic, &common_options, &common_options_of_owners},
+    .tables = {OPTION_TABLE(groups, options_table), &filters_of_traffic, &common_options,
+               &common_options_of_owners},
     .kind = &kind_traffic,
     .operands = operands,
     .usage = "[OPTION]... [INTERFACE|any]",
@@ -63,57 +61,58 @@ const struct grammar traffic_grammar = {
     .version = "backends: AF_PACKET (TPACKET_V3)",
 };
 
-static int take_count(struct traffic_command *command, const struct option *option,
-                      const char *argument, uint64_t most, uint64_t *count)
-{
-    char name[16], range[32];
-
-    if (form_is_digits(argument) && form_is_number(argument, most, count) && *count)
-        return 0;
-    snprintf(name, sizeof name, "--%s", option->name);
-    snprintf(range, sizeof range, "a number from 1 to %" PRIu64 ", not", most);
-    return common_misuse_typed(&command->common, name, range, as_text(argument));
-}
-
+/* A number; what is no option is an interface. */
 static int take_option(const struct option *option, const char *argument, void *arg)
 {
     struct traffic_command *command = arg;
-    int status;
+    uint64_t *count = option->id == OPTION_FLOWS ? &command->flows : &command->threads;
+    char name[16], range[32];
 
-    switch (option->id) {
-    case OPTION_FOR:
-        status = common_seconds(&command->common, "--for", argument, &command->milliseconds);
-        if (status || command->milliseconds)
-            return status;
-        return common_misuse(&command->common, "--for=0 sees nothing: packets are only seen while "
-                                               "fastnet watches");
-    case OPTION_FLOWS:
-        return take_count(command, option, argument, PACKET_FLOWS_MAX, &command->flows);
-    case OPTION_THREADS:
-        return take_count(command, option, argument, PACKET_THREADS_MAX, &command->threads);
-    default:
-        if (command->interface)
-            return common_misuse_typed(&command->common, command->interface,
-                                       "one interface is watched, not also", as_text(argument));
+    if (!option->number && !command->interface) {
         command->interface = argument;
         return 0;
     }
+    if (!option->number)
+        return common_misuse_typed(&command->common, command->interface,
+                                   "one interface is watched, not also", as_text(argument));
+    if (form_is_digits(argument) && form_is_number(argument, option->number, count) && *count)
+        return 0;
+    snprintf(name, sizeof name, "--%s", option->name);
+    snprintf(range, sizeof range, "a number from 1 to %" PRIu32 ", not", option->number);
+    return common_misuse_typed(&command->common, name, range, as_text(argument));
 }
 
 /* --- How much that is ------------------------------------------------------------------------- */
+
+/* More than all is a difference of clocks, or a tag that the device does not count. */
+static double percent(uint64_t part, uint64_t whole)
+{
+    return part >= whole ? 100 : 100.0 * (double)part / (double)whole;
+}
+
+void traffic_put_share(const struct traffic_share *share, bool filtered, char text[SHARE_TEXT])
+{
+    char frames[48] = "";
+
+    if (share->counted_frames)
+        snprintf(frames, sizeof frames, " and %.3g %% of the frames",
+                 percent(share->frames, share->counted_frames));
+    snprintf(text, SHARE_TEXT, "these flows are %.3g %% of the bytes%s that %s counted%s",
+             percent(share->bytes, share->counted_bytes), frames, share->name,
+             filtered ? "; a filter chose them" : "");
+}
 
 /* Lines for people. */
 static void note_shares(const void *arg, struct report *report)
 {
     enum { MOST = 8 }; /* interfaces */
-    const struct traffic_listing *listing = arg;
+    const struct traffic_command *command = arg;
     char text[SHARE_TEXT];
     size_t count;
-    const struct traffic_share *share = traffic_shares(listing->traffic, &count);
+    const struct traffic_share *share = traffic_shares(command->traffic, &count);
 
-    for (size_t i = 0; i < count && i < MOST && listing->typed->common.format == FORMAT_PLAIN;
-         i++) {
-        traffic_put_share(&share[i], listing->command->listing.where, text);
+    for (size_t i = 0; i < count && i < MOST && command->common.format == FORMAT_PLAIN; i++) {
+        traffic_put_share(&share[i], command->listing.listing.where, text);
         report_note(report, "%s", text);
     }
 }
@@ -125,35 +124,33 @@ static int most_first(const struct record *a, const struct record *b)
     return (a->traffic.bytes < b->traffic.bytes) - (a->traffic.bytes > b->traffic.bytes);
 }
 
-static int list(struct traffic_command *typed, struct traffic *traffic,
-                struct listing_command *command)
+static int list(struct traffic_command *command)
 {
-    const struct maker maker = {traffic_begin, traffic_list, traffic};
+    const struct maker maker = {traffic_begin, traffic_list, command->traffic};
     const struct listing_table table = {.table = &table_traffic, .if_missing = MISSING_ENDS};
-    struct traffic_listing listing = {typed, traffic, command};
-    const bool plain = typed->common.format == FORMAT_PLAIN;
+    const bool plain = command->common.format == FORMAT_PLAIN;
 
-    *command = (struct listing_command){
-        .common = &typed->common,
+    command->listing = (struct listing_command){
+        .common = &command->common,
         .kind = &kind_traffic,
-        .columns = {typed->live ? "protocol from to packets_per_second bytes_per_second packets "
-                                  "frames bytes tcp_flags"
-                    : plain     ? "protocol from to packets frames bytes packets_per_second "
-                                  "bytes_per_second tcp_flags lost"
-                                : "protocol src dst sport dport packets frames bytes "
-                                  "packets_per_second bytes_per_second tcp_flags lost first last "
-                                  "interface",
-                    typed->interface ? NULL : "interface"},
+        .columns = {command->live ? "protocol from to packets_per_second bytes_per_second packets "
+                                    "frames bytes tcp_flags"
+                    : plain       ? "protocol from to packets frames bytes packets_per_second "
+                                    "bytes_per_second tcp_flags lost"
+                                  : "protocol src dst sport dport packets frames bytes "
+                                    "packets_per_second bytes_per_second tcp_flags lost first last "
+                                    "interface",
+                    command->interface ? NULL : "interface"},
         .drop = "lost frames tcp_flags packets_per_second bytes_per_second packets",
         .whole = "from to",
         .both_ends = "address",
-        .without = typed->live ? NEED_NAMES : 0,
+        .without = command->live ? NEED_NAMES : 0,
         .listing = {.tables = &table, .table_count = 1, .maker = &maker, .compare = most_first},
-        .go_on = typed->live ? traffic_live : NULL,
+        .go_on = command->live ? traffic_live : NULL,
         .after_each_pass = note_shares,
-        .arg = &listing,
+        .arg = command,
     };
-    return command_run(command);
+    return command_run(&command->listing);
 }
 
 /* Whether it is a table that stays in place: on a terminal, if nobody says how long it lasts. */
@@ -184,7 +181,6 @@ static int watch(struct traffic_command *command, uint32_t interface)
 {
     const struct common *common = &command->common;
     const unsigned usual = thread_processors() < THREADS ? thread_processors() : THREADS;
-    struct listing_command listing = {.common = common};
     struct traffic_options options = {
         .milliseconds = command->milliseconds ? command->milliseconds
                         : common->interval_ms ? common->interval_ms
@@ -195,23 +191,22 @@ static int watch(struct traffic_command *command, uint32_t interface)
                 .flows = command->flows ? (size_t)command->flows : FLOWS,
                 .repeats = command->live || common->interval_ms,
                 .keep_ms = command->live ? LIVE_AGE : 0},
-        .listing = &listing.listing,
+        .listing = &command->listing.listing,
     };
-    struct traffic *traffic;
     int status;
 
     if (options.how.threads > options.how.flows)
         options.how.threads = (unsigned)options.how.flows;
-    traffic = traffic_create(&options);
-    if (!traffic) {
+    command->traffic = traffic_create(&options);
+    if (!command->traffic) {
         fprintf(stderr, "%s: out of memory\n", common->program);
         return STATUS_FAILURE;
     }
     if (isatty(STDERR_FILENO) && !command->live && !common->explain)
         fprintf(stderr, "%s: watching for %g s; ctrl-C shows what there is\n", common->program,
                 options.milliseconds / 1000.0);
-    status = list(command, traffic, &listing);
-    traffic_destroy(traffic);
+    status = list(command);
+    traffic_destroy(command->traffic);
     return status;
 }
 

@@ -6,7 +6,6 @@
 #include "cli/command.h"
 #include "fastnet/traffic.h"
 
-/* As it was typed. */
 struct traffic_command {
     struct common common;  /* first */
     const char *interface; /* NULL: any */
@@ -14,16 +13,11 @@ struct traffic_command {
     uint64_t flows, threads; /* 0: as many as are usual */
     bool live;
     unsigned tick_ms; /* live: between two looks */
-};
-
-/* listing_command.arg */
-struct traffic_listing {
-    struct traffic_command *typed;
     struct traffic *traffic;
-    struct listing_command *command;
+    struct listing_command listing;
 };
 
-/* How much of what an interface counted these flows are (share.c). Its name is not escaped. */
+/* How much of what an interface counted these flows are. Its name is not escaped. */
 enum { SHARE_TEXT = 200 };
 void traffic_put_share(const struct traffic_share *share, bool filtered, char text[SHARE_TEXT]);
 
