@@ -67,8 +67,8 @@ struct packet_totals {
 };
 
 /*
- * Takes what was counted since packet_watch_start(), or since the last call, up to now: waits 50 ms
- * at most, until the kernel has handed over all of it. Returns 0 or -errno.
+ * Takes what was counted since packet_watch_start(), or since the last call, up to now: waits
+ * 100 ms at most, until the kernel has handed over all of it. Returns 0 or -errno.
  */
 int packet_watch_take(struct packet_watch *watch);
 const struct packet_totals *packet_watch_totals(const struct packet_watch *watch);

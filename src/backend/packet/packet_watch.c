@@ -27,7 +27,7 @@ enum {
     BLOCK_BYTES = 1 << 20,
     BLOCKS_MIN = 4, /* of a ring; these are smaller then */
     RETIRE_MS = 20, /* so long a block waits for more packets, or twice */
-    SETTLE_MS = 50, /* ... so that all packets before now have been handed over, at most */
+    SETTLE_MS = 50, /* ... so that without a block in this time all have been handed over */
     SNAP = 128,     /* bytes of a frame that are copied: all headers, of nearly all packets */
     MILLISECOND = 1000000,
 };
@@ -39,8 +39,7 @@ struct reader {
     struct packet_ring ring;
     bool down;
     pthread_t thread;
-    bool started;
-    int wake, done, go; /* eventfd(2): it is asked to wait; it does; it need not any more */
+    int wake, done; /* eventfd(2): it is asked to wait, or to go on; it does wait */
 };
 
 struct packet_watch {
@@ -51,7 +50,7 @@ struct packet_watch {
     uint64_t began; /* the same moment by a clock that nobody sets */
     uint64_t until; /* packets behind that wait, for now; changes while threads run */
     bool ending;    /* threads are to end instead of going on */
-    unsigned met;   /* threads that have met such a packet; changes while threads run */
+    unsigned running;
     struct packet_totals totals;
     uint64_t parted; /* the fields that parted the flows that were taken */
     struct packet_flows *taken[PACKET_THREADS_MAX];
@@ -90,26 +89,28 @@ static void *read_ring(void *arg)
 #endif
     };
     struct reader *reader = arg;
+    const struct packet_watch *watch = reader->watch;
     char nothing;
 
     rights_drop_thread();
     (void)seccomp_only(calls, COUNT(calls));
     for (;;) {
         struct pollfd ready[] = {{reader->fd, POLLIN, 0}, {reader->wake, POLLIN, 0}};
-        if (!packet_ring_take(&reader->ring, reader->watch->from, &reader->watch->until)) {
+        if (!packet_ring_take(&reader->ring, watch->from, &watch->until)) {
             (void)poll(ready, COUNT(ready), -1);
             if (ready[0].revents & POLLERR) /* reading clears it */
                 reader->down |= read(reader->fd, &nothing, sizeof nothing) < 0 && errno == ENETDOWN;
             if (!(ready[1].revents & POLLIN))
                 continue;
-            (void)packet_ring_take(&reader->ring, reader->watch->from, &reader->watch->until);
-        } else {
-            __atomic_fetch_add(&reader->watch->met, 1, __ATOMIC_RELAXED);
+            /* until one came later: then all that came earlier are there */
+            while (!packet_ring_take(&reader->ring, watch->from, &watch->until) &&
+                   poll(ready, 1, watch->until ? SETTLE_MS : 0) > 0 && ready[0].revents & POLLIN)
+                continue;
         }
         wait_for(reader->wake);
         tell(reader->done);
-        wait_for(reader->go);
-        if (reader->watch->ending)
+        wait_for(reader->wake);
+        if (watch->ending)
             return NULL;
     }
 }
@@ -225,12 +226,9 @@ static int open_ring(struct reader *reader, int *group)
 
 static int open_events(struct reader *reader)
 {
-    int *const events[] = {&reader->wake, &reader->done, &reader->go};
-
-    for (size_t i = 0; i < COUNT(events); i++)
-        if ((*events[i] = eventfd(0, EFD_CLOEXEC)) < 0)
-            return -errno;
-    return 0;
+    reader->wake = eventfd(0, EFD_CLOEXEC | EFD_SEMAPHORE); /* both may be asked before it reads */
+    reader->done = eventfd(0, EFD_CLOEXEC);
+    return reader->wake < 0 || reader->done < 0 ? -errno : 0;
 }
 
 static struct packet_flows *flows_of(const struct packet_watch *watch)
@@ -271,7 +269,7 @@ int packet_watch_create(struct packet_watch **result, const struct packet_watch_
     for (size_t i = 0; i < COUNT(watch->readers); i++) {
         struct reader *reader = &watch->readers[i];
         reader->watch = watch;
-        reader->fd = reader->wake = reader->done = reader->go = -1;
+        reader->fd = reader->wake = reader->done = -1;
     }
     error = open_readers(watch);
     if (error) {
@@ -292,36 +290,35 @@ int packet_watch_start(struct packet_watch *watch)
     for (unsigned i = 0; i < watch->options.threads && !error; i++)
         error = attach_filter(watch->readers[i].fd, watch->options.where, SNAP);
     for (unsigned i = 0; i < watch->options.threads && !error; i++) {
-        struct reader *reader = &watch->readers[i];
-        error = thread_start(&reader->thread, read_ring, reader);
-        reader->started = !error;
+        error = thread_start(&watch->readers[i].thread, read_ring, &watch->readers[i]);
+        watch->running += !error;
     }
     return error;
 }
 
 /* --- What was counted ------------------------------------------------------------------------- */
 
-static void halt(struct packet_watch *watch)
+static void wake_all(const struct packet_watch *watch)
 {
-    for (unsigned i = 0; i < watch->options.threads; i++)
-        if (watch->readers[i].started)
-            tell(watch->readers[i].wake);
-    for (unsigned i = 0; i < watch->options.threads; i++)
-        if (watch->readers[i].started)
-            wait_for(watch->readers[i].done);
+    for (unsigned i = 0; i < watch->running; i++)
+        tell(watch->readers[i].wake);
 }
 
-static void go_on(struct packet_watch *watch, bool ending)
+/* Readers wait, or end, when they have counted all that came until then. */
+static void halt(struct packet_watch *watch, uint64_t until)
 {
-    watch->ending = ending;
-    for (unsigned i = 0; i < watch->options.threads; i++)
-        if (watch->readers[i].started)
-            tell(watch->readers[i].go);
-    for (unsigned i = 0; i < watch->options.threads && ending; i++)
-        if (watch->readers[i].started) {
-            pthread_join(watch->readers[i].thread, NULL);
-            watch->readers[i].started = false;
-        }
+    __atomic_store_n(&watch->until, until, __ATOMIC_RELAXED);
+    wake_all(watch);
+    for (unsigned i = 0; i < watch->running; i++)
+        wait_for(watch->readers[i].done);
+}
+
+static void go_on(struct packet_watch *watch)
+{
+    watch->until = UINT64_MAX;
+    wake_all(watch);
+    for (; watch->ending && watch->running; watch->running--)
+        pthread_join(watch->readers[watch->running - 1].thread, NULL);
 }
 
 static void sum_up(struct packet_watch *watch, struct reader *reader,
@@ -384,22 +381,15 @@ int packet_watch_take(struct packet_watch *watch)
     const uint64_t until = clock_nanoseconds(CLOCK_REALTIME);
     const uint64_t now = clock_nanoseconds(CLOCK_MONOTONIC);
     const int64_t later = (int64_t)(watch->from - watch->totals.from);
-    const struct timespec pause = {0, 2L * MILLISECOND};
     int error;
 
     watch->totals = (struct packet_totals){.from = watch->from, .elapsed = now - watch->began};
-    __atomic_store_n(&watch->until, until, __ATOMIC_RELAXED);
-    /* the rings need only have room for what comes meanwhile */
-    while (clock_nanoseconds(CLOCK_MONOTONIC) - now < (uint64_t)SETTLE_MS * MILLISECOND &&
-           __atomic_load_n(&watch->met, __ATOMIC_RELAXED) < watch->options.threads)
-        (void)nanosleep(&pause, NULL);
-    halt(watch);
-    error = swap(watch, later);
+    halt(watch, until);
+    error = swap(watch, later); /* the rings need only have room for what comes meanwhile */
     watch->from = until + 1;
     watch->began = now;
-    watch->until = UINT64_MAX;
-    watch->met = 0;
-    go_on(watch, error || !watch->options.repeats);
+    watch->ending = error || !watch->options.repeats;
+    go_on(watch);
     for (unsigned i = 0; i < watch->options.threads && watch->ending; i++)
         close_ring(&watch->readers[i]);
     if (!error)
@@ -435,16 +425,16 @@ void packet_watch_destroy(struct packet_watch *watch)
 {
     if (!watch)
         return;
-    __atomic_store_n(&watch->until, 0, __ATOMIC_RELAXED);
-    halt(watch);
-    go_on(watch, true);
+    halt(watch, 0);
+    watch->ending = true;
+    go_on(watch);
     for (size_t i = 0; i < COUNT(watch->readers); i++) {
         struct reader *reader = &watch->readers[i];
-        const int opened[] = {reader->wake, reader->done, reader->go};
         close_ring(reader);
-        for (size_t j = 0; j < COUNT(opened); j++)
-            if (opened[j] >= 0)
-                close(opened[j]);
+        if (reader->wake >= 0)
+            close(reader->wake);
+        if (reader->done >= 0)
+            close(reader->done);
         packet_flows_destroy(reader->ring.flows);
         packet_flows_destroy(watch->taken[i]);
     }
