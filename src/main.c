@@ -127,6 +127,7 @@ int main(int argc, char *argv[])
     }
     signal(SIGPIPE, SIG_IGN); /* write(2) returns EPIPE if the reader has left */
     signal(SIGXFSZ, SIG_IGN); /* ... and EFBIG if the file may not grow */
+    signal(SIGCHLD, SIG_DFL); /* where it is ignored, nobody knows how a child ended */
     if (argc < 1) {
         argc = 1;
         argv = no_arguments;

@@ -4,7 +4,6 @@
 #include "cli/counts.h"
 
 #include <errno.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -238,8 +237,6 @@ static int list(struct replacement *file, struct listing_command *command, struc
         counts_begin(&command->listing, text, &report);
         report_print(&report, stderr, common->program);
     }
-    if (needs_child(command)) /* a parent may have left it ignored, which hides how a child ended */
-        signal(SIGCHLD, SIG_DFL);
     for (uint64_t number = !common->delta;; number++) { /* the first of --delta shows nothing */
         const struct pace_time began = pace_now();
         struct pass pass = {.silent = !number};

@@ -5,7 +5,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pwd.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
@@ -120,7 +119,6 @@ int users_ask_apart(struct users *users)
         return 0;
     if (pipe2(answers, O_CLOEXEC) < 0)
         return -errno;
-    (void)signal(SIGCHLD, SIG_DFL); /* where it is ignored, a child that ended leaves its number */
     users->questions = eventfd(0, EFD_CLOEXEC);
     users->answers = answers[0];
     users->child = users->questions < 0 ? -1 : fork();
