@@ -322,15 +322,23 @@ static void put_order(FILE *stream, const struct live_view *view)
                 comma, sign, sign);
 }
 
-/*
- * A listing alone has no rates: those of -c show the same from the second one on. What happens to
- * rows, and how old they are, only the stream tells.
- */
+/* What happens to rows, and how old they are, only the stream tells; no listing shows events. */
+static bool needs_stream(const struct listing_command *command, const struct live_view *view)
+{
+    uint64_t fields = predicate_needs(command->listing.where).fields;
+
+    fields |= view->order.field ? view->order.field->fields : 0;
+    fields |= view->group ? view->group->fields : 0;
+    for (size_t i = 0; i < command->shown_count; i++)
+        fields |= command->shown[i]->fields & SOCKET_EVENT;
+    return fields & (SOCKET_EVENT | SOCKET_AGE);
+}
+
+/* A listing alone has no rates: those of -c show the same from the second one on. */
 static int show_command(struct screen_state *state, int key)
 {
     const struct top *top = of(state)->top;
-    const bool happens =
-        predicate_needs(top->command->listing.where).fields & (SOCKET_EVENT | SOCKET_AGE);
+    const bool happens = needs_stream(top->command, &top->view);
     FILE *stream = fmemopen(state->message, sizeof state->message - 1, "w");
 
     (void)key;
