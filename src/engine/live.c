@@ -155,20 +155,19 @@ static void report_refused(struct live *live, struct report *report)
     }
 }
 
-/* A row that was seen shortly before moves as it did then. */
-static void move_as_before(struct live *live, struct record *change, const struct live_row *row)
+void live_move_as_before(const struct live *live, const struct live_row *of, struct record *record)
 {
     const struct listing *listing = live->listing;
     uint64_t before[LIVE_SUMS];
 
     for (size_t i = 0; i < listing->rate_count; i++) {
-        before[i] = field_grows(listing->rates[i], change) ? field_number(listing->rates[i], change)
+        before[i] = field_grows(listing->rates[i], record) ? field_number(listing->rates[i], record)
                                                            : UINT64_MAX;
         if (before[i] != UINT64_MAX)
-            before[i] -= (uint64_t)row->moved[i] < before[i] ? (uint64_t)row->moved[i] : before[i];
+            before[i] -= (uint64_t)of->moved[i] < before[i] ? (uint64_t)of->moved[i] : before[i];
     }
-    change->before = row->elapsed ? delta_recall(live->engine->delta, change, before) : NULL;
-    change->elapsed = (uint64_t)row->elapsed * 1000;
+    record->before = of->elapsed ? delta_recall(live->engine->delta, record, before) : NULL;
+    record->elapsed = (uint64_t)of->elapsed * 1000;
 }
 
 int live_mark(struct live *live, struct record *change, uint64_t netns)
@@ -193,7 +192,7 @@ int live_mark(struct live *live, struct record *change, uint64_t netns)
     } else {
         bool moved = to->state != state_of(live, change);
         if (delta_waits(live->engine->delta)) /* its state may be another already */
-            move_as_before(live, change, to);
+            live_move_as_before(live, to, change);
         else
             moved |= take_moves(live, to, change);
         if (moved) {

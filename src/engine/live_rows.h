@@ -97,10 +97,11 @@ struct record live_memory_of(const struct live *live, struct remembered *row);
 /* What happened to the record (enum live_event). */
 void live_set_event(const struct live *live, struct record *record, uint8_t event);
 
-/* A record of the row with its age; with what it has moved since the beginning in place of rates.
- */
+/* A record of the row with its age; with the rates that it had last; with what it has moved since
+ * the beginning in place of them. */
 void live_take_age(const struct live *live, const struct live_row *of, uint32_t now,
                    struct record *record);
+void live_move_as_before(const struct live *live, const struct live_row *of, struct record *record);
 void live_take_totals(struct live *live, const struct remembered *row, struct record *record);
 
 /* What a row has moved since the beginning, by a counter. */

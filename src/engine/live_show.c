@@ -253,17 +253,11 @@ static void complete(struct live *live, struct record *record, struct remembered
 {
     const struct listing *listing = live->listing;
     const struct live_row *of = live_row_of(live, row);
-    uint64_t before[LIVE_SUMS];
 
-    for (size_t i = 0; i < listing->rate_count; i++) {
-        before[i] = row->before[i];
-        if (row->before[i] == UINT64_MAX || !field_grows(listing->rates[i], record))
-            continue;
-        field_set_number(listing->rates[i], record, row->before[i]);
-        before[i] -= (uint64_t)of->moved[i] < before[i] ? (uint64_t)of->moved[i] : before[i];
-    }
-    record->elapsed = (uint64_t)of->elapsed * 1000;
-    record->before = of->elapsed ? delta_recall(live->engine->delta, record, before) : NULL;
+    for (size_t i = 0; i < listing->rate_count; i++)
+        if (row->before[i] != UINT64_MAX && field_grows(listing->rates[i], record))
+            field_set_number(listing->rates[i], record, row->before[i]);
+    live_move_as_before(live, of, record);
     if (live_is_new(live, of))
         live_set_event(live, record, LIVE_OPENED);
 }

@@ -135,7 +135,8 @@ static void an_id_tells_what_a_record_lacks(void **state)
     socket_watch.take_id(&id, &row); /* that has no inode any more */
     socket_watch.tell_id(&id, &again);
     assert_int_equal(again.has, SOCKET_STATE | SOCKET_COOKIE | SOCKET_INTERFACE | SOCKET_INODE |
-                                    SOCKET_ADDRESSES);
+                                    SOCKET_ADDRESSES | SOCKET_BYTES);
+    assert_int_equal(again.socket.bytes_received, UINT64_MAX); /* unknown */
     assert_int_equal(again.identity, 7);
     assert_int_equal(again.socket.inode, 99);
     assert_int_equal(again.socket.state, TCP_TIME_WAIT);

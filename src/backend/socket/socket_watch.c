@@ -49,6 +49,7 @@ static void take_id(struct row_id *row, const struct record *record)
     *row = socket_row_id(&id);
 }
 
+/* How much one of TCP has moved, which is not counted elsewhere, who remembers it may add. */
 static void tell_id(const struct row_id *row, struct record *record)
 {
     const struct socket_id id = socket_id_of(row);
@@ -59,7 +60,9 @@ static void tell_id(const struct row_id *row, struct record *record)
     if (record->has & SOCKET_STATE)
         return;
     record->has |= SOCKET_STATE | SOCKET_COOKIE | SOCKET_INTERFACE |
-                   (id.family == AF_UNIX ? 0 : SOCKET_ADDRESSES);
+                   (id.family == AF_UNIX ? 0 : SOCKET_ADDRESSES) |
+                   (id.protocol == IPPROTO_TCP ? SOCKET_BYTES : 0);
+    sock->bytes_sent = sock->bytes_received = UINT64_MAX;
     record->identity = id.cookie;
     sock->family = id.family;
     sock->protocol = id.protocol;
