@@ -111,6 +111,9 @@ void live_each(const struct live *live, live_rates_fn fn, void *arg);
 /* The fields that it tells, and no backend. */
 uint64_t live_tells(const struct live *live);
 
+/* The look comes to this namespace (namespace_own_cookie()), of all. */
+void live_visit(struct live *live, uint64_t netns);
+
 /* Sets what happened to a row that was just remembered, and remembers what it is found by. */
 int live_mark(struct live *live, struct record *change, uint64_t netns);
 

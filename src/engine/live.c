@@ -126,22 +126,29 @@ static int find_place(struct live *live, uint64_t netns)
     int error;
 
     live->here = row->place;
-    if (live->here < live->place_count &&
-        (places[live->here].watch ||
-         (places[live->here].refused && places[live->here].run == delta_run(live->engine->delta))))
+    if (live->here < live->place_count && (places[live->here].watch || places[live->here].refused))
         return 0;
     places = array_with_room(live->places, &live->place_capacity, live->here + 1, sizeof *places);
     if (!places)
         return -ENOMEM;
     live->places = places;
     for (; live->place_count <= live->here; live->place_count++)
-        places[live->place_count] = (struct live_place){.watch = NULL};
+        places[live->place_count] = (struct live_place){.run = delta_run(live->engine->delta)};
     if (here && netns)
         places[live->here].netns = *here;
     places[live->here].watch =
         live->watch->create(live->kinds, netlink_peer(live->engine->netlink), &error);
     places[live->here].refused = error;
     return error == -ENOMEM ? error : 0;
+}
+
+void live_visit(struct live *live, uint64_t netns)
+{
+    for (size_t i = 0; i < live->place_count; i++)
+        if (delta_netns(live->engine->delta, i) == netns) {
+            live->places[i].run = delta_run(live->engine->delta);
+            live->places[i].refused = 0;
+        }
 }
 
 /* Says so once: a stream prints its report again and again. */
@@ -182,7 +189,6 @@ int live_mark(struct live *live, struct record *change, uint64_t netns)
         return 0;
     if (find_place(live, netns) < 0)
         return -ENOMEM;
-    live->places[live->here].run = delta_run(live->engine->delta);
     to = live_row_of(live, row);
     to->flags &= (uint8_t)~IS_MISSING;
     if (!(to->flags & IS_KNOWN)) {

@@ -37,9 +37,9 @@ struct live_row {
 struct live_place {
     void *watch;
     struct netns netns; /* id 0: the only one */
-    uint32_t run;       /* the last look that found a row in it */
+    uint32_t run;       /* the last look that came to it */
     uint32_t lost;      /* ... behind which ends were lost; 0: none were */
-    int refused;        /* why it has no watch: -errno */
+    int refused;        /* why it got no watch then: -errno */
 };
 
 struct group {
