@@ -298,33 +298,41 @@ size_t screen_room(const struct sink *sink, size_t below)
     return room < SCREEN_ROWS ? room : SCREEN_ROWS;
 }
 
-/* Returns the column behind the cell. */
-static size_t put_cell(struct screen *screen, size_t line, size_t at, size_t column,
-                       struct text text, size_t width, const char *colour)
+/* Where cells of a line go. */
+struct place {
+    size_t at;    /* the first column that is free */
+    size_t start; /* where the next cell would begin if no cell before it were too long */
+};
+
+/* A cell at the edge of the screen is cut as others are, but never within a number. */
+static void put_cell(struct screen *screen, size_t line, struct place *place, size_t column,
+                     struct text text, size_t width, const char *colour)
 {
     const struct fit_column *fit = &screen->columns[column];
     const bool right = fit_is_right(screen->options.columns[column]);
-    const size_t end = at + fit->width;
-    const bool is_cut = width > fit->width && !fit->whole;
+    const size_t end = place->start + fit->width;
+    size_t at = place->at > place->start ? place->at : place->start;
 
-    if (right && width < fit->width)
-        at += fit->width - width;
-    if (is_cut) {
-        size_t less = fit->width ? fit->width - 1 : 0;
+    if (right && at + width < end)
+        at = end - width;
+    const size_t edge = screen->width > at ? screen->width - at : 0;
+    const size_t room = fit->whole || fit->width > edge ? edge : fit->width;
+    size_t less = right || !room ? 0 : room - 1;
+    if (width <= room) {
+        place->at = draw(screen, line, at, SIZE_MAX, text.data, text.length, colour) + FIT_GAP;
+    } else {
         const size_t length = text_fitting(text.data, text.length, &less);
-        at = draw(screen, line, at, end, text.data, length, colour);
-        draw(screen, line, at, end, "…", strlen("…"), colour);
-        return end;
+        place->at = draw(screen, line, at, at + room, text.data, length, colour);
+        place->at = draw(screen, line, place->at, at + room, "…", strlen("…"), colour) + FIT_GAP;
     }
-    at = draw(screen, line, at, SIZE_MAX, text.data, text.length, colour);
-    return at > end ? at : end;
+    place->start = end + FIT_GAP;
 }
 
 static void put_row(struct screen *screen, size_t row, size_t line)
 {
     const enum screen_style of = screen->rows[row];
     const char *style = style_of(screen, of);
-    size_t at = GUTTER;
+    struct place place = {GUTTER, GUTTER};
 
     draw(screen, line, 0, GUTTER,
          of == SCREEN_NEW     ? "+"
@@ -335,15 +343,14 @@ static void put_row(struct screen *screen, size_t row, size_t line)
         const struct screen_cell *cell = cell_at(screen, row, i);
         if (!screen->columns[i].width)
             continue;
-        at = put_cell(screen, line, at, i, (struct text){cell->text, cell->length}, cell->width,
-                      cell->colour && of != SCREEN_ENDED ? cell->colour : style) +
-             FIT_GAP;
+        put_cell(screen, line, &place, i, (struct text){cell->text, cell->length}, cell->width,
+                 cell->colour && of != SCREEN_ENDED ? cell->colour : style);
     }
 }
 
 static void put_headings(struct screen *screen, const struct field *sorted)
 {
-    size_t at = GUTTER;
+    struct place place = {GUTTER, GUTTER};
 
     for (size_t i = 0; i < screen->options.count; i++) {
         const struct text title = title_of(screen, screen->options.columns[i]);
@@ -357,9 +364,8 @@ static void put_headings(struct screen *screen, const struct field *sorted)
                               ? (char)(title.data[j] - 32)
                               : title.data[j];
         const size_t cut = length > screen->columns[i].width ? screen->columns[i].width : length;
-        at = put_cell(screen, screen->lines, at, i, (struct text){capitals, cut}, cut,
-                      styles[screen->options.columns[i] == sorted ? SCREEN_CHOSEN : SCREEN_BOLD]) +
-             FIT_GAP;
+        put_cell(screen, screen->lines, &place, i, (struct text){capitals, cut}, cut,
+                 styles[screen->options.columns[i] == sorted ? SCREEN_CHOSEN : SCREEN_BOLD]);
     }
 }
 
