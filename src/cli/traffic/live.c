@@ -155,7 +155,8 @@ static void put_sums(struct screen_state *state)
     if (totals->forgotten.flows)
         snprintf(forgotten, sizeof forgotten, ", %" PRIu64 " flows made room for others",
                  totals->forgotten.flows);
-    snprintf(text, sizeof text, "%" PRIu64 " flows, %s packets/s, %sB/s%s%s", sums->flows,
+    snprintf(text, sizeof text, "%s%" PRIu64 " flows, %s packets/s, %sB/s%s%s",
+             traffic_at_most(state->command->listing.where), sums->flows,
              screen_amount(packets, (double)sums->packets / seconds),
              screen_amount(bytes, (double)sums->bytes / seconds), lost, forgotten);
     screen_line(state->sink, *lost ? SCREEN_PROBLEM : SCREEN_PLAIN, text);

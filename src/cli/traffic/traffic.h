@@ -19,7 +19,10 @@ struct traffic_command {
 
 /* How much of what an interface counted these flows are. Its name is not escaped. */
 enum { SHARE_TEXT = 200 };
-void traffic_put_share(const struct traffic_share *share, bool filtered, char text[SHARE_TEXT]);
+void traffic_put_share(const struct traffic_share *share, const struct predicate *where,
+                       char text[SHARE_TEXT]);
+/* Before a number of flows that a filter chose: they are added up before owners are known. */
+const char *traffic_at_most(const struct predicate *where);
 
 /* listing_command.go_on */
 int traffic_live(struct listing_command *command, struct engine *engine, struct sink *sink);
