@@ -5,10 +5,12 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include "cli/personality.h"
 #include "cli/ss/ss_filter.h"
+#include "cli/stream.h"
 #include "fastnet/array.h"
 #include "fastnet/lookup.h"
 #include "fastnet/rights.h"
@@ -160,6 +162,99 @@ static void choose_columns(struct listing_command *command, const struct ss *ss)
     _Static_assert(COUNT(columns) <= COUNT(command->columns), "there is room");
 }
 
+/* --- -E: sockets as they are closed ----------------------------------------------------------- */
+
+static unsigned kinds_of(const struct ss_selection *selection)
+{
+    return stream_kinds(ss_selects(selection, 1 << SS_TCP), ss_selects(selection, 1 << SS_UDP),
+                        selection->families & ss_family(AF_INET),
+                        selection->families & ss_family(AF_INET6));
+}
+
+/*
+ * With -p ports are numbers: to look up names, rights would be given up that finding the owners of
+ * new sockets needs.
+ */
+static int choose_events(struct ss_options *options)
+{
+    const struct common *common = &options->common;
+    const char *conflict = !kinds_of(&options->selection) ? "only TCP and UDP sockets have events"
+                           : common->backend == BACKEND_PROC || common->proc_root
+                               ? "events come by netlink only, not from /proc"
+                           : options->dump || common->interval_ms || common->exact
+                               ? "cannot be combined with -D, -c or --exact"
+                               : NULL;
+
+    if (conflict)
+        return common_misuse(common, "-E: %s", conflict);
+    options->layout.numeric |= options->layout.processes;
+    options->layout.resolve = false;
+    return 0;
+}
+
+/* States do not matter: all of these sockets are closed. */
+static int list_events(const struct ss_options *options, const struct listing_command *listed)
+{
+    const struct listing_table table = {.table = &table_socket_events};
+    struct listing_command command = *listed;
+    struct stream stream;
+    int status =
+        stream_begin(&stream, &options->common, &command.listing, 0, kinds_of(&options->selection));
+
+    command.listing.tables = &table;
+    command.listing.table_count = 1;
+    command.unknown = ~backends_fields(&table_socket_events);
+    command.after_each_pass = stream_sum_up;
+    command.arg = &stream;
+    if (!status)
+        status = command_run(&command);
+    stream_finish(&stream);
+    return status;
+}
+
+/* --- -s: how many sockets there are ----------------------------------------------------------- */
+
+/* As ss does, the summary adds numbers that the kernel counts for a namespace and for all of them.
+ */
+static void note_mixture(const void *arg, struct report *report)
+{
+    if (*(const bool *)arg && isatty(STDERR_FILENO))
+        report_note(
+            report,
+            "TCP's total, closed and orphaned count all network namespaces of this machine");
+}
+
+static int summarise(const struct ss_options *options)
+{
+    const struct listing_table table = {.table = &table_sockstat,
+                                        .missing = "the kernel does not count its sockets: no "
+                                                   "/proc/net/sockstat",
+                                        .if_missing = MISSING_ENDS};
+    struct common common = options->common;
+    bool mixed = false;
+    const struct ss_summary_layout layout = {&mixed};
+
+    if (options->listed) /* the filters are those of the sockets */
+        common.filters.count = 0;
+    struct listing_command command = {
+        .common = &common,
+        .kind = &kind_counter,
+        .columns = {"protocol name value scope"},
+        .listing = {.tables = &table,
+                    .table_count = 1,
+                    .needs.fields = COUNTER_PROTOCOL | COUNTER_NAME | COUNTER_VALUE},
+        /* sorted, limited or filtered counters are shown in columns, because the layout needs all
+         */
+        .layout_ops = common.sort || common.limit || common.filters.count ? NULL : &sink_ss_summary,
+        .layout = &layout,
+        .another = options->listed,
+        .after_each_pass = note_mixture,
+        .arg = &mixed,
+    };
+
+    return command_run(&command);
+}
+
 /* --- Listing ---------------------------------------------------------------------------------- */
 
 /* The filter may limit the families; -E and -D the tables. *done: there is nothing to list. */
@@ -168,7 +263,7 @@ static int choose_rows(struct ss *ss, struct listing_command *command, bool *don
     int status = parse_filter(ss, &command->listing.where);
 
     if (!status && ss->options.events)
-        status = ss_events_choose(&ss->options);
+        status = choose_events(&ss->options);
     else if (!status && ss->options.dump)
         status = ss_dump_choose(&ss->options, done);
     if (status || *done)
@@ -203,7 +298,7 @@ static int list(struct ss *ss)
 
     status = ss->options.listed ? choose_rows(ss, &command, &done) : note_unused_filter(ss);
     if (!status && ss->options.summary)
-        summarised = ss_summary(&ss->options);
+        summarised = summarise(&ss->options);
     if (status || done || !ss->options.listed)
         return status ? status : summarised;
     complete_layout(&ss->options);
@@ -221,7 +316,7 @@ static int list(struct ss *ss)
     command.listing.diag_file = ss_diag_file(&ss->options);
     command.verbose = command.listing.diag_file && isatty(STDERR_FILENO);
     if (ss->options.events)
-        return ss_events(&ss->options, &command);
+        return list_events(&ss->options, &command);
     status = command_run(&command);
     return status ? status : summarised;
 }

@@ -68,14 +68,6 @@ int ss_dump(const struct ss_options *options, struct listing_command *command);
 /* The file that TCPDIAG_FILE names, or NULL. A line on stderr says why it is ignored, if it is. */
 const char *ss_diag_file(const struct ss_options *options);
 
-/* --- -E: sockets as they are closed ----------------------------------------------------------- */
-
-/* Checks and completes the options. Returns 0, or an exit status after a line on stderr. */
-int ss_events_choose(struct ss_options *options);
-
-/* Lists events, as the command says, until a signal ends it. Returns the exit status. */
-int ss_events(const struct ss_options *options, const struct listing_command *listed);
-
 /* --- --bpf-maps and --bpf-map-id -------------------------------------------------------------- */
 
 /*
@@ -86,10 +78,5 @@ int ss_events(const struct ss_options *options, const struct listing_command *li
  */
 int ss_open_maps(struct ss_options *options);
 void ss_maps_finish(struct ss_options *options);
-
-/* --- -s: how many sockets there are ----------------------------------------------------------- */
-
-/* Prints the summary. Returns the exit status. */
-int ss_summary(const struct ss_options *options);
 
 #endif
