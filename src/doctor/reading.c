@@ -148,9 +148,10 @@ enum { UNUSED_MS = 15000, ASKED_MS = 1500 };
  * Since when it has been asked in vain. Each packet that waits for it begins a new round of three
  * seconds, so the reading before knows more than the neighbour's own time.
  */
-static uint64_t asked_since(const struct reading *reading, const struct reading *before,
-                            const struct neighbour_record *neighbour)
+static uint64_t asked_since(const struct reading *reading, const struct neighbour_record *neighbour)
 {
+    const struct reading *before = reading->before;
+
     for (size_t i = 0; before && i < before->silent_count; i++)
         if (before->silent[i].interface == neighbour->interface &&
             address_equal(&before->silent[i].address, &neighbour->address))
@@ -158,8 +159,7 @@ static uint64_t asked_since(const struct reading *reading, const struct reading 
     return reading->at - neighbour->updated_ms * (CLOCK_SECOND / 1000);
 }
 
-static int take_neighbour(struct reading *reading, const struct reading *before,
-                          const struct record *record)
+static int take_neighbour(struct reading *reading, const struct record *record)
 {
     const struct neighbour_record *neighbour = &record->neighbour;
     const bool failed = neighbour->state == NUD_FAILED && neighbour->used_ms <= UNUSED_MS;
@@ -177,7 +177,7 @@ static int take_neighbour(struct reading *reading, const struct reading *before,
             .address = neighbour->address,
             .interface = neighbour->interface,
             .used_ms = neighbour->used_ms,
-            .since = failed ? 0 : asked_since(reading, before, neighbour),
+            .since = failed ? 0 : asked_since(reading, neighbour),
         };
     }
     return 0;
@@ -227,23 +227,16 @@ static void take_route(struct reading *reading, const struct route_record *route
 
 /* --- Listings --------------------------------------------------------------------------------- */
 
-/* What rows are added to. */
-struct gathering {
-    struct reading *reading;
-    const struct reading *before;
-};
-
 static int take_row(const struct record *record, void *arg)
 {
-    const struct gathering *gathering = arg;
-    struct reading *reading = gathering->reading;
+    struct reading *reading = arg;
 
     if (record->kind == &kind_socket && record->has & SOCKET_RECEIVED)
         sockets_take_destroyed(&reading->sockets, record);
     else if (record->kind == &kind_socket)
-        return sockets_take(reading, gathering->before, record);
+        return sockets_take(reading, record);
     else if (record->kind == &kind_flow)
-        return sockets_take_query(&reading->sockets, gathering->before, record);
+        return sockets_take_query(reading, record);
     else if (record->kind == &kind_counter)
         take_counter(reading, record);
     else if (record->kind == &kind_flow_usage)
@@ -253,7 +246,7 @@ static int take_row(const struct record *record, void *arg)
     else if (record->kind == &kind_neighbour_usage)
         take_neighbour_usage(reading, record);
     else if (record->kind == &kind_neighbour)
-        return take_neighbour(reading, gathering->before, record);
+        return take_neighbour(reading, record);
     else if (record->kind == &kind_route)
         take_route(reading, &record->route);
     else if (record->kind == &kind_interface && record->has & INTERFACE_COUNTERS)
@@ -326,8 +319,6 @@ static int list(const struct source *source, struct reading *reading, const stru
                                         .buffer_size = 1 << 20,
                                         .kinds = socket_end_kind(AF_INET, IPPROTO_TCP) |
                                                  socket_end_kind(AF_INET6, IPPROTO_TCP)};
-    struct gathering gathering = {
-        reading, before && (before->read & ~before->cut & source->reads) ? before : NULL};
     struct predicate_tree where = {.count = 0};
     struct listing_table tables[COUNT(source->tables)] = {{.table = NULL}};
     struct listing listing = {
@@ -348,7 +339,10 @@ static int list(const struct source *source, struct reading *reading, const stru
     for (size_t i = 0; i < COUNT(source->tables) && source->tables[i]; i++)
         tables[listing.table_count++] = (struct listing_table){
             .table = source->tables[i], .where = predicate_of(&where), .unnamed = true};
-    return engine_gather(engine, &listing, take_row, &gathering, report);
+    reading->before = before && (before->read & ~before->cut & source->reads) ? before : NULL;
+    const int error = engine_gather(engine, &listing, take_row, reading, report);
+    reading->before = NULL;
+    return error;
 }
 
 /*

@@ -157,10 +157,11 @@ struct table_reading {
 enum { TABLE_FLOWS, TABLE_ARP, TABLE_NDISC, TABLES };
 
 struct reading {
-    uint64_t at;      /* CLOCK_MONOTONIC, nanoseconds; 0: there is no reading */
-    unsigned read;    /* READS_*: tables that were read */
-    unsigned cut;     /* ... but perhaps not all rows of it */
-    unsigned lacking; /* ... but rows lacked needed fields: they came from a file */
+    uint64_t at;                  /* CLOCK_MONOTONIC, nanoseconds; 0: there is no reading */
+    const struct reading *before; /* while rows are taken: that knows some of them, or NULL */
+    unsigned read;                /* READS_*: tables that were read */
+    unsigned cut;                 /* ... but perhaps not all rows of it */
+    unsigned lacking;             /* ... but rows lacked needed fields: they came from a file */
     uint64_t numbers[KERNEL_NUMBERS];
     bool known[KERNEL_NUMBERS];
     uint64_t ports_reserved; /* ephemeral ports only */
@@ -200,12 +201,10 @@ void reading_finish(struct reading *reading);
 void reading_trim(struct reading *reading);
 
 /* Takes one row of TCP, UDP or unix sockets (sockets.c). Returns 0 or -ENOMEM. */
-int sockets_take(struct reading *reading, const struct reading *before,
-                 const struct record *record);
+int sockets_take(struct reading *reading, const struct record *record);
 
 /* Takes a flow to port 53. Returns 0 or -ENOMEM. */
-int sockets_take_query(struct sockets_reading *sockets, const struct reading *before,
-                       const struct record *record);
+int sockets_take_query(struct reading *reading, const struct record *record);
 
 /* Takes a socket that is destroyed. */
 void sockets_take_destroyed(struct sockets_reading *sockets, const struct record *record);

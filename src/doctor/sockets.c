@@ -95,17 +95,16 @@ static uint32_t dropped_since(const struct reading *before, const struct record 
 #define WAS_FULL (UINT64_C(1) << 32)
 
 /* A listener whose queue of connections is full, or was: one more than its limit fits. */
-static int take_listener(struct reading *reading, const struct reading *before,
-                         const struct record *record, enum suspicion why)
+static int take_listener(struct reading *reading, const struct record *record, enum suspicion why)
 {
     struct sockets_reading *sockets = &reading->sockets;
     const struct socket_record *socket = &record->socket;
-    const struct watched *watched = find_watched(before, record->identity);
+    const struct watched *watched = find_watched(reading->before, record->identity);
     struct suspect suspect = suspect_of(record);
     const uint32_t limit = (record->has & SOCKET_BACKLOG) ? socket->backlog : socket->send_q;
     const bool full = socket->recv_q > limit;
     const uint32_t drops = socket_memory(record, SK_MEMINFO_DROPS);
-    const uint32_t dropped = dropped_since(before, record);
+    const uint32_t dropped = dropped_since(reading->before, record);
 
     if (!full && !drops)
         return 0;
@@ -171,11 +170,10 @@ static void take_unacknowledged(struct sockets_reading *sockets, const struct re
 }
 
 /* The other end's window is closed. Whether it stays closed shows in what was acknowledged. */
-static int take_probing(struct reading *reading, const struct reading *before,
-                        const struct record *record)
+static int take_probing(struct reading *reading, const struct record *record)
 {
     const struct kernel_tcp_info info = tcp_info_of(record);
-    const struct watched *watched = find_watched(before, record->identity);
+    const struct watched *watched = find_watched(reading->before, record->identity);
     const uint64_t limited = info.busy_time ? info.rwnd_limited * 100 / info.busy_time : 0;
     struct suspect suspect = suspect_of(record);
 
@@ -191,11 +189,10 @@ static int take_probing(struct reading *reading, const struct reading *before,
  * Data that its own program does not read: nothing was read since the reading before, and the other
  * end has to wait. Before Linux 6.2 the window is not told, and counts as closed.
  */
-static int take_unread(struct reading *reading, const struct reading *before,
-                       const struct record *record)
+static int take_unread(struct reading *reading, const struct record *record)
 {
     const struct kernel_tcp_info info = tcp_info_of(record);
-    const struct watched *watched = find_watched(before, record->identity);
+    const struct watched *watched = find_watched(reading->before, record->identity);
     const uint64_t read = info.bytes_received - record->socket.recv_q;
     struct suspect suspect = suspect_of(record);
 
@@ -270,8 +267,7 @@ static void count_ports(struct reading *reading, const struct socket_record *soc
         busiest_add(reading->sockets.busiest, BUSIEST_SLOTS, &key);
 }
 
-static int take_connection(struct reading *reading, const struct reading *before,
-                           const struct record *record)
+static int take_connection(struct reading *reading, const struct record *record)
 {
     const struct socket_record *socket = &record->socket;
     const struct kernel_tcp_info info = tcp_info_of(record);
@@ -282,14 +278,13 @@ static int take_connection(struct reading *reading, const struct reading *before
     if (socket->timer == TIMER_RETRANSMIT)
         take_unacknowledged(&reading->sockets, record);
     if (socket->timer == TIMER_PROBE)
-        return take_probing(reading, before, record);
+        return take_probing(reading, record);
     if (socket->recv_q && socket->state == TCP_ESTABLISHED)
-        return take_unread(reading, before, record);
+        return take_unread(reading, record);
     return 0;
 }
 
-static int take_tcp(struct reading *reading, const struct reading *before,
-                    const struct record *record)
+static int take_tcp(struct reading *reading, const struct record *record)
 {
     struct sockets_reading *sockets = &reading->sockets;
     const struct socket_record *socket = &record->socket;
@@ -302,9 +297,7 @@ static int take_tcp(struct reading *reading, const struct reading *before,
                                   : UINT64_MAX;
         sockets->half_open[socket->local.port].backlog +=
             socket->backlog < most ? socket->backlog : (uint32_t)most;
-        return (record->has & SOCKET_BACKLOG)
-                   ? take_listener(reading, before, record, ACCEPT_QUEUES)
-                   : 0;
+        return (record->has & SOCKET_BACKLOG) ? take_listener(reading, record, ACCEPT_QUEUES) : 0;
     }
     count_ports(reading, socket);
     switch (socket->state) {
@@ -323,7 +316,7 @@ static int take_tcp(struct reading *reading, const struct reading *before,
         return 0;
     default:
         sockets->connections++;
-        return take_connection(reading, before, record);
+        return take_connection(reading, record);
     }
 }
 
@@ -333,9 +326,9 @@ static int take_tcp(struct reading *reading, const struct reading *before,
  * A socket that is connected to a server of DNS waits for an answer if it has never received
  * anything: what has come, even if it was read, leaves memory reserved (udp_rmem_release()).
  */
-static int take_query(struct sockets_reading *sockets, const struct reading *before,
-                      const struct record *record)
+static int take_query(struct reading *reading, const struct record *record)
 {
+    struct sockets_reading *sockets = &reading->sockets;
     const struct socket_record *socket = &record->socket;
 
     if (!socket->inode)
@@ -343,14 +336,13 @@ static int take_query(struct sockets_reading *sockets, const struct reading *bef
     if (socket->local.port == DNS_PORT)
         return hold(&sockets->resolvers, socket);
     return !socket->recv_q && !socket_memory(record, SK_MEMINFO_FWD_ALLOC) &&
-                   find_watched(before, record->identity)
+                   find_watched(reading->before, record->identity)
                ? hold(&sockets->queries, socket)
                : 0;
 }
 
 /* The kernel counts for each socket what did not fit into its buffer. */
-static int take_udp(struct reading *reading, const struct reading *before,
-                    const struct record *record)
+static int take_udp(struct reading *reading, const struct record *record)
 {
     struct sockets_reading *sockets = &reading->sockets;
     const struct address *local = &record->socket.local.address;
@@ -362,21 +354,21 @@ static int take_udp(struct reading *reading, const struct reading *before,
         return asks && !find_watched(reading, record->identity)
                    ? watch(sockets, record->identity, 0)
                    : 0;
-    suspect.value = dropped_since(before, record);
+    suspect.value = dropped_since(reading->before, record);
     suspect.limit = socket_memory(record, SK_MEMINFO_RCVBUF);
     suspect.multicast =
         local->family == AF_INET ? (local->bytes[0] & 0xf0) == 0xe0 : local->bytes[0] == 0xff;
     if (suspect.value)
         add(sockets, UDP_DROPS, &suspect);
-    if ((asks || record->socket.local.port == DNS_PORT) && take_query(sockets, before, record) < 0)
+    if ((asks || record->socket.local.port == DNS_PORT) && take_query(reading, record) < 0)
         return -ENOMEM;
     return asks || drops ? watch(sockets, record->identity, drops) : 0;
 }
 
 /* If clients have the same hash, only the first one counts. */
-int sockets_take_query(struct sockets_reading *sockets, const struct reading *before,
-                       const struct record *record)
+int sockets_take_query(struct reading *reading, const struct record *record)
 {
+    struct sockets_reading *sockets = &reading->sockets;
     const struct flow_tuple *tuple = &record->flow.way[WAY_ORIG].tuple;
     struct dns_client *client = &sockets->clients[bit_of(&tuple->src) % DNS_CLIENTS];
 
@@ -387,7 +379,7 @@ int sockets_take_query(struct sockets_reading *sockets, const struct reading *be
     client->answered |= record->flow.status & IPS_SEEN_REPLY;
     if (client->answered)
         return 0;
-    if (find_watched(before, record->identity)) {
+    if (find_watched(reading->before, record->identity)) {
         client->server = tuple->dst;
         client->waiting++;
     }
@@ -441,15 +433,15 @@ static unsigned lacks(const struct record *record)
     return informed && !(record->has & SOCKET_TCP_INFO) ? READS_TCP_INFO : 0;
 }
 
-int sockets_take(struct reading *reading, const struct reading *before, const struct record *record)
+int sockets_take(struct reading *reading, const struct record *record)
 {
     const struct socket_record *socket = &record->socket;
     const unsigned lacking = lacks(record);
 
     reading->lacking |= lacking;
     if (socket->protocol == IPPROTO_TCP)
-        return take_tcp(reading, before, record);
+        return take_tcp(reading, record);
     if (socket->protocol == IPPROTO_UDP)
-        return take_udp(reading, before, record);
-    return lacking ? 0 : take_listener(reading, before, record, UNIX_QUEUES);
+        return take_udp(reading, record);
+    return lacking ? 0 : take_listener(reading, record, UNIX_QUEUES);
 }
