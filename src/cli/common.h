@@ -60,13 +60,13 @@ struct common {
 };
 
 /*
- * Parses a command line and answers --help, --version and --completion, after which *done is set.
+ * Parses a command line and answers --help, --version and --completion.
  * What neither sets a member (struct option) nor is a common option goes to take(), with arg;
  * take NULL: it is refused.
- * Returns 0, or an exit status after a line on stderr.
+ * Returns PARSED, or the exit status: after an answer, or after a line on stderr.
  */
 int common_parse(struct common *common, const struct grammar *grammar, int argc, char *const argv[],
-                 option_fn take, void *arg, bool *done);
+                 option_fn take, void *arg);
 
 /* Rows of each personality's table: one screen of help, and all of it. */
 #define HELP_OPTIONS(group)                                                                        \

@@ -355,7 +355,7 @@ static int enter_netns(struct common *common)
 }
 
 int common_parse(struct common *common, const struct grammar *grammar, int argc, char *const argv[],
-                 option_fn take, void *arg, bool *done)
+                 option_fn take, void *arg)
 {
     struct parsing parsing = {common, take, arg};
     char message[OPTIONS_MESSAGE];
@@ -371,10 +371,10 @@ int common_parse(struct common *common, const struct grammar *grammar, int argc,
         grammar->hint(common->program);
         return status;
     }
-    *done = status == OPTIONS_ANSWERED || (!status && common->completion);
-    if (status == OPTIONS_ANSWERED)
-        return STATUS_OK;
-    if (*done)
+    if (status)
+        return status == OPTIONS_ANSWERED ? STATUS_OK : status;
+    if (common->completion)
         return complete(common);
-    return status ? status : enter_netns(common);
+    status = enter_netns(common);
+    return status ? status : PARSED;
 }

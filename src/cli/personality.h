@@ -8,6 +8,8 @@
 
 /* Exit statuses. Misuse is net-tools' E_OPTERR, which its users' scripts know. */
 enum { STATUS_OK = 0, STATUS_FAILURE = 1, STATUS_REFUSED = 2, STATUS_MISUSE = 3 };
+/* What parsers of command lines return in place of one: the command goes on. */
+enum { PARSED = -1 };
 
 /* An option that lists rows of another kind. */
 struct listed {

@@ -47,10 +47,10 @@ static int split(char *text, size_t size, char *words[])
     return count;
 }
 
-static void check(const struct netstat_options *options, int status, int done)
+static void check(const struct netstat_options *options, int status)
 {
-    require(status >= STATUS_OK && status <= STATUS_MISUSE);
-    if (status != STATUS_OK || done)
+    require(status >= PARSED && status <= STATUS_MISUSE);
+    if (status != PARSED)
         return;
     require(options->other_tables <= 1);
     require(!options->tcp || options->inet || options->inet6);
@@ -79,11 +79,10 @@ static void resolve(const struct common *common, const struct kind *kind)
 static void parse_netstat(int count, char *const words[])
 {
     struct netstat_options options = {.all = false};
-    bool done = false;
-    int status = netstat_parse(&options, count, words, &done);
+    int status = netstat_parse(&options, count, words);
 
-    check(&options, status, done);
-    if (status == STATUS_OK && !done)
+    check(&options, status);
+    if (status == PARSED)
         resolve(&options.common, &kind_socket);
 }
 
@@ -169,11 +168,10 @@ static void check_conntrack(struct conntrack_options *options)
 static void parse_conntrack(int count, char *const words[])
 {
     struct conntrack_options options = {.zero = false};
-    bool done = false;
-    int status = conntrack_parse(&options, count, words, &done);
+    int status = conntrack_parse(&options, count, words);
 
-    require(status >= STATUS_OK && status <= STATUS_PARAMETER);
-    if (status != STATUS_OK || done)
+    require(status >= PARSED && status <= STATUS_PARAMETER);
+    if (status != PARSED)
         return;
     check_conntrack(&options);
     resolve(&options.common, &kind_flow);
@@ -183,15 +181,13 @@ static void take_by_others(int count, char *const words[])
 {
     struct arp_options arp = {.all = false};
     struct neigh_options neigh = {.inet = false};
-    bool done = false;
-    int status = arp_parse(&arp, count, words, &done);
+    int status = arp_parse(&arp, count, words);
 
-    require((status >= STATUS_OK && status <= STATUS_MISUSE) || status == STATUS_ARP_FAILURE);
+    require((status >= PARSED && status <= STATUS_MISUSE) || status == STATUS_ARP_FAILURE);
     require(!arp.hardware || arp.hardware->arp || status == STATUS_ARP_FAILURE);
-    done = false;
-    status = neigh_parse(&neigh, count, words, &done);
-    require(status >= STATUS_OK && status <= STATUS_REFUSED);
-    require(status || done || !filters_typed(&neigh.common.filters, "proxy") ||
+    status = neigh_parse(&neigh, count, words);
+    require(status >= PARSED && status <= STATUS_REFUSED);
+    require(status != PARSED || !filters_typed(&neigh.common.filters, "proxy") ||
             !filters_typed(&neigh.common.filters, "state"));
 }
 
@@ -200,12 +196,11 @@ static void parse_ss(int count, char *const words[])
 {
     static struct ss_tables tables;
     struct ss_options options = {.all = false};
-    bool done = false;
-    int status = ss_parse(&options, count, words, &done);
+    int status = ss_parse(&options, count, words);
 
-    require((status >= STATUS_OK && status <= STATUS_REFUSED) || status == STATUS_SS_MISUSE);
+    require((status >= PARSED && status <= STATUS_REFUSED) || status == STATUS_SS_MISUSE);
     require(options.word_count <= (size_t)count);
-    if (status == STATUS_OK && !done) {
+    if (status == PARSED) {
         require(options.selection.tables && options.selection.families);
         require(options.selection.states && !(options.selection.states & ~SS_STATES_ALL));
         ss_choose_tables(&tables, &options);

@@ -21,7 +21,9 @@ struct ct_parsed ct_parse_as(const char *program, const char *const words[])
         argv[argc] = (char *)(uintptr_t)words[argc - 1];
     capture_begin(&out, STDOUT_FILENO);
     capture_begin(&err, STDERR_FILENO);
-    parsed.status = conntrack_parse(&parsed.options, argc, argv, &parsed.done);
+    parsed.status = conntrack_parse(&parsed.options, argc, argv);
+    parsed.done = parsed.status == STATUS_OK;
+    parsed.status = parsed.status == PARSED ? 0 : parsed.status;
     capture_end(&err);
     capture_end(&out);
     memcpy(parsed.said, err.text, sizeof parsed.said);
@@ -48,14 +50,13 @@ struct conntrack_filter *ct_filter(const char *line)
     char text[512], program[] = "conntrack";
     char *argv[WORDS_MAX + 1] = {program}, *rest = NULL;
     int argc = 1;
-    bool done = false;
 
     assert_in_range(snprintf(text, sizeof text, "%s", line), 0, sizeof text - 1);
     for (char *word = strtok_r(text, " ", &rest); word; word = strtok_r(NULL, " ", &rest))
         argv[argc++] = word;
     assert_in_range(argc, 1, WORDS_MAX);
     memset(options, 0, sizeof *options);
-    if (conntrack_parse(options, argc, argv, &done) || done)
+    if (conntrack_parse(options, argc, argv) != PARSED)
         fail_msg("%s: it was not accepted", line);
     return &options->filter;
 }

@@ -29,7 +29,9 @@ static void parse_words(struct parsed *parsed, int argc, char *const argv[])
     parsed->options.common.words = commands;
     capture_begin(&out, STDOUT_FILENO);
     capture_begin(&err, STDERR_FILENO);
-    parsed->status = netstat_parse(&parsed->options, argc, argv, &parsed->done);
+    parsed->status = netstat_parse(&parsed->options, argc, argv);
+    parsed->done = parsed->status == STATUS_OK;
+    parsed->status = parsed->status == PARSED ? 0 : parsed->status;
     capture_end(&err);
     capture_end(&out);
     memcpy(parsed->said, err.text, sizeof parsed->said);

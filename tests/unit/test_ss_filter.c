@@ -148,7 +148,6 @@ static void parse(struct filtering *filtering, const char *text)
     static char program[] = "ss", option[32], word[512];
     char *argv[] = {program, option, word, NULL};
     struct ss_filter *filter = &filtering->filter;
-    bool done = false;
     size_t length = 0;
 
     memset(filtering, 0, sizeof *filtering);
@@ -160,7 +159,7 @@ static void parse(struct filtering *filtering, const char *text)
         strcpy(option, "-Ainet,unix");
     }
     snprintf(word, sizeof word, "%s", text + length);
-    assert_int_equal(ss_parse(&filtering->options, 3, argv, &done), 0);
+    assert_int_equal(ss_parse(&filtering->options, 3, argv), PARSED);
     filtering->words = (struct ss_words){.arguments = filtering->options.words,
                                          .count = filtering->options.word_count};
     *filter = (struct ss_filter){.where = &filtering->where,

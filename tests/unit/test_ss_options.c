@@ -33,7 +33,9 @@ static struct parsed parse(char *text)
     }
     capture_begin(&out, STDOUT_FILENO);
     capture_begin(&err, STDERR_FILENO);
-    parsed.status = ss_parse(&parsed.options, argc, argv, &parsed.done);
+    parsed.status = ss_parse(&parsed.options, argc, argv);
+    parsed.done = parsed.status == STATUS_OK;
+    parsed.status = parsed.status == PARSED ? 0 : parsed.status;
     capture_end(&err);
     capture_end(&out);
     memcpy(parsed.said, err.text, sizeof parsed.said);

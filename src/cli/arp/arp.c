@@ -135,9 +135,9 @@ static int take_option(const struct option *option, const char *argument, void *
     }
 }
 
-int arp_parse(struct arp_options *options, int argc, char *const argv[], bool *done)
+int arp_parse(struct arp_options *options, int argc, char *const argv[])
 {
-    return common_parse(&options->common, &arp_grammar, argc, argv, take_option, options, done);
+    return common_parse(&options->common, &arp_grammar, argc, argv, take_option, options);
 }
 
 /* Which host */
@@ -241,8 +241,7 @@ static int list(const struct arp_options *options)
 int arp_run(int argc, char *const argv[])
 {
     struct arp_options options = {.all = false};
-    bool done = false;
-    const int status = arp_parse(&options, argc, argv, &done);
+    const int status = arp_parse(&options, argc, argv);
 
-    return status || done ? status : list(&options);
+    return status != PARSED ? status : list(&options);
 }

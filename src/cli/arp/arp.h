@@ -22,6 +22,6 @@ struct arp_options {
 };
 
 /* As common_parse(). */
-int arp_parse(struct arp_options *options, int argc, char *const argv[], bool *done);
+int arp_parse(struct arp_options *options, int argc, char *const argv[]);
 
 #endif

@@ -100,12 +100,10 @@ static int list(struct closed_command *command)
 int closed_run(int argc, char *const argv[])
 {
     struct closed_command command = {.milliseconds = 0};
-    bool done = false;
-    const int status =
-        common_parse(&command.common, &closed_grammar, argc, argv, NULL, NULL, &done);
+    const int status = common_parse(&command.common, &closed_grammar, argc, argv, NULL, NULL);
     const struct common *common = &command.common;
 
-    if (status || done)
+    if (status != PARSED)
         return status;
     if (common->proc_root || common->backend == BACKEND_PROC)
         return common_misuse(common, "connections are seen while they end: %s does not tell them",

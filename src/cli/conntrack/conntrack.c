@@ -110,10 +110,9 @@ int conntrack_run(int argc, char *const argv[])
 {
     struct conntrack conntrack = {.table = NULL};
     const struct conntrack_options *options = &conntrack.options;
-    bool done = false;
-    int status = conntrack_parse(&conntrack.options, argc, argv, &done);
+    int status = conntrack_parse(&conntrack.options, argc, argv);
 
-    if (status || done)
+    if (status != PARSED)
         return status;
     conntrack.table = options->table == TABLE_DYING         ? &table_flows_dying
                       : options->table == TABLE_UNCONFIRMED ? &table_flows_unconfirmed

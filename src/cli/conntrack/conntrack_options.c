@@ -327,15 +327,15 @@ static int check(struct conntrack_parsing *parsing)
         return conntrack_fail(parsing, "Can't use -z with --exact, which reads twice");
     if (options->command == COMMAND_EVENT && options->common.exact)
         return conntrack_fail(parsing, "--exact cannot be combined with -E");
-    return 0;
+    return PARSED;
 }
 
-int conntrack_parse(struct conntrack_options *options, int argc, char *const argv[], bool *done)
+int conntrack_parse(struct conntrack_options *options, int argc, char *const argv[])
 {
     struct conntrack_parsing parsing = {.options = options};
     int status =
-        common_parse(&options->common, &conntrack_grammar, argc, argv, take_option, &parsing, done);
+        common_parse(&options->common, &conntrack_grammar, argc, argv, take_option, &parsing);
 
     labels_destroy(parsing.labels);
-    return status || *done ? status : check(&parsing);
+    return status != PARSED ? status : check(&parsing);
 }

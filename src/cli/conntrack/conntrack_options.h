@@ -89,6 +89,6 @@ struct conntrack_options {
 enum { STATUS_PARAMETER = 2 };
 
 /* As common_parse(). */
-int conntrack_parse(struct conntrack_options *options, int argc, char *const argv[], bool *done);
+int conntrack_parse(struct conntrack_options *options, int argc, char *const argv[]);
 
 #endif

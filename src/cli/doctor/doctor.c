@@ -112,15 +112,14 @@ static int take_option(const struct option *option, const char *argument, void *
     return status;
 }
 
-static int parse(struct doctor_command *command, int argc, char *const argv[], bool *done)
+static int parse(struct doctor_command *command, int argc, char *const argv[])
 {
     int status;
 
     command->rules = UINT64_MAX;
     command->milliseconds = UINT_MAX; /* until it is known */
-    status =
-        common_parse(&command->common, &doctor_grammar, argc, argv, take_option, command, done);
-    if (status || *done)
+    status = common_parse(&command->common, &doctor_grammar, argc, argv, take_option, command);
+    if (status != PARSED)
         return status;
     if (command->milliseconds == UINT_MAX)
         command->milliseconds =
@@ -139,7 +138,7 @@ static int parse(struct doctor_command *command, int argc, char *const argv[], b
                              command->nagios ? "--nagios" : "--list");
     if (!command->rules)
         return common_misuse(&command->common, "--only and --skip leave no rule");
-    return 0;
+    return PARSED;
 }
 
 /* --- What it prints --------------------------------------------------------------------------- */
@@ -284,17 +283,16 @@ static int list_exposed(const struct doctor_command *command)
 int doctor_run(int argc, char *const argv[])
 {
     struct doctor_command command = {.rules = 0};
-    bool done = false;
-    const int status = parse(&command, argc, argv, &done);
+    const int status = parse(&command, argc, argv);
 
     /*
      * A plugin that is called wrongly knows nothing, so its status must not be that of a fault.
      * Where the parser stops, --nagios may not have been read yet.
      */
-    for (int i = 1; status && i < argc; i++)
+    for (int i = 1; status > STATUS_OK && i < argc; i++)
         if (options_is(doctor_grammar.tables, argv[i], OPTION_NAGIOS))
             return NAGIOS_UNKNOWN;
-    if (status || done)
+    if (status != PARSED)
         return status;
     if (command.list)
         return print_rules(&command);

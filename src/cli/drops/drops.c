@@ -121,13 +121,12 @@ static int list(const struct drops_command *command, struct drops *drops)
 int drops_run(int argc, char *const argv[])
 {
     struct drops_command command = {.milliseconds = 0};
-    bool done = false;
-    int status = common_parse(&command.common, &drops_grammar, argc, argv, NULL, NULL, &done);
+    int status = common_parse(&command.common, &drops_grammar, argc, argv, NULL, NULL);
     const struct common *common = &command.common;
     struct drops_options options;
     struct drops *drops;
 
-    if (status || done)
+    if (status != PARSED)
         return status;
     if (common->proc_root || common->backend != BACKEND_AUTO)
         return common_misuse(common, "drops are seen while they happen: %s does not tell them",

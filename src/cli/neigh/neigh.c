@@ -61,13 +61,13 @@ const struct grammar neigh_grammar = {
     .version = "backends: rtnetlink, /proc/net/arp",
 };
 
-int neigh_parse(struct neigh_options *options, int argc, char *const argv[], bool *done)
+int neigh_parse(struct neigh_options *options, int argc, char *const argv[])
 {
-    int status = common_parse(&options->common, &neigh_grammar, argc, argv, NULL, NULL, done);
+    int status = common_parse(&options->common, &neigh_grammar, argc, argv, NULL, NULL);
     const struct filters *filters = &options->common.filters;
     const bool states = filters_typed(filters, "state"), proxies = filters_typed(filters, "proxy");
 
-    if (status || *done)
+    if (status != PARSED)
         return status;
     if (proxies && states)
         return common_misuse(&options->common,
@@ -77,7 +77,7 @@ int neigh_parse(struct neigh_options *options, int argc, char *const argv[], boo
         return common_misuse(&options->common,
                              "--usage shows whole tables: it cannot be combined with -i, --state, "
                              "--proxy or --master");
-    return 0;
+    return PARSED;
 }
 
 /* Whether the interfaces that were named exist */
@@ -166,10 +166,9 @@ static int list_usage(const struct neigh_options *options)
 int neigh_run(int argc, char *const argv[])
 {
     struct neigh_options options = {.inet = false};
-    bool done = false;
-    int status = neigh_parse(&options, argc, argv, &done);
+    const int status = neigh_parse(&options, argc, argv);
 
-    if (status || done)
+    if (status != PARSED)
         return status;
     return options.usage ? list_usage(&options) : list(&options);
 }

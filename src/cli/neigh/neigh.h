@@ -16,6 +16,6 @@ struct neigh_options {
 };
 
 /* As common_parse(). */
-int neigh_parse(struct neigh_options *options, int argc, char *const argv[], bool *done);
+int neigh_parse(struct neigh_options *options, int argc, char *const argv[]);
 
 #endif

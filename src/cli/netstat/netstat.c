@@ -282,10 +282,9 @@ int fastnet_run(int argc, char *const argv[], const struct grammar *const *words
 {
     struct netstat netstat = {.options.common = {.words = words, .commit = commit}};
     struct netstat_options *options = &netstat.options;
-    bool done = false;
-    int status = netstat_parse(options, argc, argv, &done);
+    const int status = netstat_parse(options, argc, argv);
 
-    if (status || done)
+    if (status != PARSED)
         return status;
     /* groups beside sockets are a section among theirs, but columns are of one kind only */
     if (options->kind == &kind_group && (options->named_protocols <= 1 || options->common.sort ||

@@ -33,7 +33,7 @@ int netstat_statistics(const struct netstat_options *options);
 int netstat_masquerade(const struct netstat_options *options);
 
 /* As common_parse(). */
-int netstat_parse(struct netstat_options *options, int argc, char *const argv[], bool *done);
+int netstat_parse(struct netstat_options *options, int argc, char *const argv[]);
 
 /* Judges the operands: 0, or the exit status after a line on stderr. */
 int netstat_operands(const struct netstat_options *options);

@@ -267,16 +267,15 @@ static void complete(struct netstat_options *options)
                    options->x25 + options->netrom + options->rose + multicast);
 }
 
-int netstat_parse(struct netstat_options *options, int argc, char *const argv[], bool *done)
+int netstat_parse(struct netstat_options *options, int argc, char *const argv[])
 {
     const struct common *common = &options->common;
     int status;
 
     options->kind = &kind_socket;
-    status =
-        common_parse(&options->common, &netstat_grammar, argc, argv, take_option, options, done);
+    status = common_parse(&options->common, &netstat_grammar, argc, argv, take_option, options);
 
-    if (status || *done)
+    if (status != PARSED)
         return status;
     status = netstat_operands(options);
     if (status)
@@ -284,5 +283,5 @@ int netstat_parse(struct netstat_options *options, int argc, char *const argv[],
     if (options->other_tables > 1)
         return common_misuse(common, "-r, -i, -M, -s and --summary cannot be combined");
     complete(options);
-    return 0;
+    return PARSED;
 }

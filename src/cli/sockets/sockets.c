@@ -248,11 +248,9 @@ int sockets_run(int argc, char *const argv[])
 {
     struct sockets_options options = {.listening = false};
     const struct which *which = &options.which;
-    bool done = false;
-    const int status =
-        common_parse(&options.common, &sockets_grammar, argc, argv, NULL, NULL, &done);
+    const int status = common_parse(&options.common, &sockets_grammar, argc, argv, NULL, NULL);
 
-    if (status || done)
+    if (status != PARSED)
         return status;
     if (!options.summary) {
         options.which.all &= !which_is_named(which); /* hands type -tan for all states of TCP */

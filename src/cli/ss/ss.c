@@ -324,19 +324,18 @@ static int list(struct ss *ss)
 int ss_run(int argc, char *const argv[])
 {
     struct ss *ss = calloc(1, sizeof *ss);
-    bool done = false;
-    int status;
+    int status, refused = 0;
 
     if (!ss) {
         fprintf(stderr, "ss: out of memory\n");
         return STATUS_FAILURE;
     }
-    status = ss_parse(&ss->options, argc, argv, &done);
-    if (!status && !done)
-        status = ss_open_maps(&ss->options);
+    status = ss_parse(&ss->options, argc, argv);
+    if (status == PARSED)
+        refused = ss_open_maps(&ss->options);
     rights_limit(RIGHTS_ALL & ~(1u << RIGHT_MAPS));
-    if (!status && !done)
-        status = list(ss);
+    if (status == PARSED)
+        status = refused ? refused : list(ss);
     where_finish(&ss->where);
     ss_words_finish(&ss->words);
     ss_maps_finish(&ss->options);

@@ -36,10 +36,11 @@ struct ss_options {
 };
 
 /*
- * As common_parse(). States are removed from the words; the rest is the filter. *done is also set
- * if there is nothing to list. The caller must call ss_options_finish(), also on failure.
+ * As common_parse(). States are removed from the words; the rest is the filter. The status is
+ * also that of a selection without tables. The caller must call ss_options_finish(), also on
+ * failure.
  */
-int ss_parse(struct ss_options *options, int argc, char *const argv[], bool *done);
+int ss_parse(struct ss_options *options, int argc, char *const argv[]);
 void ss_options_finish(struct ss_options *options);
 
 /* --- Which tables ----------------------------------------------------------------------------- */

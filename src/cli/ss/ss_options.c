@@ -301,7 +301,7 @@ static int check_summary(const struct ss_options *options)
     return 0;
 }
 
-int ss_parse(struct ss_options *options, int argc, char *const argv[], bool *done)
+int ss_parse(struct ss_options *options, int argc, char *const argv[])
 {
     const struct common *common = &options->common;
     int status;
@@ -311,12 +311,11 @@ int ss_parse(struct ss_options *options, int argc, char *const argv[], bool *don
         fprintf(stderr, "%s: out of memory\n", argv[0]);
         return STATUS_FAILURE;
     }
-    status = common_parse(&options->common, &ss_grammar, argc, argv, take_option, options, done);
-    if (status || *done)
+    status = common_parse(&options->common, &ss_grammar, argc, argv, take_option, options);
+    if (status != PARSED)
         return status;
     options->listed = !options->summary || options->selection.chosen || options->word_count;
-    if (options->summary)
-        status = check_summary(options);
+    status = options->summary ? check_summary(options) : 0;
     if (!status)
         status = take_states(options);
     if (status)
@@ -325,10 +324,11 @@ int ss_parse(struct ss_options *options, int argc, char *const argv[], bool *don
     if (common->filters.count && !options->selection.states && !options->selection.restricted)
         options->selection.states = SS_STATES_ALL;
     ss_selection_complete(&options->selection);
-    *done = !options->selection.tables;
-    if (*done) /* no mistake for ss, but it deserves a word */
-        fprintf(stderr, "%s: no socket tables to show with such filter.\n", common->program);
-    return 0;
+    if (options->selection.tables)
+        return PARSED;
+    /* no mistake for ss, but it deserves a word */
+    fprintf(stderr, "%s: no socket tables to show with such filter.\n", common->program);
+    return STATUS_OK;
 }
 
 void ss_options_finish(struct ss_options *options)

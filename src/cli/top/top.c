@@ -268,12 +268,10 @@ static bool goes_on(const struct common *common)
 int top_run(int argc, char *const argv[])
 {
     struct top top = {.budget.share = BUDGET_PERCENT / 100.0};
-    bool done = false;
-    const int status =
-        common_parse(&top.common, &top_grammar, argc, argv, take_option, &top, &done);
+    const int status = common_parse(&top.common, &top_grammar, argc, argv, take_option, &top);
     const char *conflict;
 
-    if (status || done)
+    if (status != PARSED)
         return status;
     top.interval_ms = top.common.interval_ms ? top.common.interval_ms : 1000;
     top.common.interval_ms = 0;

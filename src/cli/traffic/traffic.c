@@ -220,12 +220,10 @@ int traffic_run(int argc, char *const argv[])
 {
     struct traffic_command command = {.interface = NULL};
     uint32_t interface;
-    bool done = false;
-    int status =
-        common_parse(&command.common, &traffic_grammar, argc, argv, take_option, &command, &done);
+    int status = common_parse(&command.common, &traffic_grammar, argc, argv, take_option, &command);
     const struct common *common = &command.common;
 
-    if (status || done)
+    if (status != PARSED)
         return status;
     if (common->proc_root || common->backend != BACKEND_AUTO)
         return common_misuse(common, "packets are seen while they pass: %s does not tell them",
