@@ -338,7 +338,6 @@ int ss_run(int argc, char *const argv[])
         status = refused ? refused : list(ss);
     where_finish(&ss->where);
     ss_words_finish(&ss->words);
-    ss_maps_finish(&ss->options);
     ss_options_finish(&ss->options);
     free(ss);
     return status;

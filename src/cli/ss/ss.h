@@ -75,9 +75,8 @@ const char *ss_diag_file(const struct ss_options *options);
  * Opens the maps that were named; they stay open as long as the program runs. Reads the types of
  * their values, or of all maps if these are shown, as far as the user has the right. Call it before
  * rights_limit(), which gives up the right to do so. Returns 0, or an exit status after a line on
- * stderr. The caller must call ss_maps_finish(), also on failure.
+ * stderr.
  */
 int ss_open_maps(struct ss_options *options);
-void ss_maps_finish(struct ss_options *options);
 
 #endif
