@@ -5,7 +5,6 @@
  */
 #include <arpa/inet.h>
 #include <errno.h>
-#include <linux/neighbour.h>
 #include <net/if.h>
 #include <netdb.h>
 #include <stdio.h>

@@ -7,7 +7,6 @@
 #include <netinet/in.h>
 #include <string.h>
 #include <strings.h>
-#include <sys/socket.h>
 
 #include "cli/form.h"
 #include "fastnet/array.h"

@@ -2,7 +2,6 @@
 /* fastnet doctor: its command line, and its two listings: what is wrong, and what is exposed. */
 #include <limits.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "cli/command.h"
 #include "cli/netstat/netstat.h"

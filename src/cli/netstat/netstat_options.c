@@ -2,7 +2,6 @@
 #include "cli/netstat/netstat.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "cli/command.h"

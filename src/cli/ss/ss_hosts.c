@@ -6,7 +6,6 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <string.h>
-#include <strings.h>
 #include <sys/socket.h>
 
 #include "cli/form.h"
