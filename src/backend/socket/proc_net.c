@@ -26,32 +26,48 @@ enum {
     (SOCKET_ADDRESSES | SOCKET_STATE | SOCKET_QUEUES | SOCKET_UID | SOCKET_INODE | SOCKET_TIMER |  \
      SOCKET_RETRANSMITS | SOCKET_PROBES | SOCKET_POINTER)
 
-/* Numbers of the machine, 32 bits each; proc_file.c adapts those of another machine. */
-static bool scan_address(struct scan *scan, uint8_t *address, size_t words)
+/* *digits loses the high bit of each byte that is no digit. */
+SCAN_INLINE uint32_t take_eight(uint64_t text, uint64_t *digits)
 {
+    if (text == SCAN_EACH('0'))
+        return 0;
+    *digits &= scan_are_digits(text);
+    return scan_digits_value(text);
+}
+
+/* Two digits: one by one is faster than as a part of eight. */
+SCAN_INLINE unsigned take_two(const char *at, uint64_t *digits)
+{
+    const unsigned high = scan_digit(at[0]), low = scan_digit(at[1]);
+
+    *digits &= (high | low) > 15 ? 0 : UINT64_MAX;
+    return high << 4 | low;
+}
+
+/* Numbers of the machine, 32 bits each; proc_file.c adapts those of another machine. */
+SCAN_INLINE void take_address(const char *at, size_t words, struct address *address,
+                              uint64_t *digits)
+{
+    memset(address->bytes, 0, sizeof address->bytes);
+    address->family = words == 1 ? AF_INET : AF_INET6;
     for (size_t i = 0; i < words; i++) {
-        uint32_t word;
-        if (!scan_eight_digits(scan, &word))
-            return false;
-        memcpy(address + 4 * i, &word, sizeof word);
+        const uint32_t word = take_eight(scan_text(at + 8 * i), digits);
+        memcpy(address->bytes + 4 * i, &word, sizeof word);
     }
-    return true;
 }
 
 /* ADDRESS:PORT, the port in host byte order. */
 static bool scan_endpoint(struct scan *scan, struct endpoint *endpoint, uint8_t family)
 {
-    size_t words = family == AF_INET ? 1 : 4;
-    uint64_t port;
+    const size_t words = family == AF_INET ? 1 : 4;
+    uint64_t digits = SCAN_EACH(0x80);
 
     scan_blanks(scan);
-    if (!scan_address(scan, endpoint->address.bytes, words) || !scan_char(scan, ':') ||
-        !scan_hex(scan, &port, 4))
+    if (scan->end - scan->at < 8 * (ptrdiff_t)words)
         return false;
-    memset(endpoint->address.bytes + 4 * words, 0, sizeof endpoint->address.bytes - 4 * words);
-    endpoint->address.family = family;
-    endpoint->port = (uint16_t)port;
-    return true;
+    take_address(scan->at, words, &endpoint->address, &digits);
+    scan->at += 8 * words;
+    return !(~digits & SCAN_EACH(0x80)) && scan_char(scan, ':') && SCAN_HEX(scan, endpoint->port);
 }
 
 /*
@@ -152,35 +168,6 @@ int proc_net_decode_words(const struct line *line, const struct table *table, st
 #define END_COLUMNS(words)                                                                         \
     (8 * (ptrdiff_t)(words) + 6) /* an address of so many words, and a port */
 enum { NUMBER_COLUMNS = 57 };    /* from the state up to the inode */
-
-/* *digits loses the high bit of each byte that is no digit. */
-SCAN_INLINE uint32_t take_eight(uint64_t text, uint64_t *digits)
-{
-    if (text == SCAN_EACH('0'))
-        return 0;
-    *digits &= scan_are_digits(text);
-    return scan_digits_value(text);
-}
-
-/* Two digits: one by one is faster than as a part of eight. */
-SCAN_INLINE unsigned take_two(const char *at, uint64_t *digits)
-{
-    const unsigned high = scan_digit(at[0]), low = scan_digit(at[1]);
-
-    *digits &= (high | low) > 15 ? 0 : UINT64_MAX;
-    return high << 4 | low;
-}
-
-SCAN_INLINE void take_address(const char *at, size_t words, struct address *address,
-                              uint64_t *digits)
-{
-    memset(address->bytes, 0, sizeof address->bytes);
-    address->family = words == 1 ? AF_INET : AF_INET6;
-    for (size_t i = 0; i < words; i++) {
-        const uint32_t word = take_eight(scan_text(at + 8 * i), digits);
-        memcpy(address->bytes + 4 * i, &word, sizeof word);
-    }
-}
 
 SCAN_INLINE bool take_columns(const char *local, size_t words, struct socket_record *sock)
 {
@@ -391,15 +378,16 @@ static int take_unix(struct proc_file *file, const struct line *line, struct rec
     return error;
 }
 
-static int dump_unix(const struct query *query, record_fn fn, void *arg)
+static int dump(const struct query *query, record_fn fn, void *arg)
 {
+    const bool is_unix = query->table->family == AF_UNIX;
     struct doubts doubts = {.rows = 0};
     struct proc_file file = {.query = query,
                              .name = query->table->file,
-                             .heading = UNIX_HEADING,
-                             .take = take_unix,
+                             .heading = is_unix ? UNIX_HEADING : "rem",
+                             .take = is_unix ? take_unix : take_inet,
                              .state = &doubts};
-    int result = proc_file_read(&file, fn, arg);
+    const int result = proc_file_read(&file, fn, arg);
 
     if (doubts.rows)
         report_loss(
@@ -409,16 +397,6 @@ static int dump_unix(const struct query *query, record_fn fn, void *arg)
             doubts.rows, doubts.rows == 1 ? "" : "s", query->proc_root,
             doubts.rows == 1 ? "it" : "them");
     return result;
-}
-
-static int dump(const struct query *query, record_fn fn, void *arg)
-{
-    struct proc_file file = {
-        .query = query, .name = query->table->file, .heading = "rem", .take = take_inet};
-
-    if (query->table->family == AF_UNIX)
-        return dump_unix(query, fn, arg);
-    return proc_file_read(&file, fn, arg);
 }
 
 const struct backend backend_proc_net = {
