@@ -25,7 +25,7 @@ struct name {
 
 /* One for each column of numbers; of a counter that is none in some rows, two. */
 struct family {
-    const struct field *field;
+    const struct field *field; /* NULL: of the first one, what is known besides numbers */
     bool counter;
 };
 
@@ -155,7 +155,7 @@ static void name_begin(const struct prometheus *prometheus, struct name *name)
             name->text[i] = '_';
 }
 
-/* Without the "_total" of a counter: no other name ends with it. */
+/* Behind the beginning, without the "_total" of a counter: no other name ends with it. */
 static void name_family(const struct prometheus *prometheus, const struct family *family,
                         struct name *name)
 {
@@ -163,7 +163,6 @@ static void name_family(const struct prometheus *prometheus, const struct family
     const size_t length = sizeof total - 1;
     const struct unit_words unit = unit_of(family->field);
 
-    name_begin(prometheus, name);
     name_words(name, words_of(prometheus, family), unit.column);
     if (family->field->type == VALUE_TIME)
         name_puts(name, "_timestamp");
@@ -273,7 +272,7 @@ static struct value value_of(const struct family *family, const struct record *r
     const struct field *field = family->field;
     struct value value = {.type = VALUE_UNKNOWN};
 
-    if (field->counter && field_grows(field, record) != family->counter)
+    if (!field || (field->counter && field_grows(field, record) != family->counter))
         return value;
     value = field_value(field, record, context);
     if (value.type == VALUE_TIME)
@@ -309,6 +308,8 @@ static bool add_row(struct prometheus *prometheus, const struct record *record, 
     row->info_length = labels->length - length;
     for (size_t i = 0; i < count; i++)
         row->values[i] = value_of(&prometheus->families[i], record, prometheus->sink.context);
+    if (row->info_length)
+        row->values[0] = (struct value){.type = VALUE_NUMBER, .number = 1};
     return true;
 }
 
@@ -355,13 +356,25 @@ static void put_about(struct prometheus *prometheus, const char *keyword, const 
     writer_puts(writer, " ");
 }
 
-/* A family of OpenMetrics is named without the suffix, but its metrics have it. */
-static void put_head(struct prometheus *prometheus, struct name *name, const char *suffix,
-                     const char *type, const char *unit, const char *help)
+/*
+ * Names the family, and writes what it is. A family of OpenMetrics is named without the suffix, but
+ * its metrics have it.
+ */
+static void put_head(struct prometheus *prometheus, const struct family *family, struct name *name)
 {
+    const struct field *field = family->field;
+    const char *help =
+        field ? field->help : "what is known of it besides numbers, as labels; always 1";
+    const char *suffix = !field ? "_info" : family->counter ? "_total" : "";
+    const char *type = family->counter ? "counter" : !field && prometheus->open ? "info" : "gauge";
+    const char *unit = field ? unit_of(field).metric : "";
     struct writer *writer = prometheus->sink.writer;
-    const size_t length = name->length;
+    size_t length;
 
+    name_begin(prometheus, name);
+    if (field)
+        name_family(prometheus, family, name);
+    length = name->length;
     if (!prometheus->open)
         name_puts(name, suffix);
     put_about(prometheus, "HELP", name);
@@ -411,34 +424,11 @@ static void put_family(struct prometheus *prometheus, size_t index)
         const struct row *row = hash_table_at(&prometheus->rows, i);
         if (row->values[index].type == VALUE_UNKNOWN)
             continue;
-        if (!begun) {
-            name_family(prometheus, family, &name);
-            put_head(prometheus, &name, family->counter ? "_total" : "",
-                     family->counter ? "counter" : "gauge", unit_of(family->field).metric,
-                     family->field->help);
-        }
+        if (!begun)
+            put_head(prometheus, family, &name);
         begun = true;
-        put_metric(prometheus, &name, row, row->length, &row->values[index]);
-    }
-}
-
-static void put_infos(struct prometheus *prometheus)
-{
-    static const struct value one = {.type = VALUE_NUMBER, .number = 1};
-    bool begun = false;
-    struct name name;
-
-    for (size_t i = 0; i < prometheus->rows.count; i++) {
-        const struct row *row = hash_table_at(&prometheus->rows, i);
-        if (!row->info_length)
-            continue;
-        if (!begun) {
-            name_begin(prometheus, &name);
-            put_head(prometheus, &name, "_info", prometheus->open ? "info" : "gauge", "",
-                     "what is known of it besides numbers, as labels; always 1");
-        }
-        begun = true;
-        put_metric(prometheus, &name, row, row->length + row->info_length, &one);
+        put_metric(prometheus, &name, row, row->length + (family->field ? 0 : row->info_length),
+                   &row->values[index]);
     }
 }
 
@@ -453,7 +443,6 @@ static void prometheus_end(struct sink *sink)
 {
     struct prometheus *prometheus = (struct prometheus *)sink;
 
-    put_infos(prometheus);
     for (size_t i = 0; i < prometheus->family_count; i++)
         put_family(prometheus, i);
     if (prometheus->options.more_metrics)
@@ -494,6 +483,7 @@ static struct sink *create(const struct sink_options *options, bool open)
         sink_destroy(sink);
         return NULL;
     }
+    prometheus->family_count = 1; /* that of the info */
     for (size_t i = 0; i < options->count; i++) {
         const struct field *field = options->columns[i];
         if (is_number(field) && field->counter)
