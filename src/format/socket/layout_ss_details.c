@@ -167,7 +167,7 @@ char *ss_put_memory(char *dst, const struct ss_row *row)
     };
     const size_t count = row->record->socket.memory.length / sizeof(uint32_t);
 
-    if (!ss_has(row, SOCKET_MEMORY) || count <= SK_MEMINFO_OPTMEM)
+    if (!row->layout->memory || !ss_has(row, SOCKET_MEMORY) || count <= SK_MEMINFO_OPTMEM)
         return dst;
     for (size_t i = 0; i < count && i < COUNT(names); i++)
         dst = text_u64(put_string(dst, names[i]), socket_memory(row->record, i));
@@ -218,8 +218,7 @@ static char *put_info_line(char *dst, struct ss_row *row)
     if (!row->layout->one_line)
         dst = ss_break(row, dst);
     dst = ss_more(row, dst);
-    if (row->layout->memory)
-        dst = ss_put_memory(dst, row);
+    dst = ss_put_memory(dst, row);
     if (sctp)
         dst = ss_put_sctp_addresses(dst, row);
     if (!row->layout->info)
@@ -265,8 +264,7 @@ char *ss_put_unix(char *dst, struct ss_row *row)
     const struct socket_record *sock = &row->record->socket;
     uint32_t inode;
 
-    if (row->layout->memory)
-        dst = ss_put_memory(dst, row);
+    dst = ss_put_memory(dst, row);
     if (!row->layout->extended)
         return dst;
     dst = put_shutdown(dst, row);
@@ -297,5 +295,5 @@ char *ss_put_netlink(char *dst, struct ss_row *row)
         for (unsigned shift = 32; shift > 0; shift -= 8)
             dst = put_hex_byte(dst, (uint8_t)(first >> (shift - 8)));
     }
-    return row->layout->memory ? ss_put_memory(dst, row) : dst;
+    return ss_put_memory(dst, row);
 }

@@ -103,7 +103,7 @@ char *ss_put_packet(char *dst, struct ss_row *row)
     /* to others the kernel shows an empty one */
     if (row->layout->filters && ss_has(row, SOCKET_FILTER) && sock->filter.length)
         dst = put_filter(dst, row);
-    return row->layout->memory ? ss_put_memory(dst, row) : dst;
+    return ss_put_memory(dst, row);
 }
 
 /* --- XDP: structs of linux/xdp_diag.h --------------------------------------------------------- */
@@ -148,7 +148,7 @@ char *ss_put_xdp(char *dst, struct ss_row *row)
     const struct socket_record *sock = &row->record->socket;
 
     if (!row->layout->extended)
-        return row->layout->memory ? ss_put_memory(dst, row) : dst;
+        return ss_put_memory(dst, row);
     dst = ss_put_extended(dst, row);
     if (ss_has(row, SOCKET_RX_RING))
         dst = put_xdp_ring(dst, row, "rx", sock->rx_ring);
@@ -162,7 +162,7 @@ char *ss_put_xdp(char *dst, struct ss_row *row)
         dst = put_xdp_ring(dst, row, "cr", sock->completion_ring);
     if (ss_has(row, SOCKET_XDP_STATS))
         dst = put_xdp_stats(dst, row);
-    return row->layout->memory ? ss_put_memory(dst, row) : dst;
+    return ss_put_memory(dst, row);
 }
 
 /* --- TIPC --------------------------------------------------------------------------------------
