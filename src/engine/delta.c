@@ -207,21 +207,17 @@ static struct remembered *add(struct delta *delta, uint64_t key, size_t place)
 int delta_place(struct delta *delta, uint64_t netns)
 {
     size_t i = delta->place_count;
-    uint64_t *places;
+    uint64_t *added;
 
     while (i > 0 && delta->places[i - 1] != netns)
         i--;
     if (i)
         return (int)i - 1;
-    places = delta->place_count > UINT16_MAX
-                 ? NULL
-                 : array_with_room(delta->places, &delta->place_capacity, delta->place_count + 1,
-                                   sizeof *places);
-    if (!places)
+    if (delta->place_count > UINT16_MAX ||
+        !(added = ARRAY_ADD(delta->places, delta->place_count, delta->place_capacity)))
         return -ENOMEM;
-    delta->places = places;
-    places[delta->place_count] = netns;
-    return (int)delta->place_count++;
+    *added = netns;
+    return (int)delta->place_count - 1;
 }
 
 void delta_forget(struct delta *delta, bool (*keeps)(struct remembered *row, void *arg), void *arg)
@@ -256,21 +252,19 @@ void delta_start(struct delta *delta)
 
 /* --- What is remembered ----------------------------------------------------------------------- */
 
-/* True if the listing needs all that this counter is made of. */
-static bool is_needed(const struct needs *needs, const struct field *field)
-{
-    return field->counter && !(field->fields & ~needs->fields) &&
-           !(needs->parts && field->parts & ~needs->parts);
-}
-
 /* Returns 0 or -ENOMEM. */
 static int begin(struct delta *delta, const struct kind *kind)
 {
     if (!delta->counters) {
         delta->counters = calloc(kind->field_count + 1, sizeof *delta->counters);
-        for (size_t i = 0; i < kind->field_count && delta->counters; i++)
-            if (is_needed(&delta->needs, &kind->fields[i]))
-                delta->counters[delta->counter_count++] = &kind->fields[i];
+        for (size_t i = 0; i < kind->field_count && delta->counters; i++) {
+            const struct field *field = &kind->fields[i];
+            const struct needs *needs = &delta->needs;
+            /* those of which the listing needs all that they are made of */
+            if (field->counter && !(field->fields & ~needs->fields) &&
+                !(needs->parts && field->parts & ~needs->parts))
+                delta->counters[delta->counter_count++] = field;
+        }
     }
     if (!delta->counters)
         return -ENOMEM;

@@ -85,14 +85,11 @@ int drop_names_add(struct drop_names *names, const struct btf *btf, uint32_t id,
             memcmp(one.name.data, prefix, skip) != 0 || (one.value >> 16 != 0) != of_subsystem ||
             text_is(one.name, "SKB_DROP_REASON_MAX"))
             continue;
-        struct drop_name *list =
-            array_with_room(names->list, &names->capacity, names->count + 1, sizeof *list);
-        if (!list)
+        struct drop_name *name = ARRAY_ADD(names->list, names->count, names->capacity);
+        if (!name)
             return -ENOMEM;
-        names->list = list;
-        list += names->count++;
-        list->number = (uint32_t)one.value;
-        snprintf(list->name, sizeof list->name, "%.*s", (int)(one.name.length - skip),
+        name->number = (uint32_t)one.value;
+        snprintf(name->name, sizeof name->name, "%.*s", (int)(one.name.length - skip),
                  one.name.data + skip);
     }
     return 0;

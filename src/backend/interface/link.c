@@ -62,7 +62,7 @@ static int ask(struct reading *reading, uint16_t type, size_t size, netlink_fn f
 static int take_address(const struct nlmsghdr *message, void *arg)
 {
     struct reading *reading = arg;
-    struct interface_address address, *addresses;
+    struct interface_address address, *added;
     int result;
 
     if (message->nlmsg_type != RTM_NEWADDR)
@@ -70,12 +70,10 @@ static int take_address(const struct nlmsghdr *message, void *arg)
     result = address_decode(message, &address);
     if (result < 0)
         return result == -EBADMSG ? report_malformed(reading->query) : 0;
-    addresses = array_with_room(reading->addresses, &reading->capacity, reading->count + 1,
-                                sizeof *addresses);
-    if (!addresses)
+    added = ARRAY_ADD(reading->addresses, reading->count, reading->capacity);
+    if (!added)
         return -ENOMEM;
-    addresses[reading->count++] = address;
-    reading->addresses = addresses;
+    *added = address;
     return 0;
 }
 

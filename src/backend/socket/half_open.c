@@ -33,16 +33,14 @@ static int compare_sockets(const void *a, const void *b)
 static int remember(const struct record *record, void *arg)
 {
     struct half_open *half_open = arg;
-    struct socket_record *sockets;
+    struct socket_record *sock;
 
     if (record->socket.state != TCP_SYN_RECV)
         return 0;
-    sockets = array_with_room(half_open->sockets, &half_open->capacity, half_open->count + 1,
-                              sizeof *sockets);
-    if (!sockets)
+    sock = ARRAY_ADD(half_open->sockets, half_open->count, half_open->capacity);
+    if (!sock)
         return -ENOMEM;
-    half_open->sockets = sockets;
-    sockets[half_open->count++] = record->socket;
+    *sock = record->socket;
     return 0;
 }
 

@@ -267,13 +267,12 @@ static int take_number(const struct record *record, void *arg)
 
 int socket_pass_count_as(struct socket_pass *pass, const struct socket_numbers *numbers)
 {
-    struct socket_numbers *all = array_with_room(pass->numbers, &pass->number_capacity,
-                                                 pass->number_count + 1, sizeof *numbers);
+    struct socket_numbers *added =
+        ARRAY_ADD(pass->numbers, pass->number_count, pass->number_capacity);
 
-    if (!all)
+    if (!added)
         return -ENOMEM;
-    pass->numbers = all;
-    all[pass->number_count++] = *numbers;
+    *added = *numbers;
     return 0;
 }
 
