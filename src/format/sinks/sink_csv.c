@@ -38,14 +38,6 @@ static bool begins_formula(struct text text)
     return false;
 }
 
-/* The same for text as it is written: in a socket's name NUL becomes '@', and '@' is escaped. */
-static bool is_written_as_formula(struct text text, enum text_part part)
-{
-    if (part == PART_SOCKET_NAME && text.length > 0 && (*text.data == '\0' || *text.data == '@'))
-        return *text.data == '\0';
-    return begins_formula(text);
-}
-
 /* Writes each quote twice. */
 static void put_doubled(struct writer *writer, struct text text, const char *delimiters,
                         enum text_part part)
@@ -69,6 +61,9 @@ static void put_text(const struct csv *csv, const struct value *value)
     struct writer *writer = csv->sink.writer;
     const struct text text = value_text(value, digits);
     const char *delimiters = csv->options.spreadsheet ? ";" : NULL;
+    /* in a socket's name NUL becomes '@', and '@' is escaped */
+    const bool as_name = value_part(value) == PART_SOCKET_NAME && text.length > 0 &&
+                         (*text.data == '\0' || *text.data == '@');
     /* line ends need no quotes, because they are escaped */
     const bool is_quoted =
         text.length == 0 || *text.data == ' ' || text.data[text.length - 1] == ' ' ||
@@ -76,7 +71,7 @@ static void put_text(const struct csv *csv, const struct value *value)
 
     if (is_quoted)
         writer_put(writer, "\"", 1);
-    if (csv->options.spreadsheet && is_written_as_formula(text, value_part(value)))
+    if (csv->options.spreadsheet && (as_name ? !*text.data : begins_formula(text)))
         writer_put(writer, "'", 1);
     put_doubled(writer, text, delimiters, value_part(value));
     if (is_quoted)
