@@ -117,15 +117,6 @@ static struct value expires(const struct cell *cell)
     return cell->record->socket.timer == TIMER_OFF ? unknown : milliseconds_member(cell);
 }
 
-/* --- Whose it is ------------------------------------------------------------------------------ */
-
-static struct value user(const struct cell *cell)
-{
-    const uint32_t uid = cell->record->socket.uid;
-
-    return name(cell->context->users ? users_name(cell->context->users, uid) : NULL, uid);
-}
-
 /* --- What the kernel chose for it ------------------------------------------------------------- */
 
 /* Names that the kernel finds are NUL and five hexadecimal digits. */
@@ -311,8 +302,9 @@ static const struct field fields[] = {
     INTERFACE(
         interface, socket.interface, SOCKET_INTERFACE,
         "interface that it or its link-local address is bound to; the index if it has no name"),
-    COMPUTED(user, VALUE_NAME, user, SOCKET_UID,
-             "user who made it; the number if the user has no name", .lookups = NEED_USERS),
+    COMPUTED(user, VALUE_NAME, owner_user, SOCKET_UID,
+             "user who made it; the number if the user has no name", MEMBER(socket.uid),
+             .lookups = NEED_USERS),
     NUMBER(uid, socket.uid, SOCKET_UID, "number of the user who made it"),
     NUMBER(inode, socket.inode, SOCKET_INODE,
            "inode of its file; 0 if it has none: closed, not yet accepted"),

@@ -115,12 +115,6 @@ struct value view_whose(const struct cell *cell)
 
 /* --- Its ends --------------------------------------------------------------------------------- */
 
-static bool is_link_local(const struct address *address)
-{
-    return address->family == AF_INET6 && address->bytes[0] == 0xfe &&
-           (address->bytes[1] & 0xc0) == 0x80;
-}
-
 static char *put_end(char *dst, const struct value *view, const struct endpoint *end, bool scoped)
 {
     const uint32_t index = scoped ? view->view.record->socket.interface : 0;
@@ -141,9 +135,11 @@ static char *write_local(char *dst, const struct value *view, bool human)
 static char *write_remote(char *dst, const struct value *view, bool human)
 {
     const struct endpoint *remote = &view->view.record->socket.remote;
+    const uint8_t *bytes = remote->address.bytes;
 
     (void)human;
-    return put_end(dst, view, remote, is_link_local(&remote->address));
+    return put_end(dst, view, remote, /* link-local */
+                   remote->address.family == AF_INET6 && bytes[0] == 0xfe && bytes[1] >> 6 == 2);
 }
 
 static char *write_anyone(char *dst, const struct value *view, bool human)
@@ -173,12 +169,11 @@ struct value view_local(const struct cell *cell)
 
 struct value view_remote(const struct cell *cell)
 {
-    static const uint8_t any[16];
     const struct endpoint *remote = &cell->record->socket.remote;
 
     if (!(cell->record->has & SOCKET_ADDRESSES))
         return unknown;
-    if (!remote->port && memcmp(remote->address.bytes, any, sizeof any) == 0)
+    if (!remote->port && address_is_unspecified(&remote->address))
         return view(cell, write_anyone);
     return view(cell, write_remote);
 }
