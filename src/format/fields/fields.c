@@ -52,7 +52,8 @@ void field_set_number(const struct field *field, struct record *record, uint64_t
 
 struct value number_member(const struct cell *cell)
 {
-    return number(field_number(cell->field, cell->record));
+    return (struct value){.type = cell->field->type,
+                          .number = field_number(cell->field, cell->record)};
 }
 
 struct value info_member(const struct cell *cell)
@@ -98,16 +99,6 @@ struct value host_member(const struct cell *cell)
         return unknown;
     member = address_unmapped(&member);
     return string(hosts_name(cell->context->hosts, &member));
-}
-
-struct value milliseconds_member(const struct cell *cell)
-{
-    return decimal(field_number(cell->field, cell->record));
-}
-
-struct value time_member(const struct cell *cell)
-{
-    return (struct value){.type = VALUE_TIME, .number = field_number(cell->field, cell->record)};
 }
 
 struct value boolean_member(const struct cell *cell)

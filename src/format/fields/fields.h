@@ -56,9 +56,9 @@ const char *machine_scope_name(uint64_t machine);
     FIELD(id, VALUE_BOOLEAN, boolean_member, __VA_ARGS__, PLAIN(path))
 /* Numbers that are times: seconds with three decimals. Nanoseconds since 1970 are a point of time. */
 #define MILLISECONDS(id, path, ...)                                                                \
-    FIELD(id, VALUE_DECIMAL, milliseconds_member, __VA_ARGS__, MEMBER(path), .unit = UNIT_SECONDS)
+    FIELD(id, VALUE_DECIMAL, number_member, __VA_ARGS__, MEMBER(path), .unit = UNIT_SECONDS)
 #define NANOSECONDS(id, path, ...)                                                                 \
-    FIELD(id, VALUE_TIME, time_member, __VA_ARGS__, MEMBER(path))
+    FIELD(id, VALUE_TIME, number_member, __VA_ARGS__, MEMBER(path))
 /* Bits that have names: a const struct flag_names. */
 #define FLAGS(id, path, names, ...)                                                                \
     FIELD(id, VALUE_FLAGS, flags_member, __VA_ARGS__, PLAIN(path), .flags = &names)
@@ -128,12 +128,6 @@ static inline struct value decimal(uint64_t thousandths)
     return (struct value){.type = VALUE_DECIMAL, .number = thousandths};
 }
 
-/* Six decimals, given as millionths. */
-static inline struct value fine(uint64_t millionths)
-{
-    return (struct value){.type = VALUE_FINE, .number = millionths};
-}
-
 static inline struct value boolean(bool holds)
 {
     return (struct value){.type = VALUE_BOOLEAN, .number = holds};
@@ -200,8 +194,6 @@ struct value info_member(const struct cell *cell);
 struct value text_member(const struct cell *cell);
 struct value address_member(const struct cell *cell);
 struct value host_member(const struct cell *cell);
-struct value milliseconds_member(const struct cell *cell);
-struct value time_member(const struct cell *cell);
 struct value boolean_member(const struct cell *cell);
 struct value flags_member(const struct cell *cell);
 struct value word_member(const struct cell *cell);

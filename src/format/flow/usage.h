@@ -14,7 +14,6 @@
  */
 uint64_t usage_percent(const struct record *record);       /* maximum is not 0 */
 uint64_t usage_average_chain(const struct record *record); /* buckets are not 0 */
-uint64_t usage_entry_size(const struct record *record);    /* bytes, perhaps an estimate */
 uint64_t usage_memory(const struct record *record);        /* bytes: entries and buckets */
 
 #endif

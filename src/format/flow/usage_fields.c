@@ -13,7 +13,7 @@ uint64_t usage_average_chain(const struct record *record)
     return proportion(record->usage.entries, UINT64_C(2) * 1000, record->usage.buckets);
 }
 
-uint64_t usage_entry_size(const struct record *record)
+static uint64_t usage_entry_size(const struct record *record)
 {
     return (record->has & USAGE_ENTRY_SIZE) ? record->usage.entry_size : FLOW_ENTRY_ESTIMATE;
 }

@@ -114,7 +114,7 @@ static WORDS(
 
 static struct value expires(const struct cell *cell)
 {
-    return cell->record->socket.timer == TIMER_OFF ? unknown : milliseconds_member(cell);
+    return cell->record->socket.timer == TIMER_OFF ? unknown : number_member(cell);
 }
 
 /* --- What the kernel chose for it ------------------------------------------------------------- */

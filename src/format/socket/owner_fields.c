@@ -17,7 +17,8 @@ static uint64_t inode_of(const struct cell *cell)
     return inode;
 }
 
-struct socket_origin origin_of(const struct record *record)
+/* Where a socket comes from; zeroes where that is unknown. */
+static struct socket_origin origin_of(const struct record *record)
 {
     const struct text *text = &record->socket.origin;
     struct socket_origin origin = {.pid = 0};

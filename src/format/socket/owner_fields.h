@@ -14,8 +14,6 @@ enum owner_by { OWNER_BY_SOCKET, OWNER_BY_CONNECT, OWNER_BY_LISTENER };
 const char *owner_by_word(uint64_t by);
 struct value owner_by(const struct cell *cell);
 
-/* Where a socket comes from; zeroes where that is unknown. */
-struct socket_origin origin_of(const struct record *record);
 struct value origin_error(const struct cell *cell);
 const char *connect_error_name(uint64_t error);
 
