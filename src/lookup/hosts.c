@@ -33,7 +33,6 @@ struct host {
 struct hosts {
     struct hash_table table; /* of struct host */
     size_t asked;            /* hosts before this one have been asked for */
-    uint64_t secret[2];      /* peers cannot choose addresses that collide */
 };
 
 /* Addresses that are looked up together. */
@@ -48,10 +47,7 @@ struct round {
 
 struct hosts *hosts_create(void)
 {
-    struct hosts *hosts = calloc(1, sizeof *hosts);
-    if (hosts)
-        hash_secret(hosts->secret);
-    return hosts;
+    return calloc(1, sizeof(struct hosts));
 }
 
 static struct host *host_at(const struct hosts *hosts, size_t index)
@@ -69,10 +65,11 @@ void hosts_destroy(struct hosts *hosts)
     free(hosts);
 }
 
-static uint64_t hash_of(const struct hosts *hosts, const struct address *address)
+/* With a secret: peers cannot choose addresses that collide. */
+static uint64_t hash_of(const struct address *address)
 {
-    return hash_word(hash_bytes(hosts->secret[0], address->bytes, sizeof address->bytes),
-                     hosts->secret[1] ^ address->family);
+    return hash_word(hash_bytes(hash_seed(), address->bytes, sizeof address->bytes),
+                     address->family);
 }
 
 static bool has_address(const void *element, const void *key)
@@ -82,7 +79,7 @@ static bool has_address(const void *element, const void *key)
 
 int hosts_add(struct hosts *hosts, const struct address *address)
 {
-    const uint64_t hash = hash_of(hosts, address);
+    const uint64_t hash = hash_of(address);
     if (address_size(address) == 0 || address_is_unspecified(address) ||
         hash_table_find(&hosts->table, hash, has_address, address))
         return 0;
@@ -96,7 +93,7 @@ int hosts_add(struct hosts *hosts, const struct address *address)
 const char *hosts_name(const struct hosts *hosts, const struct address *address)
 {
     const struct host *known =
-        hash_table_find(&hosts->table, hash_of(hosts, address), has_address, address);
+        hash_table_find(&hosts->table, hash_of(address), has_address, address);
     return known ? known->name : NULL;
 }
 

@@ -30,7 +30,6 @@ struct objects {
     char *name;                /* of the current object, owned; NULL: none */
     const struct netns *netns; /* the current object's */
     struct hash_table members; /* of the current object, by their names */
-    uint64_t secret[2];        /* a captured file cannot choose names that collide */
 };
 
 static bool is_member(const void *member, const void *name)
@@ -56,8 +55,8 @@ static bool add_member(struct objects *objects, const struct field *like, struct
     memcpy(copy + name.length, suffix, strlen(suffix) + 1);
 
     const struct text whole = {copy, length};
-    const uint64_t hash =
-        hash_word(hash_bytes(objects->secret[0], copy, length), objects->secret[1]);
+    /* with a secret: a captured file cannot choose names that collide */
+    const uint64_t hash = hash_bytes(hash_seed(), copy, length);
     const bool known = hash_table_find(&objects->members, hash, is_member, &whole);
     struct member *member = known ? NULL : hash_table_add(&objects->members, hash, sizeof *member);
     if (!member) {
@@ -187,7 +186,6 @@ struct sink *sink_objects_create(const struct sink_options *options, sink_create
 
     if (!sink)
         return NULL;
-    hash_secret(objects->secret);
     objects->leading = options->count - COLUMNS;
     objects->inner = create(options);
     if (objects->inner && objects->inner->ops->set_columns)

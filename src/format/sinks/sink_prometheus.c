@@ -48,7 +48,6 @@ struct prometheus {
     size_t family_count;
     struct hash_table rows;        /* by their labels */
     struct buffer labels, scratch; /* of the current row */
-    uint64_t secret[2];            /* nobody can choose labels that collide */
 };
 
 /* --- What a column is ------------------------------------------------------------------------- */
@@ -321,8 +320,8 @@ static void prometheus_row(struct sink *sink, const struct record *record)
 
     labels->length = 0;
     kept = add_labels(prometheus, record, is_label);
-    const uint64_t hash = hash_word(hash_bytes(prometheus->secret[0], labels->data, labels->length),
-                                    prometheus->secret[1]);
+    /* with a secret, so that nobody can choose labels that collide */
+    const uint64_t hash = hash_bytes(hash_seed(), labels->data, labels->length);
     struct row *same = kept ? hash_table_find(&prometheus->rows, hash, is_row_of, labels) : NULL;
     if (!same) {
         if (!kept || !add_row(prometheus, record, hash))
@@ -476,7 +475,6 @@ static struct sink *create(const struct sink_options *options, bool open)
     if (!sink)
         return NULL;
     prometheus->open = open;
-    hash_secret(prometheus->secret);
     prometheus->families = calloc(2 * options->count + 1, sizeof *prometheus->families);
     /* so that both buffers have data, even if no label is ever added */
     if (!prometheus->families || !buffer_room(&prometheus->labels, 1)) {
