@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The program reads the headers once, for each kind of link and each version of IP, into the
- * sixteen words of memory that classic BPF has. Then it judges what it has read: there is one such
- * part for IPv4, one for IPv6 and one for all else. It reads nothing without a look at the length:
- * a load from behind the end would refuse the packet. Nor does it use SKF_NET_OFF, with which older
- * kernels read no header that lies in pages instead of the first piece of a packet.
+ * The program reads the headers once, for each kind of link and each version of IP, into words of
+ * the memory that classic BPF has. Then it judges what it has read. It reads nothing without a look
+ * at the length: a load from behind the end would refuse the packet. Nor does it use SKF_NET_OFF,
+ * with which older kernels read no header that lies in pages instead of the first piece of a
+ * packet.
  */
 #include "backend/packet/packet_filter.h"
 
@@ -22,30 +22,24 @@
 #include "fastnet/record.h"
 
 /* Where in that memory; IPv4 has the last of four words. */
-enum { AT_SRC = 0, AT_DST = 4, AT_SPORT = 8, AT_DPORT, AT_PROTOCOL };
+enum { AT_SRC = 0, AT_DST = 4, AT_SPORT = 8, AT_DPORT, AT_PROTOCOL, AT_ETHERTYPE, WORDS };
 
 static const uint8_t places[PACKET_MEMBERS] = {
-    [PACKET_SRC] = AT_SRC,
-    [PACKET_DST] = AT_DST,
-    [PACKET_SPORT] = AT_SPORT,
-    [PACKET_DPORT] = AT_DPORT,
-    /* the ethertype of IP is known */
-    [PACKET_PROTOCOL] = AT_PROTOCOL,
-    [PACKET_ETHERTYPE] = AT_PROTOCOL,
+    [PACKET_SRC] = AT_SRC,     [PACKET_DST] = AT_DST,           [PACKET_SPORT] = AT_SPORT,
+    [PACKET_DPORT] = AT_DPORT, [PACKET_PROTOCOL] = AT_PROTOCOL, [PACKET_ETHERTYPE] = AT_ETHERTYPE,
 };
 
 /* In place of a number of 16 bits: there is none, so it is in no range; it can be any. */
 enum { NO_NUMBER = 1 << 16, ANY_NUMBER = 1 << 17 };
 
 /* All jumps lead forward. Until the program is complete, they have the number of a label. */
-enum { LABEL_REFUSE, LABEL_TAKE, LABEL_IPV4, LABEL_IPV6, LABEL_OTHER, LABELS, LABELS_MAX = 4096 };
+enum { LABEL_REFUSE, LABEL_TAKE, LABEL_JUDGE, LABELS, LABELS_MAX = 4096 };
 
 struct compiler {
     const size_t *members;
     struct sock_filter *code; /* BPF_MAXINSNS */
     size_t count, label_count;
-    bool full;      /* of instructions or labels */
-    uint8_t family; /* of the packets that are judged; AF_UNSPEC: not of IP */
+    bool full; /* of instructions or labels */
     bool judged[PACKET_MEMBERS];
     uint16_t labels[LABELS_MAX]; /* instructions from the start */
 };
@@ -92,9 +86,9 @@ static void branch(struct compiler *compiler, unsigned comparison, uint32_t k, b
 
 /* --- What is read ----------------------------------------------------------------------------- */
 
-static void read_to(struct compiler *compiler, unsigned size, uint32_t from, uint32_t place)
+static void read_to(struct compiler *compiler, unsigned what, uint32_t from, uint32_t place)
 {
-    emit(compiler, BPF_LD | BPF_ABS | size, from);
+    emit(compiler, BPF_LD | what, from);
     emit(compiler, BPF_ST, place);
 }
 
@@ -114,15 +108,16 @@ static void expect_bytes(struct compiler *compiler, uint32_t from, unsigned sour
     branch(compiler, BPF_JGE | source, bytes, false, otherwise);
 }
 
-static void expect_version(struct compiler *compiler, uint32_t from, uint32_t version)
+/* The first byte: the version, and of IPv4 the size of the header. */
+static void expect_first(struct compiler *compiler, uint32_t from, uint32_t least, uint32_t behind)
 {
     emit(compiler, BPF_LD | BPF_B | BPF_ABS, from);
-    emit(compiler, BPF_ALU | BPF_RSH, 4);
-    branch(compiler, BPF_JEQ, version, false, LABEL_TAKE);
+    branch(compiler, BPF_JGE, least, false, LABEL_TAKE);
+    branch(compiler, BPF_JGE, behind, true, LABEL_TAKE);
 }
 
 /* A is the protocol, and X how many bytes the header has that begins there. */
-static void read_ports(struct compiler *compiler, uint32_t from, unsigned then)
+static void read_ports(struct compiler *compiler, uint32_t from)
 {
     const unsigned ports = new_label(compiler);
 
@@ -130,33 +125,28 @@ static void read_ports(struct compiler *compiler, uint32_t from, unsigned then)
         if (flow_has_ports((uint8_t)protocol))
             branch(compiler, BPF_JEQ, protocol, true, ports);
     set_ports(compiler, NO_NUMBER);
-    jump(compiler, then);
+    jump(compiler, LABEL_JUDGE);
     place_label(compiler, ports);
-    expect_bytes(compiler, from + 4, BPF_X, 0, then);
-    emit(compiler, BPF_LD | BPF_H | BPF_IND, from);
-    emit(compiler, BPF_ST, AT_SPORT);
-    emit(compiler, BPF_LD | BPF_H | BPF_IND, from + 2);
-    emit(compiler, BPF_ST, AT_DPORT);
-    jump(compiler, then);
+    expect_bytes(compiler, from + 4, BPF_X, 0, LABEL_JUDGE);
+    read_to(compiler, BPF_IND | BPF_H, from, AT_SPORT);
+    read_to(compiler, BPF_IND | BPF_H, from + 2, AT_DPORT);
+    jump(compiler, LABEL_JUDGE);
 }
 
 /* Offsets are those of struct iphdr (linux/ip.h) and struct ipv6hdr (linux/ipv6.h). */
 static void read_ipv4(struct compiler *compiler, uint32_t from)
 {
     expect_bytes(compiler, from, BPF_K, 20, LABEL_TAKE);
-    expect_version(compiler, from, 4);
+    expect_first(compiler, from, 0x45, 0x50);
     emit(compiler, BPF_LDX | BPF_B | BPF_MSH, from);
-    emit(compiler, BPF_MISC | BPF_TXA, 0);
-    branch(compiler, BPF_JGE, 20, false, LABEL_TAKE);
     expect_bytes(compiler, from, BPF_X, 0, LABEL_TAKE);
-    read_to(compiler, BPF_W, from + 12, AT_SRC + 3);
-    read_to(compiler, BPF_W, from + 16, AT_DST + 3);
-    read_to(compiler, BPF_B, from + 9, AT_PROTOCOL);
-    set_ports(compiler, ANY_NUMBER);
+    read_to(compiler, BPF_ABS | BPF_W, from + 12, AT_SRC + 3);
+    read_to(compiler, BPF_ABS | BPF_W, from + 16, AT_DST + 3);
+    read_to(compiler, BPF_ABS | BPF_B, from + 9, AT_PROTOCOL);
     emit(compiler, BPF_LD | BPF_H | BPF_ABS, from + 6);
-    branch(compiler, BPF_JSET, 0x1fff, true, LABEL_IPV4); /* not the first fragment */
+    branch(compiler, BPF_JSET, 0x1fff, true, LABEL_JUDGE); /* not the first fragment */
     emit(compiler, BPF_LD | BPF_MEM, AT_PROTOCOL);
-    read_ports(compiler, from, LABEL_IPV4);
+    read_ports(compiler, from);
 }
 
 static void read_ipv6(struct compiler *compiler, uint32_t from)
@@ -166,24 +156,17 @@ static void read_ipv6(struct compiler *compiler, uint32_t from)
         IPPROTO_HOPOPTS, IPPROTO_ROUTING, IPPROTO_FRAGMENT, IPPROTO_AH,
         IPPROTO_DSTOPTS, IPPROTO_MH,      139 /* HIP */,    140 /* Shim6 */,
     };
-    const unsigned extended = new_label(compiler);
 
     expect_bytes(compiler, from, BPF_K, 40, LABEL_TAKE);
-    expect_version(compiler, from, 6);
-    for (uint32_t i = 0; i < 4; i++) {
-        read_to(compiler, BPF_W, from + 8 + 4 * i, AT_SRC + i);
-        read_to(compiler, BPF_W, from + 24 + 4 * i, AT_DST + i);
-    }
-    set_ports(compiler, ANY_NUMBER);
-    read_to(compiler, BPF_B, from + 6, AT_PROTOCOL);
+    expect_first(compiler, from, 0x60, 0x70);
+    for (uint32_t i = 0; i < 8; i++) /* source and destination */
+        read_to(compiler, BPF_ABS | BPF_W, from + 8 + 4 * i, AT_SRC + i);
+    emit(compiler, BPF_LD | BPF_ABS | BPF_B, from + 6);
     for (size_t i = 0; i < COUNT(extensions); i++)
-        branch(compiler, BPF_JEQ, extensions[i], true, extended);
-    emit(compiler, BPF_LDX | BPF_IMM, 40);
-    read_ports(compiler, from, LABEL_IPV6);
-    place_label(compiler, extended);
-    emit(compiler, BPF_LD | BPF_IMM, ANY_NUMBER);
+        branch(compiler, BPF_JEQ, extensions[i], true, LABEL_JUDGE);
     emit(compiler, BPF_ST, AT_PROTOCOL);
-    jump(compiler, LABEL_IPV6);
+    emit(compiler, BPF_LDX | BPF_IMM, 40);
+    read_ports(compiler, from);
 }
 
 /* A is the ethertype of what begins there; below 0x600 it is the length of a frame of IEEE 802.3.
@@ -194,13 +177,15 @@ static void read_packet(struct compiler *compiler, uint32_t from)
                                     ETH_P_QINQ3};
     const unsigned ipv4 = new_label(compiler), ipv6 = new_label(compiler);
 
+    emit(compiler, BPF_ST, AT_ETHERTYPE);
     branch(compiler, BPF_JEQ, ETH_P_IP, true, ipv4);
     branch(compiler, BPF_JEQ, ETH_P_IPV6, true, ipv6);
     for (size_t i = 0; i < COUNT(tags); i++)
         branch(compiler, BPF_JEQ, tags[i], true, LABEL_TAKE);
     branch(compiler, BPF_JGE, ETH_P_802_3_MIN, false, LABEL_TAKE);
     emit(compiler, BPF_ST, AT_PROTOCOL);
-    jump(compiler, LABEL_OTHER);
+    set_ports(compiler, NO_NUMBER);
+    jump(compiler, LABEL_JUDGE);
     place_label(compiler, ipv4);
     read_ipv4(compiler, from);
     place_label(compiler, ipv6);
@@ -209,20 +194,18 @@ static void read_packet(struct compiler *compiler, uint32_t from)
 
 static void read_link(struct compiler *compiler)
 {
-    static const struct {
-        uint16_t type;
-        bool ethernet;
-    } links[] = {{ARPHRD_ETHER, true},
-                 {ARPHRD_LOOPBACK, true},
-                 {ARPHRD_NONE, false},
-                 {ARPHRD_PPP, false},
-                 {ARPHRD_RAWIP, false}};
+    static const uint16_t links[] = {ARPHRD_ETHER, ARPHRD_LOOPBACK, ARPHRD_NONE, ARPHRD_PPP,
+                                     ARPHRD_RAWIP};
+    enum { OF_ETHERNET = 2 }; /* of these: the others have no header of their own */
     const unsigned ethernet = new_label(compiler), bare = new_label(compiler);
     const uint32_t protocol = (uint32_t)(SKF_AD_OFF + SKF_AD_PROTOCOL);
 
+    emit(compiler, BPF_LD | BPF_IMM, ANY_NUMBER);
+    for (uint32_t i = 0; i < WORDS; i++) /* the kernel wants them all to be set */
+        emit(compiler, BPF_ST, i);
     emit(compiler, BPF_LD | BPF_W | BPF_ABS, (uint32_t)(SKF_AD_OFF + SKF_AD_HATYPE));
     for (size_t i = 0; i < COUNT(links); i++)
-        branch(compiler, BPF_JEQ, links[i].type, true, links[i].ethernet ? ethernet : bare);
+        branch(compiler, BPF_JEQ, links[i], true, i < OF_ETHERNET ? ethernet : bare);
     jump(compiler, LABEL_TAKE);
     place_label(compiler, ethernet);
     expect_bytes(compiler, 0, BPF_K, ETH_HLEN, LABEL_TAKE);
@@ -280,35 +263,24 @@ static uint32_t word_of(const uint8_t *bytes, size_t i)
 }
 
 /* An IPv4 address is also found in IPv6, where it may be mapped. */
-static void expect_address(struct compiler *compiler, const struct predicate *comparison,
-                           uint32_t place, unsigned otherwise)
-{
-    const struct address *address = &comparison->constant.address;
-    const bool exact = comparison->operation == PREDICATE_EQUAL, ipv4 = address->family == AF_INET;
-
-    if (compiler->family == AF_INET && !ipv4) {
-        jump(compiler, otherwise);
-        return;
-    }
-    if (compiler->family == AF_INET6 && ipv4)
-        for (uint32_t i = 0; i < 3; i++)
-            expect_word(compiler, place + i, UINT32_MAX, i == 2 ? 0xffff : 0, otherwise);
-    for (uint32_t i = 0; i < address_size(address) / 4; i++)
-        expect_word(compiler, place + i + (ipv4 ? 3 : 0),
-                    exact ? UINT32_MAX : word_of(comparison->mask.address, i),
-                    word_of(address->bytes, i), otherwise);
-}
-
 static void compile_address(struct compiler *compiler, const struct predicate *comparison,
                             enum packet_member member, bool negated, unsigned label)
 {
-    const unsigned differs = negated ? new_label(compiler) : label;
+    const struct address *address = &comparison->constant.address;
+    const bool exact = comparison->operation == PREDICATE_EQUAL, ipv4 = address->family == AF_INET;
+    const unsigned differs = negated ? new_label(compiler) : label, words = new_label(compiler);
+    const uint32_t place = places[member];
 
-    if (compiler->family == AF_UNSPEC) { /* unknown, and so is the opposite */
-        jump(compiler, label);
-        return;
-    }
-    expect_address(compiler, comparison, places[member], differs);
+    emit(compiler, BPF_LD | BPF_MEM, AT_ETHERTYPE);
+    branch(compiler, BPF_JEQ, ETH_P_IP, true, ipv4 ? words : differs);
+    branch(compiler, BPF_JEQ, ETH_P_IPV6, false, label); /* unknown, and so is the opposite */
+    for (uint32_t i = 0; i < 3 && ipv4; i++)
+        expect_word(compiler, place + i, UINT32_MAX, i == 2 ? 0xffff : 0, differs);
+    place_label(compiler, words);
+    for (uint32_t i = 0; i < address_size(address) / 4; i++)
+        expect_word(compiler, place + i + (ipv4 ? 3 : 0),
+                    exact ? UINT32_MAX : word_of(comparison->mask.address, i),
+                    word_of(address->bytes, i), differs);
     if (negated) {
         jump(compiler, label);
         place_label(compiler, differs);
@@ -336,50 +308,31 @@ static uint64_t next_number(const struct predicate *comparison, uint64_t number)
     return number < constant->number ? constant->number : UINT64_MAX;
 }
 
-/* A is in one of the ranges of numbers that pass; they are in order. */
-static void compile_ranges(struct compiler *compiler, const struct predicate *comparison,
-                           bool negated, uint32_t last, unsigned label)
+/* It is in one of the ranges of numbers that pass; they are in order. */
+static void compile_number(struct compiler *compiler, const struct predicate *comparison,
+                           enum packet_member member, bool negated, unsigned label)
 {
     struct record row = {.has = UINT64_MAX};
     const unsigned yes = new_label(compiler);
     uint64_t first = 0, behind;
 
-    for (; first <= last && !compiler->full; first = behind) {
+    emit(compiler, BPF_LD | BPF_MEM, places[member]);
+    branch(compiler, BPF_JEQ, ANY_NUMBER, true, yes);
+    for (; first < NO_NUMBER && !compiler->full; first = behind) {
         behind = next_number(comparison, first);
         if (!passes(comparison, negated, &row, (uint32_t)first))
             continue;
-        while (behind <= last && passes(comparison, negated, &row, (uint32_t)behind))
+        while (behind < NO_NUMBER && passes(comparison, negated, &row, (uint32_t)behind))
             behind = next_number(comparison, behind);
         if (behind == first + 1) {
             branch(compiler, BPF_JEQ, (uint32_t)first, true, yes);
             continue;
         }
         branch(compiler, BPF_JGE, (uint32_t)first, false, label);
-        branch(compiler, BPF_JGE, behind <= last ? (uint32_t)behind : UINT16_MAX + 1U, false, yes);
+        branch(compiler, BPF_JGE, behind < NO_NUMBER ? (uint32_t)behind : NO_NUMBER, false, yes);
     }
     jump(compiler, label);
     place_label(compiler, yes);
-}
-
-static void compile_number(struct compiler *compiler, const struct predicate *comparison,
-                           enum packet_member member, bool negated, unsigned label)
-{
-    const bool ip = compiler->family != AF_UNSPEC;
-    const unsigned any = new_label(compiler);
-    struct record row = {.has = UINT64_MAX};
-
-    if (ip && member == PACKET_ETHERTYPE) {
-        if (!passes(comparison, negated, &row, compiler->family == AF_INET ? ETH_P_IP : ETH_P_IPV6))
-            jump(compiler, label);
-    } else if (!ip && (member == PACKET_SPORT || member == PACKET_DPORT)) {
-        jump(compiler, label);
-    } else {
-        emit(compiler, BPF_LD | BPF_MEM, places[member]);
-        branch(compiler, BPF_JEQ, ANY_NUMBER, true, any);
-        compile_ranges(compiler, comparison, negated,
-                       ip && member == PACKET_PROTOCOL ? UINT8_MAX : UINT16_MAX, label);
-    }
-    place_label(compiler, any);
 }
 
 /* Whether it, or its opposite, can be found not to hold. */
@@ -435,49 +388,30 @@ static void compile(struct compiler *compiler, const struct predicate *predicate
     place_label(compiler, done);
 }
 
-/* One part of the program for each family, and its end, without labels. */
-static void compile_all(struct compiler *compiler, const struct predicate *where, unsigned snap)
-{
-    static const struct {
-        unsigned label;
-        uint8_t family;
-    } parts[] = {{LABEL_IPV4, AF_INET}, {LABEL_IPV6, AF_INET6}, {LABEL_OTHER, AF_UNSPEC}};
-
-    compiler->label_count = LABELS;
-    read_link(compiler);
-    for (size_t i = 0; i < COUNT(parts); i++) {
-        place_label(compiler, parts[i].label);
-        compiler->family = parts[i].family;
-        compile(compiler, where, false, LABEL_REFUSE);
-        jump(compiler, LABEL_TAKE);
-    }
-    place_label(compiler, LABEL_TAKE);
-    emit(compiler, BPF_RET, snap);
-    place_label(compiler, LABEL_REFUSE);
-    emit(compiler, BPF_RET, 0);
-    for (uint32_t i = 0; i < compiler->count; i++)
-        if (compiler->code[i].code == (BPF_JMP | BPF_JA))
-            compiler->code[i].k = compiler->labels[compiler->code[i].k] - (i + 1);
-}
-
-/* The compiler is not cleared whole: its labels are set when they are used. */
+/* A program without labels, which takes all packets where nothing can be judged. */
 static int make(struct compiler *compiler, const struct predicate *where, const size_t *members,
                 unsigned snap)
 {
-    compiler->members = members;
-    compiler->count = 0;
-    compiler->full = false;
-    memset(compiler->judged, 0, sizeof compiler->judged);
+    *compiler = (struct compiler){.members = members, .label_count = LABELS};
     compiler->code = calloc(BPF_MAXINSNS, sizeof *compiler->code);
     if (!compiler->code)
         return -ENOMEM;
-    if (where && is_judged(compiler, where, false))
-        compile_all(compiler, where, snap);
+    if (where && is_judged(compiler, where, false)) {
+        read_link(compiler);
+        place_label(compiler, LABEL_JUDGE);
+        compile(compiler, where, false, LABEL_REFUSE);
+        place_label(compiler, LABEL_TAKE);
+        emit(compiler, BPF_RET, snap);
+        place_label(compiler, LABEL_REFUSE);
+        emit(compiler, BPF_RET, 0);
+    }
+    for (uint32_t i = 0; i < compiler->count; i++)
+        if (compiler->code[i].code == (BPF_JMP | BPF_JA))
+            compiler->code[i].k = compiler->labels[compiler->code[i].k] - (i + 1);
     if (compiler->full || !compiler->count) {
         memset(compiler->judged, 0, sizeof compiler->judged);
-        compiler->full = false;
-        compiler->count = 0;
-        emit(compiler, BPF_RET, snap);
+        compiler->code[0] = (struct sock_filter)BPF_STMT(BPF_RET, snap);
+        compiler->count = 1;
     }
     return 0;
 }
