@@ -14,16 +14,8 @@ _Static_assert(sizeof(struct flow_key) == 60, "a key has padding");
 _Static_assert(sizeof(struct flow) + 2 * sizeof(uint32_t) <= FLOW_BYTES, "a flow is too large");
 
 enum {
-    FRAGMENTS = 256,
-    FRAGMENT_AGE = 30000,
+    FRAGMENT_AGE = 30000, /* milliseconds: longer than any kernel waits */
     MILLISECOND = 1000000
-}; /* milliseconds: longer than any kernel waits */
-
-/* Of a first fragment, by its addresses and number: the last one of each place is known. */
-struct fragment_memory {
-    uint64_t tag;
-    uint16_t sport, dport, protocol;
-    uint32_t at;
 };
 
 struct packet_flows *packet_flows_create(size_t capacity)
@@ -39,8 +31,7 @@ struct packet_flows *packet_flows_create(size_t capacity)
     flows->capacity = capacity;
     flows->flows = calloc(capacity, sizeof *flows->flows);
     flows->slots = calloc(2 * capacity, sizeof *flows->slots);
-    flows->fragments = calloc(FRAGMENTS, sizeof *flows->fragments);
-    if (flows->flows && flows->slots && flows->fragments)
+    if (flows->flows && flows->slots)
         return flows;
     packet_flows_destroy(flows);
     return NULL;
@@ -52,7 +43,6 @@ void packet_flows_destroy(struct packet_flows *flows)
         return;
     free(flows->flows);
     free(flows->slots);
-    free(flows->fragments);
     free(flows);
 }
 
@@ -66,7 +56,7 @@ void packet_flows_reset(struct packet_flows *flows)
     flows->count = 0;
     flows->made_room = (struct flow_totals){.flows = 0};
     empty_slots(flows);
-    memset(flows->fragments, 0, FRAGMENTS * sizeof *flows->fragments);
+    memset(flows->fragments, 0, sizeof flows->fragments);
 }
 
 /* --- To find them ----------------------------------------------------------------------------- */
@@ -255,7 +245,7 @@ void packet_flows_keep(struct packet_flows *flows, const struct packet_flows *be
         struct flow flow = before->flows[i];
         const uint64_t idle = (uint64_t)flow.idle + elapsed + 1;
         uint32_t *slot = slot_of(flows, &flow.key);
-        if (*slot || flow.idle >= most || !packet_flow_is_told(&flow))
+        if (*slot || flow.idle >= most)
             continue;
         flow.first -= later; /* before the origin they are negative */
         flow.last -= later;
@@ -268,7 +258,7 @@ void packet_flows_keep(struct packet_flows *flows, const struct packet_flows *be
 
 /* --- Tables of several threads ---------------------------------------------------------------- */
 
-static void join(struct flow *flow, struct flow *other)
+static void join(struct flow *flow, const struct flow *other)
 {
     if ((int32_t)other->first < (int32_t)flow->first)
         flow->first = other->first;
@@ -280,20 +270,26 @@ static void join(struct flow *flow, struct flow *other)
     flow->frames += other->frames;
     flow->bytes += other->bytes;
     flow->idle = flow->frames ? 0 : flow->idle;
-    other->frames = other->idle = 0;
 }
 
 void packet_flows_join(struct packet_flows *const *tables, size_t count)
 {
-    for (size_t later = 1; later < count; later++)
-        for (size_t i = 0; i < tables[later]->count; i++) {
-            struct flow *flow = &tables[later]->flows[i];
-            for (size_t first = 0; first < later && packet_flow_is_told(flow); first++) {
-                const uint32_t slot = *slot_of(tables[first], &flow->key);
-                if (slot && packet_flow_is_told(&tables[first]->flows[slot - 1]))
-                    join(&tables[first]->flows[slot - 1], flow);
-            }
+    while (count-- > 1) {
+        struct packet_flows *last = tables[count];
+        size_t left = 0;
+        for (size_t i = 0; i < last->count; i++) {
+            const struct flow *flow = &last->flows[i];
+            uint32_t slot = 0;
+            size_t table = 0;
+            while (table < count && !(slot = *slot_of(tables[table], &flow->key)))
+                table++;
+            if (slot)
+                join(&tables[table]->flows[slot - 1], flow);
+            else
+                last->flows[left++] = *flow;
         }
+        last->count = left;
+    }
 }
 
 /* --- As rows ---------------------------------------------------------------------------------- */

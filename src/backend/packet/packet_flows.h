@@ -16,23 +16,25 @@ struct flow {
     uint8_t tcp_flags;    /* of all packets */
     bool has_tcp;
     uint16_t idle; /* milliseconds that it has been kept without packets */
-    /* No frames, and not kept: it was joined with another one. */
     uint64_t packets, frames, bytes;
 };
 
-static inline bool packet_flow_is_told(const struct flow *flow)
-{
-    return flow->frames || flow->idle;
-}
-
 /* With its slots, at most: so much memory is used for each flow that there is room for. */
 enum { FLOW_BYTES = 104 };
+
+/* Of a first fragment, by its addresses and number: the last one of each place is known. */
+enum { FRAGMENTS = 256 };
+struct fragment_memory {
+    uint64_t tag;
+    uint16_t sport, dport, protocol;
+    uint32_t at;
+};
 
 struct packet_flows {
     struct flow *flows; /* in the order they came in */
     size_t count, capacity;
     uint32_t *slots; /* two for each flow; 1 + its index, 0: free */
-    struct fragment_memory *fragments;
+    struct fragment_memory fragments[FRAGMENTS];
     uint64_t secrets[sizeof(struct flow_key) / 4]; /* one for each 32 bits of a key */
     struct flow_totals made_room;                  /* what is not among the flows any more */
 };
@@ -65,7 +67,10 @@ void packet_flows_add(struct packet_flows *flows, struct counted *counted, size_
 void packet_flows_keep(struct packet_flows *flows, const struct packet_flows *before, uint32_t most,
                        uint32_t later, uint32_t elapsed);
 
-/* A flow that is in several of these tables is counted in the first of them only, for all. */
+/*
+ * A flow that is in several of these tables is counted in the first of them only, for all, and gone
+ * from the others. Afterwards they can be kept and reset, no more.
+ */
 void packet_flows_join(struct packet_flows *const *tables, size_t count);
 
 /*

@@ -85,19 +85,26 @@ static uint32_t packets_of(const struct packet *packet, const struct frame *fram
                            offload.gso_size);
 }
 
-/* What few frames have, or few listings ask for: a tag that the kernel took out, segments, and
- * link-layer addresses. */
-static void take_rest(struct counted *counted, const struct tpacket3_hdr *header,
-                      const struct sockaddr_ll *from, uint64_t fields)
+/* What few frames have, or few listings ask for: other headers than usual (is_parsed: those are
+ * known), tags, segments, and link-layer addresses. A key has what parts flows, and no more. */
+static void take_other(struct counted *counted, const struct tpacket3_hdr *header,
+                       const struct sockaddr_ll *from, uint64_t fields, bool is_parsed)
 {
     struct packet *packet = &counted->packet;
     struct frame frame;
 
     find_frame(&frame, header, from);
-    if (header->tp_status & TP_STATUS_VLAN_VALID) {
+    if (!is_parsed)
+        packet_parse(packet, frame.bytes + frame.link,
+                     frame.captured > frame.link ? frame.captured - frame.link : 0,
+                     frame.ethertype);
+    if (header->tp_status & TP_STATUS_VLAN_VALID) { /* the kernel took it out */
         counted->bytes += TAG_BYTES;
-        if (fields & TRAFFIC_VLAN)
-            packet_tag(packet, header->hv1.tp_vlan_tci & 0xffff);
+        packet_tag(packet, header->hv1.tp_vlan_tci & 0xffff);
+    }
+    if (!(fields & TRAFFIC_VLAN)) {
+        packet->key.vlan = 0;
+        packet->key.has &= (uint8_t)~TRAFFIC_VLAN;
     }
     if (fields & TRAFFIC_LLADDRS && frame.is_ethernet) {
         memcpy(packet->key.dst_lladdr, frame.bytes, ETH_ALEN);
@@ -105,21 +112,6 @@ static void take_rest(struct counted *counted, const struct tpacket3_hdr *header
         packet->key.has |= TRAFFIC_LLADDRS;
     }
     counted->packets = packets_of(packet, &frame);
-}
-
-/* A key has what parts flows, and no more. */
-static void parse_frame(struct packet *packet, const struct tpacket3_hdr *header,
-                        const struct sockaddr_ll *from, uint64_t fields)
-{
-    struct frame frame;
-
-    find_frame(&frame, header, from);
-    packet_parse(packet, frame.bytes + frame.link,
-                 frame.captured > frame.link ? frame.captured - frame.link : 0, frame.ethertype);
-    if (!(fields & TRAFFIC_VLAN)) {
-        packet->key.vlan = 0;
-        packet->key.has &= (uint8_t)~TRAFFIC_VLAN;
-    }
 }
 
 /* All that wait. */
@@ -140,17 +132,17 @@ static inline void take_frame(struct packet_ring *ring, const struct tpacket3_hd
 
     if (from->sll_hatype == ARPHRD_LOOPBACK && from->sll_pkttype == PACKET_OUTGOING)
         return; /* it comes in, too */
-    if (!has_header(from) || header->tp_snaplen < ETH_HLEN ||
-        !packet_parse_usual(packet, bytes + ETH_HLEN, header->tp_snaplen - ETH_HLEN,
-                            packet_read16(bytes + ETH_HLEN - 2)))
-        parse_frame(packet, header, from, ring->fields);
-    packet->key.interface = (uint32_t)from->sll_ifindex;
+    const bool is_usual =
+        has_header(from) && header->tp_snaplen >= ETH_HLEN &&
+        packet_parse_usual(packet, bytes + ETH_HLEN, header->tp_snaplen - ETH_HLEN,
+                           packet_read16(bytes + ETH_HLEN - 2));
     counted->bytes = header->tp_len;
     counted->packets = 1;
     counted->at = at;
-    if (header->tp_status & TP_STATUS_VLAN_VALID || ring->fields & TRAFFIC_LLADDRS ||
+    if (!is_usual || header->tp_status & TP_STATUS_VLAN_VALID || ring->fields & TRAFFIC_LLADDRS ||
         offload[offsetof(struct virtio_net_hdr, gso_type)] != VIRTIO_NET_HDR_GSO_NONE)
-        take_rest(counted, header, from, ring->fields);
+        take_other(counted, header, from, ring->fields, is_usual);
+    packet->key.interface = (uint32_t)from->sll_ifindex;
     if (++ring->waiting == PACKET_RING_WAITING)
         count_frames(ring);
 }

@@ -409,8 +409,6 @@ int packet_watch_list(const struct packet_watch *watch, record_fn fn, void *arg)
     for (unsigned i = 0; i < watch->options.threads; i++)
         for (size_t j = 0; watch->taken[i] && j < watch->taken[i]->count && result >= 0; j++) {
             struct record record;
-            if (!packet_flow_is_told(&watch->taken[i]->flows[j]))
-                continue;
             packet_flow_tell(&watch->taken[i]->flows[j], watch->totals.from, &record);
             record.traffic.elapsed = watch->totals.elapsed;
             record.traffic.lost = watch->totals.lost;
