@@ -35,9 +35,6 @@ struct packet_watch;
 int packet_watch_create(struct packet_watch **watch, const struct packet_watch_options *options);
 void packet_watch_destroy(struct packet_watch *watch);
 
-/* For backend.explain: what the kernel would leave out. */
-void packet_watch_explain(const struct query *query, struct explanation *explanation);
-
 /* From now on packets are counted. Returns 0 or -errno. */
 int packet_watch_start(struct packet_watch *watch);
 

@@ -2,7 +2,7 @@
 /* Rows that are not read but made: the caller of the engine concludes them from other tables. */
 #include <errno.h>
 
-#include "fastnet/packet_watch.h"
+#include "backend/packet/packet_filter.h"
 #include "fastnet/query.h"
 #include "fastnet/rights.h"
 
@@ -62,6 +62,6 @@ const struct backend backend_traffic = {
         TELLS({&table_traffic, TRAFFIC_ADDRESSES | TRAFFIC_PORTS | TRAFFIC_VLAN | TRAFFIC_LLADDRS |
                                    TRAFFIC_TCP | TRAFFIC_SOCKET | TRAFFIC_END}),
     .dump = dump,
-    .explain = packet_watch_explain,
+    .explain = packet_filter_explain,
     .remedy = packets_remedy,
 };

@@ -4,10 +4,10 @@
  * where packets tell all that is asked for. The input: a packet, then an expression, as
  * made_packet.c takes them; what is missing is 0.
  */
+#include "backend/packet/packet_filter.h"
 #include "cli/where/where.h"
 #include "fuzz.h"
 #include "made_packet.h"
-#include "packet_rows.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
@@ -23,9 +23,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
     made_packet_init(&made, &bytes);
     made_packet_where(text, &bytes, &judged);
-    predicate = where_parse(&where, &kind_packet, text);
+    predicate = where_parse(&where, &kind_traffic, text);
     require(predicate != NULL);
-    require(packet_filter_make(predicate, packet_members, 96, &program) == 0);
+    require(packet_filter_make(predicate, 96, &program) == 0);
     require(kernel_filter_ends(&program));
     taken = kernel_filter_run(&program, &made.packet);
     wanted = predicate_holds(predicate, &made.record, &nothing);

@@ -9,8 +9,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "fastnet/array.h"
+#include "fastnet/flow_names.h"
 #include "fuzz.h"
-#include "packet_rows.h"
 
 /* --- Packets ---------------------------------------------------------------------------------- */
 
@@ -45,38 +46,41 @@ static uint8_t *put16(uint8_t *at, uint16_t number)
 enum { LATER_FRAGMENT = 1, FIRST_FRAGMENT = 2, EXTENDED = 4 };
 
 /* A header of IPv4, with options if it is extended. */
-static uint8_t *put_ipv4(uint8_t *at, const struct flow_tuple *tuple, uint8_t flags)
+static uint8_t *put_ipv4(uint8_t *at, const struct traffic_record *tuple, uint8_t flags)
 {
     const size_t length = flags & EXTENDED ? 32 : 20;
 
     at[0] = (uint8_t)(0x40 | length / 4);
     put16(at + 2, (uint16_t)(length + 8));
     put16(at + 6, flags & LATER_FRAGMENT ? 0x00b9 : flags & FIRST_FRAGMENT ? 0x2000 : 0x4000);
-    at[9] = tuple->protocol;
+    at[9] = (uint8_t)tuple->protocol;
     memcpy(at + 12, tuple->src.bytes, 4);
     memcpy(at + 16, tuple->dst.bytes, 4);
     return at + length;
 }
 
 /* A header of IPv6, with one more behind it if it is a fragment or extended. */
-static uint8_t *put_ipv6(uint8_t *at, const struct flow_tuple *tuple, uint8_t flags)
+static uint8_t *put_ipv6(uint8_t *at, const struct traffic_record *tuple, uint8_t flags)
 {
     const bool more = flags & (LATER_FRAGMENT | FIRST_FRAGMENT | EXTENDED);
 
     at[0] = 0x60;
     put16(at + 4, more ? 16 : 8);
-    at[6] = !more ? tuple->protocol : flags & EXTENDED ? IPPROTO_DSTOPTS : IPPROTO_FRAGMENT;
+    at[6] = !more              ? (uint8_t)tuple->protocol
+            : flags & EXTENDED ? IPPROTO_DSTOPTS
+                               : IPPROTO_FRAGMENT;
     memcpy(at + 8, tuple->src.bytes, 16);
     memcpy(at + 24, tuple->dst.bytes, 16);
     if (!more)
         return at + 40;
-    at[40] = tuple->protocol;
+    at[40] = (uint8_t)tuple->protocol;
     put16(at + 42, flags & EXTENDED ? 0 : flags & LATER_FRAGMENT ? 0x00b8 : 1);
     return at + 48;
 }
 
 /* What a packet of IP is counted as that ends there. */
-static void count_ip(struct made_packet *made, const uint8_t *transport)
+static void count_ip(struct made_packet *made, const struct traffic_record *tuple,
+                     const uint8_t *transport)
 {
     struct record *record = &made->record;
     const uint8_t *end = made->bytes + made->packet.length;
@@ -85,12 +89,12 @@ static void count_ip(struct made_packet *made, const uint8_t *transport)
         made->certain = false;
         return; /* not known as IP */
     }
-    record->has |= PACKET_HAS_IP;
-    record->PACKET_PROTOCOL_ = record->PACKET_TUPLE.protocol;
-    if (!flow_has_ports(record->PACKET_TUPLE.protocol))
+    record->has |= TRAFFIC_ADDRESSES;
+    record->traffic = *tuple;
+    if (!flow_has_ports((uint8_t)tuple->protocol))
         return;
     if (end >= transport + 4)
-        record->has |= PACKET_HAS_PORTS;
+        record->has |= TRAFFIC_PORTS;
     else
         made->certain = false;
 }
@@ -98,24 +102,24 @@ static void count_ip(struct made_packet *made, const uint8_t *transport)
 static void make_ip(struct made_packet *made, uint8_t *at, bool ipv4, struct bytes *bytes)
 {
     const uint8_t flags = bytes_u8(bytes), cut = bytes_u8(bytes);
-    struct flow_tuple *tuple = &made->record.PACKET_TUPLE;
+    struct traffic_record made_tuple = made->record.traffic, *tuple = &made_tuple;
     uint8_t *transport;
     size_t left;
 
     tuple->src = take_address(bytes, ipv4);
     tuple->dst = take_address(bytes, ipv4);
     tuple->protocol = protocols[bytes_u8(bytes) % COUNT(protocols)];
-    tuple->src_port = ports[bytes_u8(bytes) % COUNT(ports)];
-    tuple->dst_port = ports[bytes_u8(bytes) % COUNT(ports)];
+    tuple->sport = ports[bytes_u8(bytes) % COUNT(ports)];
+    tuple->dport = ports[bytes_u8(bytes) % COUNT(ports)];
     transport = (ipv4 ? put_ipv4 : put_ipv6)(at, tuple, flags);
     if (flags & LATER_FRAGMENT && !(!ipv4 && flags & EXTENDED)) /* its row has the first one's */
         memset(transport, 0xa5, 8);
     else
-        put16(put16(transport, tuple->src_port), tuple->dst_port);
+        put16(put16(transport, tuple->sport), tuple->dport);
     left = (size_t)(transport + 8 - at);
     made->packet.length = (size_t)(transport + 8 - made->bytes) - (cut > left ? 0 : cut);
     made->certain &= !(flags & LATER_FRAGMENT) && (ipv4 || !flags);
-    count_ip(made, transport);
+    count_ip(made, tuple, transport);
 }
 
 void made_packet_init(struct made_packet *made, struct bytes *bytes)
@@ -131,8 +135,8 @@ void made_packet_init(struct made_packet *made, struct bytes *bytes)
 
     memset(made, 0, sizeof *made);
     at = made->bytes;
-    made->record.kind = &kind_packet;
-    made->record.PACKET_TYPE = made->record.PACKET_PROTOCOL_ = ethertype;
+    made->record.kind = &kind_traffic;
+    made->record.traffic.ethertype = made->record.traffic.protocol = ethertype;
     made->certain = !tagged && ethertype >= 0x600 && link != ARPHRD_IPGRE;
     if (ethernet)
         at = put16(at + 12, outer);
@@ -190,7 +194,8 @@ static void put_number(struct expression *expression, const char *column, bool p
     const unsigned constant = port ? ports[value % COUNT(ports)] : value;
 
     if (choice % 8 < COUNT(operators)) {
-        put(expression, "%s %s %u", column, operators[choice % 8], constant);
+        /* words have no order */
+        put(expression, "%s %s %u", column, operators[choice % (port ? 8 : 2)], constant);
     } else if (choice % 8 == 6) {
         put(expression, "%s %sin %u,%u-%u", column, choice & 0x80 ? "not " : "", constant,
             constant < 60000 ? constant + 3 : constant,

@@ -15,8 +15,9 @@
 #include <unistd.h>
 
 #include "../fuzz/kernel_filter.h"
-#include "../fuzz/packet_rows.h"
+#include "backend/packet/packet_filter.h"
 #include "cli/where/where.h"
+#include "fastnet/flow_names.h"
 #include "fastnet/query.h"
 #include "kit.h"
 
@@ -93,21 +94,21 @@ static struct record row_of(const struct frame *frame)
     const uint8_t *at = frame->bytes + ETH_HLEN;
     const uint16_t ethertype = (uint16_t)(frame->bytes[12] << 8 | frame->bytes[13]);
     const bool ipv4 = ethertype == ETH_P_IP;
-    struct record row = {.kind = &kind_packet};
-    struct flow_tuple *tuple = &row.PACKET_TUPLE;
+    struct record row = {.kind = &kind_traffic};
+    struct traffic_record *tuple = &row.traffic;
 
-    row.PACKET_TYPE = row.PACKET_PROTOCOL_ = ethertype;
+    tuple->ethertype = tuple->protocol = ethertype;
     if (!ipv4 && ethertype != ETH_P_IPV6)
         return row;
-    row.has = PACKET_HAS_IP;
-    row.PACKET_PROTOCOL_ = at[ipv4 ? 9 : 6];
+    row.has = TRAFFIC_ADDRESSES;
+    tuple->protocol = at[ipv4 ? 9 : 6];
     tuple->src = address_make(ipv4 ? AF_INET : AF_INET6, at + (ipv4 ? 12 : 8));
     tuple->dst = address_make(tuple->src.family, at + (ipv4 ? 16 : 24));
     at += ipv4 ? 4 * (at[0] & 0xf) : 40;
-    tuple->src_port = (uint16_t)(at[0] << 8 | at[1]);
-    tuple->dst_port = (uint16_t)(at[2] << 8 | at[3]);
-    if (flow_has_ports((uint8_t)row.PACKET_PROTOCOL_))
-        row.has |= PACKET_HAS_PORTS;
+    tuple->sport = (uint16_t)(at[0] << 8 | at[1]);
+    tuple->dport = (uint16_t)(at[2] << 8 | at[3]);
+    if (flow_has_ports((uint8_t)tuple->protocol))
+        row.has |= TRAFFIC_PORTS;
     return row;
 }
 
@@ -140,7 +141,7 @@ static const char *const texts[] = {
     "protocol = 2054",
     "ethertype = 2054",
     "ethertype != 2048",
-    "ethertype > 34000 and not protocol = udp",
+    "ethertype in 34001-65535 and not protocol = udp",
     "protocol = tcp and (dport = 443 or not src in 10.0.0.0/8) and ethertype = 2048",
     "not (protocol = tcp and not (dport = 443 and src in 10.0.0.0/8))",
 };
@@ -149,11 +150,11 @@ static struct sock_fprog compile(const char *text)
 {
     struct sock_fprog program = {0};
     struct where where = {0};
-    const struct predicate *predicate = where_parse(&where, &kind_packet, text);
+    const struct predicate *predicate = where_parse(&where, &kind_traffic, text);
 
     if (!predicate)
         fail_msg("%s: %s", text, where.message);
-    assert_int_equal(packet_filter_make(predicate, packet_members, SNAP, &program), 0);
+    assert_int_equal(packet_filter_make(predicate, SNAP, &program), 0);
     where_finish(&where);
     return program;
 }
@@ -162,7 +163,7 @@ static bool is_wanted(const char *text, const struct frame *frame)
 {
     const struct record row = row_of(frame);
     struct where where = {0};
-    const struct predicate *predicate = where_parse(&where, &kind_packet, text);
+    const struct predicate *predicate = where_parse(&where, &kind_traffic, text);
     const bool wanted = predicate_holds(predicate, &row, &no_names);
 
     where_finish(&where);
@@ -276,7 +277,7 @@ static void what_is_cut_passes_unless_what_is_left_tells_enough(void **state)
     (void)state;
     make_frames(frames);
     for (size_t i = 0; i < FRAMES - 2; i++) {
-        const bool has_ports = row_of(&frames[i]).has & PACKET_HAS_PORTS;
+        const bool has_ports = row_of(&frames[i]).has & TRAFFIC_PORTS;
         const size_t header = frames[i].length - 8;
         while (frames[i].length > 0) {
             frames[i].length--;
@@ -331,18 +332,18 @@ static void what_a_program_compares_is_explained(void **state)
     struct explanation explanation = {.count = 0};
     struct where where = {0};
     const struct predicate *predicate = where_parse(
-        &where, &kind_packet, "dport = 1 and frames = 1 and (src = 10.0.0.1 or dport = 2)");
+        &where, &kind_traffic, "dport = 1 and frames = 1 and (src = 10.0.0.1 or dport = 2)");
 
     (void)state;
-    packet_filter_explain(predicate, packet_members, &explanation);
+    packet_filter_explain(&(struct query){.where = predicate}, &explanation);
     assert_int_equal(explanation.count, 2);
-    assert_int_equal(explanation.members[0], packet_members[PACKET_SRC]);
-    assert_int_equal(explanation.members[1], packet_members[PACKET_DPORT]);
+    assert_int_equal(explanation.members[0], offsetof(struct record, traffic.src));
+    assert_int_equal(explanation.members[1], offsetof(struct record, traffic.dport));
     assert_ptr_equal(strstr(explanation.text, "program of "), explanation.text);
     where_finish(&where);
 
     explanation = (struct explanation){.count = 0};
-    packet_filter_explain(NULL, packet_members, &explanation);
+    packet_filter_explain(&(struct query){.where = NULL}, &explanation);
     assert_int_equal(explanation.count, 0);
     assert_string_equal(explanation.text, "");
 }
@@ -352,7 +353,7 @@ static void without_a_predicate_all_packets_are_cut(void **state)
     struct sock_fprog program;
 
     (void)state;
-    assert_int_equal(packet_filter_make(NULL, packet_members, SNAP, &program), 0);
+    assert_int_equal(packet_filter_make(NULL, SNAP, &program), 0);
     assert_int_equal(program.len, 1);
     assert_int_equal(program.filter->code, BPF_RET | BPF_K);
     assert_int_equal(program.filter->k, SNAP);

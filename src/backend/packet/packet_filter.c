@@ -19,14 +19,24 @@
 #include "backend/explanation.h"
 #include "fastnet/array.h"
 #include "fastnet/flow_names.h"
+#include "fastnet/predicate.h"
 #include "fastnet/record.h"
 
 /* Where in that memory; IPv4 has the last of four words. */
 enum { AT_SRC = 0, AT_DST = 4, AT_SPORT = 8, AT_DPORT, AT_PROTOCOL, AT_ETHERTYPE, WORDS };
 
-static const uint8_t places[PACKET_MEMBERS] = {
-    [PACKET_SRC] = AT_SRC,     [PACKET_DST] = AT_DST,           [PACKET_SPORT] = AT_SPORT,
-    [PACKET_DPORT] = AT_DPORT, [PACKET_PROTOCOL] = AT_PROTOCOL, [PACKET_ETHERTYPE] = AT_ETHERTYPE,
+/* What is judged, and where it was read to. The ethertype is that behind all VLAN tags. */
+static const struct {
+    size_t offset; /* into struct record */
+    uint8_t place;
+    bool is_address;
+} members[] = {
+    {offsetof(struct record, traffic.src), AT_SRC, true},
+    {offsetof(struct record, traffic.dst), AT_DST, true},
+    {offsetof(struct record, traffic.sport), AT_SPORT, false},
+    {offsetof(struct record, traffic.dport), AT_DPORT, false},
+    {offsetof(struct record, traffic.protocol), AT_PROTOCOL, false},
+    {offsetof(struct record, traffic.ethertype), AT_ETHERTYPE, false},
 };
 
 /* In place of a number of 16 bits: there is none, so it is in no range; it can be any. */
@@ -36,11 +46,10 @@ enum { NO_NUMBER = 1 << 16, ANY_NUMBER = 1 << 17 };
 enum { LABEL_REFUSE, LABEL_TAKE, LABEL_JUDGE, LABELS, LABELS_MAX = 4096 };
 
 struct compiler {
-    const size_t *members;
     struct sock_filter *code; /* BPF_MAXINSNS */
     size_t count, label_count;
     bool full; /* of instructions or labels */
-    bool judged[PACKET_MEMBERS];
+    bool judged[COUNT(members)];
     uint16_t labels[LABELS_MAX]; /* instructions from the start */
 };
 
@@ -222,23 +231,22 @@ static void read_link(struct compiler *compiler)
 
 /* --- What is judged --------------------------------------------------------------------------- */
 
-/* The member whose values it compares; PACKET_MEMBERS if packets do not tell whether it holds. */
-static enum packet_member member_of(const struct compiler *compiler,
-                                    const struct predicate *comparison)
+/* The member whose values it compares; COUNT(members) if packets do not tell whether it holds. */
+static size_t member_of(const struct predicate *comparison)
 {
     const struct field *field = comparison->field;
     const struct value *constant = &comparison->constant;
-    enum packet_member member = PACKET_SRC;
+    size_t member = 0;
 
     if (comparison->operation <= PREDICATE_KNOWN ||
         comparison->operation >= PREDICATE_EQUAL_COLUMN || field->lookups || !field->plain)
-        return PACKET_MEMBERS;
-    while (member < PACKET_MEMBERS && compiler->members[member] != field->offset)
+        return COUNT(members);
+    while (member < COUNT(members) && members[member].offset != field->offset)
         member++;
-    if (member <= PACKET_DST &&
+    if (member < COUNT(members) && members[member].is_address &&
         (constant->type != VALUE_ADDRESS || !address_size(&constant->address) ||
          (comparison->operation != PREDICATE_EQUAL && comparison->operation != PREDICATE_WITHIN)))
-        return PACKET_MEMBERS;
+        return COUNT(members);
     return member;
 }
 
@@ -264,12 +272,11 @@ static uint32_t word_of(const uint8_t *bytes, size_t i)
 
 /* An IPv4 address is also found in IPv6, where it may be mapped. */
 static void compile_address(struct compiler *compiler, const struct predicate *comparison,
-                            enum packet_member member, bool negated, unsigned label)
+                            uint32_t place, bool negated, unsigned label)
 {
     const struct address *address = &comparison->constant.address;
     const bool exact = comparison->operation == PREDICATE_EQUAL, ipv4 = address->family == AF_INET;
     const unsigned differs = negated ? new_label(compiler) : label, words = new_label(compiler);
-    const uint32_t place = places[member];
 
     emit(compiler, BPF_LD | BPF_MEM, AT_ETHERTYPE);
     branch(compiler, BPF_JEQ, ETH_P_IP, true, ipv4 ? words : differs);
@@ -310,13 +317,13 @@ static uint64_t next_number(const struct predicate *comparison, uint64_t number)
 
 /* It is in one of the ranges of numbers that pass; they are in order. */
 static void compile_number(struct compiler *compiler, const struct predicate *comparison,
-                           enum packet_member member, bool negated, unsigned label)
+                           uint32_t place, bool negated, unsigned label)
 {
     struct record row = {.has = UINT64_MAX};
     const unsigned yes = new_label(compiler);
     uint64_t first = 0, behind;
 
-    emit(compiler, BPF_LD | BPF_MEM, places[member]);
+    emit(compiler, BPF_LD | BPF_MEM, place);
     branch(compiler, BPF_JEQ, ANY_NUMBER, true, yes);
     for (; first < NO_NUMBER && !compiler->full; first = behind) {
         behind = next_number(comparison, first);
@@ -336,16 +343,15 @@ static void compile_number(struct compiler *compiler, const struct predicate *co
 }
 
 /* Whether it, or its opposite, can be found not to hold. */
-static bool is_judged(const struct compiler *compiler, const struct predicate *predicate,
-                      bool negated)
+static bool is_judged(const struct predicate *predicate, bool negated)
 {
     bool any = false, all = true;
 
     if (predicate->field)
-        return member_of(compiler, predicate) < PACKET_MEMBERS;
+        return member_of(predicate) < COUNT(members);
     negated ^= predicate->operation == PREDICATE_NOT;
     for (const struct predicate *part = predicate->parts; part; part = part->next) {
-        const bool judged = is_judged(compiler, part, negated);
+        const bool judged = is_judged(part, negated);
         any |= judged;
         all &= judged;
     }
@@ -359,16 +365,15 @@ static bool is_judged(const struct compiler *compiler, const struct predicate *p
 static void compile(struct compiler *compiler, const struct predicate *predicate, bool negated,
                     unsigned label)
 {
-    const enum packet_member member =
-        predicate->field ? member_of(compiler, predicate) : PACKET_MEMBERS;
+    const size_t member = predicate->field ? member_of(predicate) : 0;
     unsigned done;
 
-    if (!is_judged(compiler, predicate, negated))
+    if (!is_judged(predicate, negated))
         return;
     if (predicate->field) {
         compiler->judged[member] = true;
-        (member <= PACKET_DST ? compile_address : compile_number)(compiler, predicate, member,
-                                                                  negated, label);
+        (members[member].is_address ? compile_address : compile_number)(
+            compiler, predicate, members[member].place, negated, label);
         return;
     }
     negated ^= predicate->operation == PREDICATE_NOT;
@@ -389,14 +394,13 @@ static void compile(struct compiler *compiler, const struct predicate *predicate
 }
 
 /* A program without labels, which takes all packets where nothing can be judged. */
-static int make(struct compiler *compiler, const struct predicate *where, const size_t *members,
-                unsigned snap)
+static int make(struct compiler *compiler, const struct predicate *where, unsigned snap)
 {
-    *compiler = (struct compiler){.members = members, .label_count = LABELS};
+    *compiler = (struct compiler){.label_count = LABELS};
     compiler->code = calloc(BPF_MAXINSNS, sizeof *compiler->code);
     if (!compiler->code)
         return -ENOMEM;
-    if (where && is_judged(compiler, where, false)) {
+    if (where && is_judged(where, false)) {
         read_link(compiler);
         place_label(compiler, LABEL_JUDGE);
         compile(compiler, where, false, LABEL_REFUSE);
@@ -416,29 +420,25 @@ static int make(struct compiler *compiler, const struct predicate *where, const 
     return 0;
 }
 
-int packet_filter_make(const struct predicate *where, const size_t members[PACKET_MEMBERS],
-                       unsigned snap, struct sock_fprog *program)
+int packet_filter_make(const struct predicate *where, unsigned snap, struct sock_fprog *program)
 {
     struct compiler compiler;
-    const int error = make(&compiler, where, members, snap);
+    const int error = make(&compiler, where, snap);
 
-    if (error)
-        return error;
     program->filter = compiler.code;
     program->len = (unsigned short)compiler.count;
-    return 0;
+    return error;
 }
 
-void packet_filter_explain(const struct predicate *where, const size_t members[PACKET_MEMBERS],
-                           struct explanation *explanation)
+void packet_filter_explain(const struct query *query, struct explanation *explanation)
 {
     struct compiler compiler;
 
-    if (make(&compiler, where, members, 1) < 0)
+    if (make(&compiler, query->where, 1) < 0)
         return;
-    for (enum packet_member i = PACKET_SRC; i < PACKET_MEMBERS; i++)
+    for (size_t i = 0; i < COUNT(members); i++)
         if (compiler.judged[i])
-            explanation_add(explanation, members[i]);
+            explanation_add(explanation, members[i].offset);
     if (compiler.count > 1)
         explanation_say(explanation, "program of %zu instructions", compiler.count);
     free(compiler.code);

@@ -117,21 +117,6 @@ static void *read_ring(void *arg)
 
 /* --- To begin --------------------------------------------------------------------------------- */
 
-/* What single packets say of rows. */
-static const size_t members[PACKET_MEMBERS] = {
-    [PACKET_SRC] = offsetof(struct record, traffic.src),
-    [PACKET_DST] = offsetof(struct record, traffic.dst),
-    [PACKET_SPORT] = offsetof(struct record, traffic.sport),
-    [PACKET_DPORT] = offsetof(struct record, traffic.dport),
-    [PACKET_PROTOCOL] = offsetof(struct record, traffic.protocol),
-    [PACKET_ETHERTYPE] = offsetof(struct record, traffic.ethertype),
-};
-
-void packet_watch_explain(const struct query *query, struct explanation *explanation)
-{
-    packet_filter_explain(query->where, members, explanation);
-}
-
 /*
  * snap: bytes that are copied of each frame; 0: all frames are left out. A program that is longer
  * than net.core.optmem_max lets it be spares work, no more: the rows are compared anyway.
@@ -139,7 +124,7 @@ void packet_watch_explain(const struct query *query, struct explanation *explana
 static int attach_filter(int fd, const struct predicate *where, unsigned snap)
 {
     struct sock_fprog program;
-    int error = packet_filter_make(where, members, snap, &program);
+    int error = packet_filter_make(where, snap, &program);
 
     if (error)
         return error;
