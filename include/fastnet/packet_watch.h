@@ -38,9 +38,6 @@ void packet_watch_destroy(struct packet_watch *watch);
 /* From now on packets are counted. Returns 0 or -errno. */
 int packet_watch_start(struct packet_watch *watch);
 
-/* From the next packet_watch_take() on these fields part flows. */
-void packet_watch_part(struct packet_watch *watch, uint64_t fields);
-
 /* Bytes are of frames, with their link-layer headers. */
 struct flow_totals {
     uint64_t flows, packets, frames, bytes;
@@ -65,12 +62,13 @@ struct packet_totals {
 
 /*
  * Takes what was counted since packet_watch_start(), or since the last call, up to now: waits
- * 100 ms at most, until the kernel has handed over all of it. Returns 0 or -errno.
+ * 100 ms at most, until the kernel has handed over all of it. These fields part flows from now on.
  */
-int packet_watch_take(struct packet_watch *watch);
+void packet_watch_take(struct packet_watch *watch, uint64_t fields);
 const struct packet_totals *packet_watch_totals(const struct packet_watch *watch);
 
-/* Hands each flow that was taken to fn, without inode and uid. Returns 0 or what fn returned. */
+/* Hands each flow that was taken (once at least) to fn, without inode and uid. Returns 0 or what fn
+ * returned. */
 int packet_watch_list(const struct packet_watch *watch, record_fn fn, void *arg);
 
 #endif

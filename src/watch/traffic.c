@@ -312,8 +312,7 @@ void traffic_begin(void *maker)
         return;
     traffic->found = false;
     count_interfaces(traffic);
-    packet_watch_part(traffic->watch, parting_fields(traffic));
-    traffic->error = packet_watch_take(traffic->watch);
+    packet_watch_take(traffic->watch, parting_fields(traffic));
 }
 
 /* --- Rows ------------------------------------------------------------------------------------- */

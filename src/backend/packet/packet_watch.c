@@ -231,7 +231,9 @@ static int open_readers(struct packet_watch *watch)
     rights_limit(RIGHTS_ALL & ~(1U << RIGHT_PACKETS));
     for (unsigned i = 0; i < threads && !error; i++) {
         error = open_events(&watch->readers[i]);
-        if (!error && !(watch->readers[i].ring.flows = flows_of(watch)))
+        watch->readers[i].ring.flows = flows_of(watch);
+        watch->taken[i] = watch->options.repeats ? flows_of(watch) : NULL;
+        if (!watch->readers[i].ring.flows || (watch->options.repeats && !watch->taken[i]))
             error = -ENOMEM;
     }
     return error;
@@ -306,43 +308,33 @@ static void go_on(struct packet_watch *watch)
         pthread_join(watch->readers[watch->running - 1].thread, NULL);
 }
 
-static void sum_up(struct packet_watch *watch, struct reader *reader,
-                   const struct packet_flows *flows)
-{
-    struct tpacket_stats_v3 statistics = {.tp_drops = 0};
-    socklen_t size = sizeof statistics;
-
-    if (getsockopt(reader->fd, SOL_PACKET, PACKET_STATISTICS, &statistics, &size) == 0)
-        watch->totals.lost += statistics.tp_drops; /* reading resets it */
-    watch->totals.most_rows += flows->count;
-    flow_totals_add(&watch->totals.forgotten, flows->made_room);
-    watch->totals.down |= reader->down;
-    reader->down = false;
-}
-
 /* Readers go on with tables that were taken before, whose flows may be kept. later: nanoseconds
  * from the beginning of these. */
-static int swap(struct packet_watch *watch, int64_t later)
+static void swap(struct packet_watch *watch, int64_t later, uint64_t fields)
 {
-    const uint64_t parted = watch->readers->ring.fields;
+    const bool keeps = watch->options.keep_ms && watch->readers->ring.fields == watch->parted;
 
+    watch->parted = watch->readers->ring.fields;
     for (unsigned i = 0; i < watch->options.threads; i++) {
-        struct packet_flows *next = watch->taken[i];
-        if (!next && watch->options.repeats && !(next = flows_of(watch)))
-            return -ENOMEM;
-        if (next && watch->options.keep_ms && parted == watch->parted)
-            packet_flows_keep(watch->readers[i].ring.flows, next, watch->options.keep_ms,
-                              (uint32_t)(later / MILLISECOND),
+        struct reader *reader = &watch->readers[i];
+        struct packet_flows *flows = reader->ring.flows, *next = watch->taken[i];
+        struct tpacket_stats_v3 statistics = {.tp_drops = 0};
+        socklen_t size = sizeof statistics;
+        if (next && keeps)
+            packet_flows_keep(flows, next, watch->options.keep_ms, (uint32_t)(later / MILLISECOND),
                               (uint32_t)(watch->totals.elapsed / MILLISECOND));
         if (next)
             packet_flows_reset(next);
-        watch->taken[i] = watch->readers[i].ring.flows;
-        watch->readers[i].ring.flows = next;
-        watch->readers[i].ring.fields = watch->options.fields;
-        sum_up(watch, &watch->readers[i], watch->taken[i]);
+        watch->taken[i] = flows;
+        reader->ring.flows = next;
+        reader->ring.fields = fields;
+        if (getsockopt(reader->fd, SOL_PACKET, PACKET_STATISTICS, &statistics, &size) == 0)
+            watch->totals.lost += statistics.tp_drops; /* reading resets it */
+        watch->totals.most_rows += flows->count;
+        flow_totals_add(&watch->totals.forgotten, flows->made_room);
+        watch->totals.down |= reader->down;
+        reader->down = false;
     }
-    watch->parted = parted;
-    return 0;
 }
 
 /* Its memory is that of the rows from then on. */
@@ -356,30 +348,22 @@ static void close_ring(struct reader *reader)
     reader->fd = -1;
 }
 
-void packet_watch_part(struct packet_watch *watch, uint64_t fields)
-{
-    watch->options.fields = fields;
-}
-
-int packet_watch_take(struct packet_watch *watch)
+void packet_watch_take(struct packet_watch *watch, uint64_t fields)
 {
     const uint64_t until = clock_nanoseconds(CLOCK_REALTIME);
     const uint64_t now = clock_nanoseconds(CLOCK_MONOTONIC);
     const int64_t later = (int64_t)(watch->from - watch->totals.from);
-    int error;
 
     watch->totals = (struct packet_totals){.from = watch->from, .elapsed = now - watch->began};
     halt(watch, until);
-    error = swap(watch, later); /* the rings need only have room for what comes meanwhile */
+    swap(watch, later, fields); /* the rings need only have room for what comes meanwhile */
     watch->from = until + 1;
     watch->began = now;
-    watch->ending = error || !watch->options.repeats;
+    watch->ending = !watch->options.repeats;
     go_on(watch);
     for (unsigned i = 0; i < watch->options.threads && watch->ending; i++)
         close_ring(&watch->readers[i]);
-    if (!error)
-        packet_flows_join(watch->taken, watch->options.threads);
-    return error;
+    packet_flows_join(watch->taken, watch->options.threads);
 }
 
 const struct packet_totals *packet_watch_totals(const struct packet_watch *watch)
@@ -392,7 +376,7 @@ int packet_watch_list(const struct packet_watch *watch, record_fn fn, void *arg)
     int result = 0;
 
     for (unsigned i = 0; i < watch->options.threads; i++)
-        for (size_t j = 0; watch->taken[i] && j < watch->taken[i]->count && result >= 0; j++) {
+        for (size_t j = 0; j < watch->taken[i]->count && result >= 0; j++) {
             struct record record;
             packet_flow_tell(&watch->taken[i]->flows[j], watch->totals.from, &record);
             record.traffic.elapsed = watch->totals.elapsed;
