@@ -24,80 +24,55 @@ enum {
 
 /* --- Frames ----------------------------------------------------------------------------------- */
 
-/* What was captured of a frame. */
-struct frame {
-    const uint8_t *bytes;
-    size_t captured, length; /* from the link-layer header on */
-    size_t link;             /* bytes of that */
-    uint16_t ethertype;
-    bool is_ethernet;
-};
-
 /* One of Ethernet. */
 static inline bool has_header(const struct sockaddr_ll *from)
 {
     return from->sll_hatype == ARPHRD_ETHER || from->sll_hatype == ARPHRD_LOOPBACK;
 }
 
-/*
- * The network header may stand behind tags of VLANs that the ethertype tells, so that of Ethernet
- * is found by the frame itself.
- */
-static void find_frame(struct frame *frame, const struct tpacket3_hdr *header,
-                       const struct sockaddr_ll *from)
+/* link: bytes of the link-layer header. The offload tells where the innermost transport header is,
+ * which may be inside of a tunnel. */
+static uint32_t packets_of(const struct packet *packet, const struct tpacket3_hdr *header,
+                           size_t link)
 {
-    frame->bytes = (const uint8_t *)header + header->tp_mac;
-    frame->captured = header->tp_snaplen;
-    frame->length = header->tp_len;
-    frame->is_ethernet = has_header(from) && frame->captured >= ETH_HLEN;
-    frame->link = frame->is_ethernet ? ETH_HLEN : header->tp_net - header->tp_mac;
-    frame->ethertype = ntohs(from->sll_protocol);
-    if (frame->is_ethernet)
-        frame->ethertype = packet_read16(frame->bytes + ETH_HLEN - 2);
-    if (frame->is_ethernet && frame->ethertype < TRAFFIC_ETHERTYPES) /* a length */
-        frame->ethertype = ETH_P_802_2;
-}
-
-/* The offload tells where the innermost transport header is, which may be inside of a tunnel. */
-static size_t payload_of(const struct packet *packet, const struct virtio_net_hdr *offload,
-                         const struct frame *frame)
-{
-    const size_t transport = offload->csum_start;
-    const bool is_udp = (offload->gso_type & ~VIRTIO_NET_HDR_GSO_ECN) == VIRTIO_NET_HDR_GSO_UDP_L4;
-
-    if (!(offload->flags & VIRTIO_NET_HDR_F_NEEDS_CSUM) || transport < frame->link)
-        return packet->payload;
-    if (is_udp)
-        return transport - frame->link + sizeof(struct udphdr);
-    return transport + 12 < frame->captured
-               ? transport - frame->link + (size_t)4 * (frame->bytes[transport + 12] >> 4)
-               : packet->payload;
-}
-
-static uint32_t packets_of(const struct packet *packet, const struct frame *frame)
-{
+    const uint8_t *bytes = (const uint8_t *)header + header->tp_mac;
+    size_t payload = packet->payload;
     struct virtio_net_hdr offload;
 
-    memcpy(&offload, frame->bytes - sizeof offload, sizeof offload);
-    if (offload.gso_type == VIRTIO_NET_HDR_GSO_NONE || frame->length <= frame->link)
+    memcpy(&offload, bytes - sizeof offload, sizeof offload);
+    const size_t transport = offload.csum_start;
+    if (offload.gso_type == VIRTIO_NET_HDR_GSO_NONE || header->tp_len <= link)
         return 1;
-    return packet_segments(frame->length - frame->link, payload_of(packet, &offload, frame),
-                           offload.gso_size);
+    if (offload.flags & VIRTIO_NET_HDR_F_NEEDS_CSUM && transport >= link) {
+        if ((offload.gso_type & ~VIRTIO_NET_HDR_GSO_ECN) == VIRTIO_NET_HDR_GSO_UDP_L4)
+            payload = transport - link + sizeof(struct udphdr);
+        else if (transport + 12 < header->tp_snaplen)
+            payload = transport - link + (size_t)4 * (bytes[transport + 12] >> 4);
+    }
+    return packet_segments(header->tp_len - link, payload, offload.gso_size);
 }
 
-/* What few frames have, or few listings ask for: other headers than usual (is_parsed: those are
- * known), tags, segments, and link-layer addresses. A key has what parts flows, and no more. */
+/*
+ * What few frames have, or few listings ask for: other headers than usual (is_parsed: those are
+ * known), tags, segments, and link-layer addresses. A key has what parts flows, and no more. The
+ * network header may stand behind tags of VLANs that the ethertype tells, so that of Ethernet is
+ * found by the frame itself.
+ */
 static void take_other(struct counted *counted, const struct tpacket3_hdr *header,
                        const struct sockaddr_ll *from, uint64_t fields, bool is_parsed)
 {
     struct packet *packet = &counted->packet;
-    struct frame frame;
+    const uint8_t *bytes = (const uint8_t *)header + header->tp_mac;
+    const size_t captured = header->tp_snaplen;
+    const bool is_ethernet = has_header(from) && captured >= ETH_HLEN;
+    const size_t link = is_ethernet ? ETH_HLEN : header->tp_net - header->tp_mac;
+    uint16_t ethertype =
+        is_ethernet ? packet_read16(bytes + ETH_HLEN - 2) : ntohs(from->sll_protocol);
 
-    find_frame(&frame, header, from);
+    if (is_ethernet && ethertype < TRAFFIC_ETHERTYPES) /* a length */
+        ethertype = ETH_P_802_2;
     if (!is_parsed)
-        packet_parse(packet, frame.bytes + frame.link,
-                     frame.captured > frame.link ? frame.captured - frame.link : 0,
-                     frame.ethertype);
+        packet_parse(packet, bytes + link, captured > link ? captured - link : 0, ethertype);
     if (header->tp_status & TP_STATUS_VLAN_VALID) { /* the kernel took it out */
         counted->bytes += TAG_BYTES;
         packet_tag(packet, header->hv1.tp_vlan_tci & 0xffff);
@@ -106,12 +81,12 @@ static void take_other(struct counted *counted, const struct tpacket3_hdr *heade
         packet->key.vlan = 0;
         packet->key.has &= (uint8_t)~TRAFFIC_VLAN;
     }
-    if (fields & TRAFFIC_LLADDRS && frame.is_ethernet) {
-        memcpy(packet->key.dst_lladdr, frame.bytes, ETH_ALEN);
-        memcpy(packet->key.src_lladdr, frame.bytes + ETH_ALEN, ETH_ALEN);
+    if (fields & TRAFFIC_LLADDRS && is_ethernet) {
+        memcpy(packet->key.dst_lladdr, bytes, ETH_ALEN);
+        memcpy(packet->key.src_lladdr, bytes + ETH_ALEN, ETH_ALEN);
         packet->key.has |= TRAFFIC_LLADDRS;
     }
-    counted->packets = packets_of(packet, &frame);
+    counted->packets = packets_of(packet, header, link);
 }
 
 /* All that wait. */

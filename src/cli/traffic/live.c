@@ -23,7 +23,6 @@ struct flows_screen {
     struct writer *writer;
     struct live_view view;
     struct packet_totals all; /* what was lost since it began */
-    bool ended;               /* the packets cannot be seen */
     /* Where the rows of a listing go: to the screen, or the chosen one to fn. */
     struct sink sink;
     record_fn fn;
@@ -60,7 +59,6 @@ static int list(struct flows_screen *screen, const struct listing *listing)
     screen->state.listed = 0;
     screen->sink = (struct sink){&ops, screen->writer, screen->state.command->context};
     const int error = engine_run(screen->engine, listing, &screen->sink, report);
-    screen->ended |= report->ended;
     screen->state.quits |= report->ended;
     return error;
 }
@@ -290,9 +288,9 @@ int traffic_live(struct listing_command *command, struct engine *engine, struct 
 
     traffic_begin(of->traffic);
     error = list(&screen, &command->listing);
-    if (error < 0 && !screen.ended)
+    if (error < 0 && !screen.state.quits)
         report_loss(&report, "%s", strerror(-error));
-    if (!error && !screen.ended) {
+    if (!error && !screen.state.quits) {
         status = screen_run(&screen.state, &options, &event);
         traffic_report(&screen.all, &report);
     }
