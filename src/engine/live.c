@@ -19,6 +19,7 @@ _Static_assert(sizeof(struct remembered) + sizeof(struct live_row) == 88,
 enum {
     ASKED_MAX = 2000, /* active rows that are asked for between two looks: some 5 ms */
     AT_ONCE = 50,     /* ... in one call */
+    IN_DOUBT_MAX = 10000,
 };
 
 struct live_row *live_row_of(const struct live *live, struct remembered *row)
@@ -520,6 +521,10 @@ static int take_end(const struct record *record, void *arg)
 
     byte_counts_take(live->listing->byte_counts, &end);
     change = end;
+    if (of && of->flags & HAS_ENDED && of->flags & IS_MISSING) {
+        of->flags &= (uint8_t)~IS_MISSING;
+        return 0;
+    }
     if (of) {
         const struct row_id id = live_id_of(live, row);
         live->watch->tell_id(&id, &end);
@@ -633,8 +638,11 @@ static bool keeps(struct remembered *row, void *arg)
     struct live *live = arg;
     const uint8_t flags = live_row_of(live, row)->flags;
 
-    return delta_is_of(row, delta_run(live->engine->delta)) ||
-           (!(flags & HAS_ENDED) && (flags & IS_MISSING || is_awaited(live, row)));
+    if (delta_is_of(row, delta_run(live->engine->delta)))
+        return true;
+    if (flags & HAS_ENDED)
+        return flags & IS_MISSING && ++live->in_doubt <= IN_DOUBT_MAX;
+    return flags & IS_MISSING || is_awaited(live, row);
 }
 
 /* Each look makes its groups anew; this row was not in it. */
@@ -677,7 +685,7 @@ static void tell_gone(struct live *live, struct remembered *row)
     live_take_age(live, of, now_of(live), &gone);
     if (wants_end(live, of, &gone))
         tell_end(live, &gone);
-    of->flags |= HAS_ENDED;
+    of->flags |= end_comes(live, row) ? HAS_ENDED | IS_MISSING : HAS_ENDED;
 }
 
 /*
@@ -710,6 +718,7 @@ static int drop_missing(struct live *live, struct report *report)
             take_missing(live, row);
         live_look_from_nowhere(live);
     }
+    live->in_doubt = 0;
     delta_forget(delta, keeps, live);
     /* a namespace cannot end as long as its sockets are open here */
     for (size_t i = 0; i < live->place_count && live->listing->all_netns; i++)

@@ -14,7 +14,8 @@ enum {
     GROUP_NAME = 64,
 };
 
-/* Of a remembered row (live_row.flags). IS_MISSING: no look finds it, and its end is to come. */
+/* Of a remembered row (live_row.flags). IS_MISSING: no look finds it, and its end is to come; with
+ * HAS_ENDED: that end was told already, because it may have been lost. */
 enum { IS_WANTED = 1, HAS_ENDED = 2, IS_NEW = 4, IS_ASKED = 8, IS_KNOWN = 16, IS_MISSING = 32 };
 
 /* What is remembered of a row besides its counters. */
@@ -71,6 +72,7 @@ struct live {
     uint64_t began;                    /* CLOCK_MONOTONIC */
     uint32_t looked;                   /* when rows were looked at last: ms since then */
     bool first;                        /* the first look: what it finds stood before */
+    size_t in_doubt;                   /* rows that may not have ended yet, though that was told */
     bool said_refused;                 /* that some namespaces have no watch */
     struct live_place *places;
     size_t place_count, place_capacity;
