@@ -224,13 +224,6 @@ int live_mark(struct live *live, struct record *change, uint64_t netns)
 }
 
 /* Names may begin alike: the hash, which is keyed, stands for the rest. */
-static bool is_group(const void *element, const void *key)
-{
-    const struct group *group = element;
-
-    return group->hash == *(const uint64_t *)key;
-}
-
 uint32_t live_group_of(struct live *live, const struct record *record)
 {
     const struct value value = field_value(live->view.group, record, &live->engine->context);
@@ -242,7 +235,7 @@ uint32_t live_group_of(struct live *live, const struct record *record)
         name.length = (size_t)(value_write_human(text, &value, (int)live->view.group->unit) - text);
     hash_secret(secret);
     const uint64_t hash = hash_bytes(hash_word(*secret, name.length), text, name.length);
-    struct group *group = hash_table_find(&live->groups, hash, is_group, &hash);
+    struct group *group = hash_table_find_number(&live->groups, hash, hash);
     if (!group && (group = hash_table_add(&live->groups, hash, sizeof *group))) {
         size_t length = name.length < GROUP_NAME ? name.length : GROUP_NAME;
         while (length && length < name.length && (text[length] & 0xc0) == 0x80)
@@ -542,16 +535,6 @@ static int take_end(const struct record *record, void *arg)
     return 0;
 }
 
-static void tell_loss(struct live *live)
-{
-    struct record lost = {.kind = live->kind};
-
-    live_set_event(live, &lost, LIVE_LOST);
-    set_received(live, &lost);
-    if (live->stream)
-        live->stream->ops->row(live->stream, &lost);
-}
-
 /*
  * Who connects is noted once the first look is over, which it would delay. Where that is refused,
  * the owners of connections that no look has seen are those of their listeners, or unknown.
@@ -586,8 +569,12 @@ int live_read_ends(struct live *live, struct report *report)
             error = 0;
         }
     }
-    if (lost)
-        tell_loss(live);
+    if (lost && live->stream) {
+        struct record loss = {.kind = live->kind};
+        live_set_event(live, &loss, LIVE_LOST);
+        set_received(live, &loss);
+        live->stream->ops->row(live->stream, &loss);
+    }
     return error < 0 ? error : lost;
 }
 

@@ -54,21 +54,32 @@ static int show_row(struct screen_state *state, int key)
                                               : 0;
 }
 
-static int take_page_key(struct screen_state *state, int key)
+/* How far a key goes down, of `all` lines; 0: it means something else. */
+static long way_of(int key, size_t page, size_t all)
 {
-    const size_t room = state->height > 1 ? state->height - 1 : 1, first = state->page_first;
-    const size_t last = state->page_count > room ? state->page_count - room : 0;
     const size_t by = key == KEY_UP || key == KEY_DOWN             ? 1
-                      : key == KEY_PAGE_UP || key == KEY_PAGE_DOWN ? room
-                      : key == KEY_HOME || key == KEY_END          ? PAGE_MAX
+                      : key == KEY_PAGE_UP || key == KEY_PAGE_DOWN ? page
+                      : key == KEY_HOME || key == KEY_END          ? all
                                                                    : 0;
 
-    if (!by)
+    return key == KEY_UP || key == KEY_PAGE_UP || key == KEY_HOME ? -(long)by : (long)by;
+}
+
+/* A number from 0 to `most`, or 0 if that is below. */
+static size_t within(long at, long most)
+{
+    at = at < most ? at : most;
+    return at > 0 ? (size_t)at : 0;
+}
+
+static int take_page_key(struct screen_state *state, int key)
+{
+    const size_t room = state->height > 1 ? state->height - 1 : 1;
+    const long way = way_of(key, room, state->page_count);
+
+    if (!way)
         state->page_count = 0;
-    else if (key == KEY_UP || key == KEY_PAGE_UP || key == KEY_HOME)
-        state->page_first = first > by ? first - by : 0;
-    else
-        state->page_first = first + by < last ? first + by : last;
+    state->page_first = within((long)state->page_first + way, (long)state->page_count - (long)room);
     return 0;
 }
 
@@ -183,31 +194,16 @@ static int type_key(struct screen_state *state, int key)
 
 /* --- Where it stands, and when it looks ------------------------------------------------------- */
 
-static void move_by(struct screen_state *state, long by)
-{
-    const long room = state->shown_count ? (long)state->shown_count : 1;
-    struct live_view *view = state->view;
-    long at = (long)state->chosen + by;
-
-    if (at < 0 || at >= room) {
-        const long more = at < 0 ? at : at - room + 1;
-        const long most = (long)state->listed - room;
-        long first = (long)view->first + more;
-        first = first < most ? first : most;
-        view->first = first > 0 ? (size_t)first : 0;
-        at = at < 0 ? 0 : room - 1;
-    }
-    state->chosen = (size_t)at;
-}
-
 static int move(struct screen_state *state, int key)
 {
-    const bool up = key == KEY_UP || key == KEY_PAGE_UP || key == KEY_HOME;
-    const size_t by = key == KEY_UP || key == KEY_DOWN    ? 1
-                      : key == KEY_HOME || key == KEY_END ? state->listed
-                                                          : state->height;
+    const long room = state->shown_count ? (long)state->shown_count : 1;
+    const long at = (long)state->chosen + way_of(key, state->height, state->listed);
+    const long beyond = at < 0 ? at : at >= room ? at - room + 1 : 0;
+    struct live_view *view = state->view;
 
-    move_by(state, up ? -(long)by : (long)by);
+    if (beyond)
+        view->first = within((long)view->first + beyond, (long)state->listed - room);
+    state->chosen = within(at, room - 1);
     return 0;
 }
 

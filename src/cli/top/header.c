@@ -23,8 +23,7 @@ enum { NAME_TEXT = ESCAPE_FACTOR * INTERFACE_TEXT_MAX + NETNS_TEXT + 16 };
 enum kernel_count { SEGMENTS, SENT_AGAIN, OVERFLOWS, KERNEL_COUNTS };
 
 struct interface_count {
-    uint64_t netns; /* its id; 0: the only one */
-    uint32_t index;
+    uint64_t key; /* key_of() */
     uint64_t bytes;
     double rate, moved;   /* bytes a second of it, and of its sockets */
     char name[NAME_TEXT]; /* escaped */
@@ -39,7 +38,7 @@ struct counts {
 struct address_of {
     struct address address;
     uint64_t netns;
-    uint32_t index;
+    uint32_t index; /* of the interface that has it */
 };
 
 struct header {
@@ -56,19 +55,15 @@ struct header {
 
 /* --- What is read ----------------------------------------------------------------------------- */
 
-static bool is_interface(const void *element, const void *key)
+/* Of an interface: ids of namespaces have 32 bits; 0: there is only one. */
+static uint64_t key_of(uint64_t netns, uint32_t index)
 {
-    const struct interface_count *one = element, *other = key;
-
-    return one->netns == other->netns && one->index == other->index;
+    return netns << 32 | index;
 }
 
-static struct interface_count *interface_in(const struct counts *counts, uint64_t netns,
-                                            uint32_t index)
+static struct interface_count *interface_in(const struct counts *counts, uint64_t key)
 {
-    const struct interface_count key = {.netns = netns, .index = index};
-
-    return hash_table_find(&counts->interfaces, hash_word(netns, index), is_interface, &key);
+    return hash_table_find_number(&counts->interfaces, hash_word(0, key), key);
 }
 
 static bool is_address(const void *element, const void *key)
@@ -136,16 +131,15 @@ static void take_interface(struct header *header, const struct interface_record 
 {
     const struct netns *here = header->sink.context->here.netns;
     const uint64_t netns = header->all_netns && here ? here->id : 0;
+    const uint64_t key = key_of(netns, interface->index);
     struct interface_count *count;
 
-    if (interface->labelled || interface_in(&header->now, netns, interface->index))
+    if (interface->labelled || interface_in(&header->now, key))
         return;
-    count =
-        hash_table_add(&header->now.interfaces, hash_word(netns, interface->index), sizeof *count);
+    count = hash_table_add(&header->now.interfaces, hash_word(0, key), sizeof *count);
     if (!count)
         return;
-    count->netns = netns;
-    count->index = interface->index;
+    count->key = key;
     count->bytes = interface->counters[RX_BYTES] + interface->counters[TX_BYTES];
     name_interface(header, count, interface->name);
     add_addresses(header, interface, netns);
@@ -195,7 +189,7 @@ static void add_socket(void *arg, const struct live_rates *of)
     const struct header *header = arg;
     const double moved = of->rates[0] + of->rates[1];
     struct interface_count *interface =
-        moved > 0 ? interface_in(&header->now, of->netns, interface_of(header, of)) : NULL;
+        moved > 0 ? interface_in(&header->now, key_of(of->netns, interface_of(header, of))) : NULL;
 
     if (interface)
         interface->moved += moved;
@@ -224,8 +218,7 @@ static void make_lines(struct header *header, const struct live *live)
     header->line_count = 0;
     for (size_t i = 0; i < header->now.interfaces.count && header->before.at; i++) {
         struct interface_count *now = hash_table_at(&header->now.interfaces, i);
-        const struct interface_count *before =
-            interface_in(&header->before, now->netns, now->index);
+        const struct interface_count *before = interface_in(&header->before, now->key);
         if (before && now->bytes > before->bytes) /* or else another one has its number now */
             now->rate = (double)(now->bytes - before->bytes) / seconds;
         if (now->rate >= LEAST)
@@ -271,17 +264,19 @@ void header_put_kernel(const struct header *header, char text[HEADER_TEXT])
                  change[OVERFLOWS] / seconds);
 }
 
-bool header_put_interface(const struct header *header, size_t i, char text[HEADER_TEXT])
+size_t header_interfaces(const struct header *header)
 {
-    const struct interface_count *line = i < header->line_count ? header->lines[i] : NULL;
+    return header->line_count;
+}
+
+void header_put_interface(const struct header *header, size_t i, char text[HEADER_TEXT])
+{
+    const struct interface_count *line = header->lines[i];
+    const double percent = 100 * line->moved / line->rate;
     char rate[SCREEN_AMOUNT];
 
-    if (!line)
-        return false;
-    const double percent = 100 * line->moved / line->rate;
     snprintf(text, HEADER_TEXT, "these sockets explain about %.0f%% of %s's %sB/s",
              percent < 100 ? percent : 100, line->name, screen_amount(rate, line->rate));
-    return true;
 }
 
 struct header *header_create(bool all_netns)

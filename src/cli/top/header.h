@@ -22,7 +22,8 @@ void header_read(struct header *header, const struct live *live, uint64_t least)
 /* "... 0.3 % of segments sent again, 2 listen overflows/s"; "-" for what is not known. */
 void header_put_kernel(const struct header *header, char text[HEADER_TEXT]);
 
-/* The line of an interface with traffic; false: there are no more. */
-bool header_put_interface(const struct header *header, size_t i, char text[HEADER_TEXT]);
+/* Interfaces with traffic, each of which has a line. */
+size_t header_interfaces(const struct header *header);
+void header_put_interface(const struct header *header, size_t i, char text[HEADER_TEXT]);
 
 #endif

@@ -132,12 +132,9 @@ static void put_rates(const struct screen_state *state)
 
 static size_t count_interfaces(const struct screen_state *state)
 {
-    char text[HEADER_TEXT];
-    size_t count = 0;
+    const size_t count = header_interfaces(of(state)->header), most = state->height / 6;
 
-    while (count < state->height / 6 && header_put_interface(of(state)->header, count, text))
-        count++;
-    return count;
+    return count < most ? count : most;
 }
 
 static size_t count_lines(const struct screen_state *state)
@@ -149,14 +146,15 @@ static size_t count_lines(const struct screen_state *state)
 
 static void put_lines(struct screen_state *state)
 {
-    const size_t interfaces = count_interfaces(state);
     char text[HEADER_TEXT];
 
     put_first_line(state);
     put_states(state);
     put_rates(state);
-    for (size_t i = 0; i < interfaces && header_put_interface(of(state)->header, i, text); i++)
+    for (size_t i = 0; i < count_interfaces(state); i++) {
+        header_put_interface(of(state)->header, i, text);
         screen_line(state->sink, SCREEN_PLAIN, text);
+    }
 }
 
 static int show(struct screen_state *state)

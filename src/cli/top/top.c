@@ -92,28 +92,7 @@ static int take_option(const struct option *option, const char *argument, void *
     return 0;
 }
 
-/* Which ends of the tables' sockets the kernel tells. */
-static unsigned kinds_of(const struct listing *listing)
-{
-    unsigned kinds = 0;
-
-    for (size_t i = 0; i < listing->table_count; i++)
-        kinds |=
-            socket_end_kind(listing->tables[i].table->family, listing->tables[i].table->protocol);
-    return kinds;
-}
-
 /* --- A stream --------------------------------------------------------------------------------- */
-
-static int show_so_far(struct top *top, struct sink *sink, struct report *report)
-{
-    const struct listing *listing = &top->command->listing;
-
-    if (sink->ops->pause)
-        sink->ops->pause(sink);
-    listing->pause(listing->pause_arg, report);
-    return writer_flush(sink->writer);
-}
 
 /* Waits until then, or until something has ended. Returns false when the user wants to stop. */
 static bool wait_for(const struct top *top, uint64_t until)
@@ -138,13 +117,16 @@ static int stream_events(struct top *top, struct sink *sink, struct report *repo
     const uint64_t interval = top->interval_ms * (CLOCK_SECOND / 1000);
     const uint64_t began = clock_nanoseconds(CLOCK_MONOTONIC);
     const uint64_t end = top->for_ms ? began + top->for_ms * (CLOCK_SECOND / 1000) : UINT64_MAX;
-    const uint64_t most = top->command->listing.most;
+    const struct listing *listing = &top->command->listing;
     uint64_t next = began + interval;
     int error = top_begin(top, sink, report), lost = 0;
 
-    while (error >= 0 && !(most && live_told(top->live) == most)) {
+    while (error >= 0 && !(listing->most && live_told(top->live) == listing->most)) {
         const uint64_t now = clock_nanoseconds(CLOCK_MONOTONIC);
-        error = show_so_far(top, sink, report);
+        if (sink->ops->pause)
+            sink->ops->pause(sink);
+        listing->pause(listing->pause_arg, report);
+        error = writer_flush(sink->writer);
         if (error < 0 || now >= end || !wait_for(top, next < end ? next : end))
             break;
         if (clock_nanoseconds(CLOCK_MONOTONIC) < next && !lost) {
@@ -252,17 +234,14 @@ static int run(struct top *top)
     rates_add(rates, &kind_socket);
     command.kind = &rates->kind;
     command.listing.table_count = which_tables(&top->which, top->tables);
-    top->kinds = kinds_of(&command.listing);
+    for (size_t i = 0; i < command.listing.table_count; i++) {
+        const struct table *table = top->tables[i].table;
+        top->kinds |= socket_end_kind(table->family, table->protocol);
+    }
     status = command_run(&command);
     byte_counts_destroy(counts);
     free(rates);
     return status;
-}
-
-/* Whether sockets are asked for, and not how they would be listed. */
-static bool goes_on(const struct common *common)
-{
-    return !common->explain && !(common->columns && strcmp(common->columns, "help") == 0);
 }
 
 int top_run(int argc, char *const argv[])
@@ -276,7 +255,8 @@ int top_run(int argc, char *const argv[])
     top.interval_ms = top.common.interval_ms ? top.common.interval_ms : 1000;
     top.common.interval_ms = 0;
     top.screen = top.common.format == FORMAT_PLAIN && terminal_is_there();
-    if (top.common.format == FORMAT_PLAIN && !top.screen && goes_on(&top.common))
+    if (top.common.format == FORMAT_PLAIN && !top.screen && !top.common.explain &&
+        !(top.common.columns && strcmp(top.common.columns, "help") == 0))
         top.common.format = FORMAT_NDJSON;
     conflict = conflict_of(&top);
     if (conflict)

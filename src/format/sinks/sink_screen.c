@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -218,9 +219,9 @@ static enum screen_style mark_of(const struct screen *screen, const struct recor
 
     if (value.type != VALUE_TEXT)
         return SCREEN_PLAIN;
-    return *value.text.data == 'o'                              ? SCREEN_NEW
-           : value.text.length > 1 && value.text.data[1] == 'l' ? SCREEN_ENDED
-                                                                : SCREEN_PLAIN;
+    return text_is(value.text, "opened")   ? SCREEN_NEW
+           : text_is(value.text, "closed") ? SCREEN_ENDED
+                                           : SCREEN_PLAIN;
 }
 
 static void screen_row(struct sink *sink, const struct record *record)
@@ -334,11 +335,8 @@ static void put_row(struct screen *screen, size_t row, size_t line)
     const char *style = style_of(screen, of);
     struct place place = {GUTTER, GUTTER};
 
-    draw(screen, line, 0, GUTTER,
-         of == SCREEN_NEW     ? "+"
-         : of == SCREEN_ENDED ? "-"
-                              : " ",
-         1, style);
+    if (of == SCREEN_NEW || of == SCREEN_ENDED)
+        draw(screen, line, 0, GUTTER, of == SCREEN_NEW ? "+" : "-", 1, style);
     for (size_t i = 0; i < screen->options.count; i++) {
         const struct screen_cell *cell = cell_at(screen, row, i);
         if (!screen->columns[i].width)
@@ -355,16 +353,15 @@ static void put_headings(struct screen *screen, const struct field *sorted)
     for (size_t i = 0; i < screen->options.count; i++) {
         const struct text title = title_of(screen, screen->options.columns[i]);
         char capitals[CELL_BYTES];
-        size_t length = title.length < sizeof capitals ? title.length : sizeof capitals;
-        if (!screen->columns[i].width)
+        const size_t width = screen->columns[i].width;
+        const bool is_name = title.data == screen->options.columns[i]->name;
+        size_t length = 0;
+        if (!width)
             continue;
-        for (size_t j = 0; j < length; j++)
-            capitals[j] = title.data == screen->options.columns[i]->name && title.data[j] >= 'a' &&
-                                  title.data[j] <= 'z'
-                              ? (char)(title.data[j] - 32)
-                              : title.data[j];
-        const size_t cut = length > screen->columns[i].width ? screen->columns[i].width : length;
-        put_cell(screen, screen->lines, &place, i, (struct text){capitals, cut}, cut,
+        for (; length < title.length && length < width && length < sizeof capitals; length++)
+            capitals[length] =
+                is_name ? (char)toupper((unsigned char)title.data[length]) : title.data[length];
+        put_cell(screen, screen->lines, &place, i, (struct text){capitals, length}, length,
                  styles[screen->options.columns[i] == sorted ? SCREEN_CHOSEN : SCREEN_BOLD]);
     }
 }
@@ -379,13 +376,10 @@ static void put_last(struct screen *screen, enum screen_style style, const char 
 
     lines = lines < height ? lines : height;
     for (size_t line = height - lines; length; line++, text += fits, length -= fits) {
-        size_t column = 0;
-        for (size_t bytes = fits = 0; fits < length; fits += bytes) {
-            bytes = bytes_of(text + fits, length - fits);
-            column += text_width(text + fits, bytes);
-            if (column > width && fits)
-                break;
-        }
+        size_t column = width;
+        fits = text_fitting(text, length, &column);
+        if (!fits) /* one that is wider than the screen */
+            fits = bytes_of(text, length);
         if (line < height)
             memset(spot_at(screen->now, line, 0), 0, width * sizeof *screen->now);
         draw(screen, line, 0, SIZE_MAX, text, fits, style_of(screen, style));
