@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Rows that go on: what live.c remembers of them, for what shows them (live_show.c). */
+/* Rows that go on: what live.c remembers of them, for those that end (live_ends.c) and for what is
+ * shown of them (live_show.c). */
 #ifndef ENGINE_LIVE_ROWS_H
 #define ENGINE_LIVE_ROWS_H
 
@@ -96,6 +97,9 @@ struct row_id live_id_of(const struct live *live, struct remembered *row);
 /* The row as far as it is remembered: without what only the kernel tells. */
 struct record live_memory_of(const struct live *live, struct remembered *row);
 
+/* The time: milliseconds since the beginning. */
+uint32_t live_now(const struct live *live);
+
 /* What happened to the record (enum live_event). */
 void live_set_event(const struct live *live, struct record *record, uint8_t event);
 
@@ -133,4 +137,25 @@ uint64_t live_needs_of(const struct live *live);
  */
 int live_ask_for(const struct live *live, size_t place, const struct row_id ids[], size_t count,
                  uint64_t needs, record_fn fn, void *arg, struct report *report);
+
+/* Asks for rows that are marked so, at most so many of each namespace. Returns 0 or -errno. */
+int live_ask(struct live *live, size_t most, struct report *report);
+
+/* Hands a row to the stream, unless that has had as many as are wanted. */
+void live_tell(struct live *live, const struct record *record);
+
+/* --- What ends (live_ends.c) ------------------------------------------------------------------ */
+
+/*
+ * Who connects is noted once the first look is over, which it would delay. NULL: that is refused;
+ * the owners of connections that no look has seen are those of their listeners then, or unknown.
+ */
+struct connects *live_note_connects(struct live *live);
+
+/*
+ * What the look did not see may have been missed by the dump: then it is asked for. What is still
+ * not there has ended: the kernel tells that, or the next look if it was lost. Returns 0 or -errno.
+ */
+int live_drop_missing(struct live *live, struct report *report);
+
 #endif

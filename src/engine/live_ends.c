@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: MIT */
+/* Rows that end: as the kernel tells it, or because looks do not find them any more. */
+#include <errno.h>
+
+#include "engine/live_rows.h"
+#include "fastnet/byte_counts.h"
+#include "fastnet/clock.h"
+#include "fastnet/connects.h"
+#include "fastnet/namespace.h"
+
+enum { IN_DOUBT_MAX = 10000 };
+
+/* Ended rows are kept in two lists, of which the older one goes when it is too old to be shown. */
+static void keep_ended(struct live *live, const struct record *record)
+{
+    const uint64_t now = clock_nanoseconds(CLOCK_REALTIME);
+    const uint64_t age = live_age_of(live) * (CLOCK_SECOND / 1000);
+
+    if (live->ended[0].count && now - live->ended_since > age) {
+        rows_clear(&live->ended[1]);
+        live->ended[1] = live->ended[0];
+        live->ended[0] = (struct rows){0};
+    }
+    if (!live->ended[0].count)
+        live->ended_since = now;
+    if (live->ended[0].count < ENDED_MAX)
+        (void)rows_add(&live->ended[0], record);
+}
+
+static void set_received(const struct live *live, struct record *record)
+{
+    const uint64_t now = clock_nanoseconds(CLOCK_REALTIME);
+
+    memcpy((char *)record + live->kind->received, &now, sizeof now);
+    record->has |= live->kind->event;
+}
+
+static void tell_end(struct live *live, struct record *record)
+{
+    record->visit = live->here;
+    if (!(record->has & live->kind->event))
+        set_received(live, record);
+    if (live->stream)
+        live_tell(live, record);
+    else
+        keep_ended(live, record);
+}
+
+/* A row that was wanted may have had a state or a rate that its end has not. */
+static bool wants_end(const struct live *live, const struct live_row *row, struct record *end)
+{
+    const struct listing *listing = live->listing;
+    const bool by_event = predicate_needs(listing->where).fields & live->kind->lasting->has_event;
+
+    live_set_event(live, end, LIVE_CLOSED);
+    if (row && row->flags & IS_WANTED && !by_event)
+        return true;
+    return !listing->where || predicate_holds(listing->where, end, &live->engine->context);
+}
+
+static int take_end(const struct record *record, void *arg)
+{
+    struct live *live = arg;
+    struct delta *delta = live->engine->delta;
+    struct remembered *row = delta_find(delta, record->identity, live->here);
+    struct live_row *of = row ? live_row_of(live, row) : NULL;
+    struct record end = *record, change;
+
+    byte_counts_take(live->listing->byte_counts, &end);
+    change = end;
+    if (of && of->flags & HAS_ENDED && of->flags & IS_MISSING) {
+        of->flags &= (uint8_t)~IS_MISSING;
+        return 0;
+    }
+    if (of) {
+        const struct row_id id = live_id_of(live, row);
+        live->watch->tell_id(&id, &end);
+        if (delta_take(delta, &end, delta_netns(delta, live->here), &change) < 0)
+            return -ENOMEM;
+        of->flags |= HAS_ENDED;
+        if (!(change.has & live->kind->lasting->has_age))
+            live_take_age(live, of, live_now(live), &change);
+    }
+    if (!wants_end(live, of, &change))
+        return 0;
+    if (live->view.totals)
+        live_take_totals(live, row, &change);
+    tell_end(live, &change);
+    return 0;
+}
+
+struct connects *live_note_connects(struct live *live)
+{
+    struct engine *engine = live->engine;
+
+    if (live->first || live->listing->owners == OWNERS_PROC ||
+        (!engine->connects && !(engine->connects = connects_create())))
+        return NULL;
+    return connects_watch(engine->connects, live->listing->all_netns ? 0 : namespace_own_id())
+               ? engine->connects
+               : NULL;
+}
+
+int live_read_ends(struct live *live, struct report *report)
+{
+    struct connects *connects = live_note_connects(live);
+    bool lost = false;
+    int error = 0;
+
+    for (size_t i = 0; i < live->place_count && error >= 0; i++) {
+        if (!live->places[i].watch || live->watch->descriptor(live->places[i].watch) < 0)
+            continue;
+        live_look_from(live, i);
+        error = live->watch->ended(live->places[i].watch, connects, take_end, live, report);
+        live_look_from_nowhere(live);
+        if (error == -ENOBUFS) {
+            live->places[i].lost = delta_run(live->engine->delta);
+            lost = true;
+            error = 0;
+        }
+    }
+    if (lost && live->stream) {
+        struct record loss = {.kind = live->kind};
+        live_set_event(live, &loss, LIVE_LOST);
+        set_received(live, &loss);
+        live->stream->ops->row(live->stream, &loss);
+    }
+    return error < 0 ? error : lost;
+}
+
+/* Whether the kernel tells the row's end; of a namespace that may be gone it does not. */
+static bool end_comes(const struct live *live, struct remembered *row)
+{
+    const struct live_place *place = &live->places[row->place];
+    const struct row_id id = live_id_of(live, row);
+
+    return (!live->listing->all_netns || place->run == delta_run(live->engine->delta)) &&
+           place->watch && live->watch->tells(place->watch, &id);
+}
+
+/* Whether the last look but one saw it, and the kernel tells its end, with its last counters. */
+static bool is_awaited(const struct live *live, struct remembered *row)
+{
+    return delta_is_of(row, delta_run(live->engine->delta) - 1) && end_comes(live, row);
+}
+
+/*
+ * Whether the kernel will tell its end all the same: a connection that was reset is in no list, but
+ * its socket ends only when it is closed. What ended before ends were lost may be among those. The
+ * ends of the kernel's own sockets are never told: most of them, of tunnels, are not connected.
+ */
+static bool is_told_later(const struct live *live, struct remembered *row)
+{
+    const struct live_row *of = live_row_of(live, row);
+    const struct lasting *lasting = live->kind->lasting;
+    const uint32_t lost = live->places[row->place].lost;
+
+    return (of->flags & IS_MISSING ||
+            (of->state != lasting->closed && of->state != lasting->over)) &&
+           end_comes(live, row) && (!lost || delta_run(live->engine->delta) - lost > 2);
+}
+
+static bool keeps(struct remembered *row, void *arg)
+{
+    struct live *live = arg;
+    const uint8_t flags = live_row_of(live, row)->flags;
+
+    if (delta_is_of(row, delta_run(live->engine->delta)))
+        return true;
+    if (flags & HAS_ENDED)
+        return flags & IS_MISSING && ++live->in_doubt <= IN_DOUBT_MAX;
+    return flags & IS_MISSING || is_awaited(live, row);
+}
+
+/* Each look makes its groups anew; this row was not in it. */
+static void group_anew(struct live *live, struct remembered *row)
+{
+    if (!live->view.group)
+        return;
+    const struct record known = live_memory_of(live, row);
+    live_row_of(live, row)->group = live_group_of(live, &known);
+}
+
+/* What rows are filtered, sorted and grouped by may be another at each look. */
+static void take_missing(struct live *live, struct remembered *row)
+{
+    const struct predicate *where = live->listing->where;
+    struct live_row *of = live_row_of(live, row);
+    const bool changes = !(of->flags & IS_MISSING);
+    struct record change;
+
+    of->flags = (of->flags | IS_MISSING) & (uint8_t)~IS_WANTED;
+    if (changes) {
+        of->state = live->kind->lasting->closed;
+        of->active = live_now(live);
+        of->elapsed = 0;
+    }
+    change = live_memory_of(live, row);
+    live_take_age(live, of, live_now(live), &change);
+    if (changes)
+        live_set_event(live, &change, LIVE_CHANGED);
+    if (!where || predicate_holds(where, &change, &live->engine->context))
+        live->sink.ops->row(&live->sink, &change);
+}
+
+static void tell_gone(struct live *live, struct remembered *row)
+{
+    struct live_row *of = live_row_of(live, row);
+    struct record gone = live_memory_of(live, row);
+
+    byte_counts_take(live->listing->byte_counts, &gone);
+    live_take_age(live, of, live_now(live), &gone);
+    if (wants_end(live, of, &gone))
+        tell_end(live, &gone);
+    of->flags |= end_comes(live, row) ? HAS_ENDED | IS_MISSING : HAS_ENDED;
+}
+
+int live_drop_missing(struct live *live, struct report *report)
+{
+    struct delta *delta = live->engine->delta;
+    uint32_t run = delta_run(delta);
+    int error;
+
+    for (size_t i = 0; i < delta_count(delta); i++) {
+        struct remembered *row = delta_at(delta, i);
+        struct live_row *of = live_row_of(live, row);
+        if (!delta_is_of(row, run) && !(of->flags & (HAS_ENDED | IS_MISSING)))
+            of->flags |= IS_ASKED;
+    }
+    error = live_ask(live, SIZE_MAX, report);
+    for (size_t i = 0; i < delta_count(delta); i++) {
+        struct remembered *row = delta_at(delta, i);
+        if (delta_is_of(row, run) || live_row_of(live, row)->flags & HAS_ENDED)
+            continue;
+        live_look_from(live, row->place);
+        if (is_awaited(live, row))
+            group_anew(live, row);
+        else if (!is_told_later(live, row))
+            tell_gone(live, row);
+        else
+            take_missing(live, row);
+        live_look_from_nowhere(live);
+    }
+    live->in_doubt = 0;
+    delta_forget(delta, keeps, live);
+    /* a namespace cannot end as long as its sockets are open here */
+    for (size_t i = 0; i < live->place_count && live->listing->all_netns; i++)
+        if (live->places[i].run != run) {
+            live->watch->destroy(live->places[i].watch);
+            live->places[i].watch = NULL;
+        }
+    return error;
+}
+
+size_t live_descriptors(const struct live *live, int *descriptors, size_t most)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < live->place_count && count < most; i++)
+        if (live->places[i].watch && live->watch->descriptor(live->places[i].watch) >= 0)
+            descriptors[count++] = live->watch->descriptor(live->places[i].watch);
+    return count;
+}
