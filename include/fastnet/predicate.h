@@ -50,7 +50,8 @@ struct predicate {
         uint8_t address[16];
     } mask;
     struct {
-        const struct number_range *first; /* borrowed */
+        /* Borrowed. An and may keep the range that it is. */
+        const struct number_range *first;
         size_t count;
     } ranges;
 };

@@ -88,9 +88,6 @@ const char *where_word(const struct field *field, uint64_t number);
 /* The other word for one of its values, or NULL. */
 const struct synonym *where_synonym(const struct kind *kind, const struct field *field);
 
-/* Many numbers and ranges of one field as one comparison; anything else as it is. */
-struct predicate *parser_gather(struct parser *parser, struct predicate *either);
-
 /* One comparison: NULL where the value does not fit the field. */
 struct predicate *parser_constant(struct parser *parser, const struct field *field,
                                   enum token_type comparison, const struct token *value);

@@ -4,6 +4,7 @@
 
 #include <ctype.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "cli/misuse.h"
@@ -32,6 +33,67 @@ static struct predicate *join(struct parser *parser, enum predicate_operator ope
         return parser_join(parser, operation, first, second);
     predicate_add(first, second);
     return first;
+}
+
+/* --- Long lists of numbers -------------------------------------------------------------------- */
+
+enum { GATHERED_MIN = 9 }; /* shorter lists stay as they are: backends know single numbers */
+
+/* A number, or FIRST-LAST. */
+static bool take_range(const struct predicate *part, struct number_range *range)
+{
+    const bool is_range = part->ranges.count == 1;
+
+    *range = is_range ? *part->ranges.first
+                      : (struct number_range){part->constant.number, part->constant.number};
+    return is_range || (part->operation == PREDICATE_EQUAL && part->constant.type == VALUE_NUMBER);
+}
+
+static int by_first(const void *left, const void *right)
+{
+    const struct number_range *a = left, *b = right;
+
+    return a->first < b->first ? -1 : a->first > b->first;
+}
+
+/* Joins those that meet or overlap. Returns how many are left. */
+static size_t merge(struct number_range *ranges, size_t count)
+{
+    size_t merged = 0;
+
+    qsort(ranges, count, sizeof *ranges, by_first);
+    for (size_t i = 1; i < count; i++) {
+        struct number_range *last = &ranges[merged];
+        if (ranges[i].first > last->last && ranges[i].first - last->last > 1)
+            ranges[++merged] = ranges[i];
+        else if (ranges[i].last > last->last)
+            last->last = ranges[i].last;
+    }
+    return merged + 1;
+}
+
+/* Ranges in order, among which a number is found in a few steps; anything else as it is. */
+static struct predicate *gather(struct parser *parser, const struct field *field,
+                                struct predicate *either)
+{
+    struct number_range *ranges;
+    size_t count = 0, i = 0;
+
+    for (const struct predicate *part = either->parts; part; part = part->next)
+        count++;
+    if (either->operation != PREDICATE_OR || count < GATHERED_MIN || field->owner ||
+        field->type == VALUE_OWNERS)
+        return either;
+    ranges = parser_keep_bytes(parser, count * sizeof *ranges);
+    if (!ranges)
+        return NULL;
+    for (const struct predicate *part = either->parts; part; part = part->next, i++)
+        if (!take_range(part, &ranges[i]))
+            return either;
+    return parser_add(parser, (struct predicate){.operation = PREDICATE_AMONG,
+                                                 .field = field,
+                                                 .constant = {.type = VALUE_NUMBER},
+                                                 .ranges = {ranges, merge(ranges, count)}});
 }
 
 /* --- Comparisons ------------------------------------------------------------------------------ */
@@ -112,7 +174,7 @@ static struct predicate *parse_values(struct parser *parser, const struct field 
         if (!all)
             return NULL;
         if (parser->token.type != TOKEN_COMMA)
-            return parser_gather(parser, all);
+            return gather(parser, field, all);
         if (comparison == TOKEN_LESS || comparison == TOKEN_GREATER)
             return parser_fail(parser, &parser->token, "only one value can be compared by order");
         parser_next(parser);

@@ -121,18 +121,26 @@ static struct predicate *compare_text(const struct constant *constant, const cha
     return compare(constant, (struct value){.type = VALUE_TEXT, .text = {text, length}});
 }
 
-/* From the first to the last: not below the first, and not above the last. */
+/* From the first to the last: not below the first, and not above the last. Keeps both numbers. */
 static struct predicate *make_range(const struct constant *constant, struct value first,
                                     struct value last)
 {
+    const bool numbers = first.type == VALUE_NUMBER;
+    struct number_range *kept = numbers ? parser_keep_bytes(constant->parser, sizeof *kept) : NULL;
     struct constant end = *constant;
-    struct predicate *below, *above;
+    struct predicate *below, *above, *range;
 
     end.comparison = TOKEN_LESS;
     below = parser_negate(end.parser, compare(&end, first));
     end.comparison = TOKEN_GREATER;
     above = parser_negate(end.parser, compare(&end, last));
-    return parser_join(end.parser, PREDICATE_AND, below, above);
+    range = parser_join(end.parser, PREDICATE_AND, below, above);
+    if (!range || !kept)
+        return numbers ? NULL : range;
+    *kept = (struct number_range){first.number, last.number};
+    range->ranges.first = kept;
+    range->ranges.count = 1;
+    return range;
 }
 
 /* --- Numbers ---------------------------------------------------------------------------------- */
