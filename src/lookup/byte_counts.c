@@ -9,7 +9,6 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "fastnet/bpf_iterator.h"
 #include "fastnet/bpf_map.h"
 #include "fastnet/hash.h"
 #include "fastnet/hash_table.h"

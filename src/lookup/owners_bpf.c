@@ -16,7 +16,6 @@
 #include <unistd.h>
 
 #include "fastnet/array.h"
-#include "fastnet/bpf_iterator.h"
 #include "fastnet/kernel_number.h"
 #include "fastnet/rights.h"
 

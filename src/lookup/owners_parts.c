@@ -8,7 +8,6 @@
 #include <unistd.h>
 
 #include "fastnet/array.h"
-#include "fastnet/bpf_iterator.h"
 #include "fastnet/rights.h"
 #include "fastnet/thread.h"
 

@@ -13,7 +13,6 @@
 
 #include "backend/socket/sock_diag.h"
 #include "fastnet/array.h"
-#include "fastnet/bpf_iterator.h"
 #include "fastnet/predicate.h"
 #include "fastnet/report.h"
 #include "fastnet/rights.h"
