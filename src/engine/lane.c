@@ -229,14 +229,6 @@ static int keep(struct lane *first, struct lane *lane, const struct record *reco
     return run->owners.later && !run->keep_all ? walk_if_many_wait(first) : 0;
 }
 
-/* What goes on was looked for when it was new. */
-static bool may_lack_owner(const struct lane *lane, const struct record *record)
-{
-    const struct run *run = lane->run;
-
-    return run->engine->context.owners && !lane->at_once && !(run->listing->live && record->before);
-}
-
 /* Copies a row, with what the filter compares and nobody tells, and what was counted of it. */
 static const struct record *mark(const struct lane *lane, const struct record *record,
                                  struct record *marked)
@@ -269,7 +261,10 @@ int lane_take(const struct record *record, void *arg)
         result = taken < 0 ? taken : 0;
         record = &change;
     }
-    ownerless = result == 0 && may_lack_owner(first, record) && run_is_ownerless(lane->run, record);
+    /* owners of what goes on were looked for when it was new */
+    ownerless = result == 0 && lane->run->engine->context.owners && !first->at_once &&
+                !(lane->run->listing->live && record->before) &&
+                run_is_ownerless(lane->run, record);
     wait = lane->run->keep_all || lane->run->owners.later || ownerless;
     if (result == 0 && !is_wanted(lane, record, wait))
         return 0;

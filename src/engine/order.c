@@ -71,16 +71,14 @@ static int compare_names(const struct value *a, const struct value *b)
 
 static int compare_owners(const struct value *a, const struct value *b)
 {
-    size_t common = a->owners.count < b->owners.count ? a->owners.count : b->owners.count;
+    int order = 0;
 
-    for (size_t i = 0; i < common; i++) {
+    for (size_t i = 0; i < a->owners.count && i < b->owners.count && !order; i++) {
         const struct owner *x = &a->owners.first[i], *y = &b->owners.first[i];
-        if (x->process->pid != y->process->pid)
-            return x->process->pid < y->process->pid ? -1 : 1;
-        if (x->fd != y->fd)
-            return x->fd < y->fd ? -1 : 1;
+        order = (x->process->pid > y->process->pid) - (x->process->pid < y->process->pid);
+        order = order ? order : (x->fd > y->fd) - (x->fd < y->fd);
     }
-    return compare_numbers(a->owners.count, b->owners.count);
+    return order ? order : compare_numbers(a->owners.count, b->owners.count);
 }
 
 /* Compares the bits as one large number. */
@@ -93,15 +91,10 @@ static int compare_flags(const struct value *a, const struct value *b)
     return order;
 }
 
-static int is_unknown(const struct value *value)
-{
-    return value->type == VALUE_UNKNOWN;
-}
-
 int value_compare(const struct value *a, const struct value *b)
 {
     if (a->type != b->type)
-        return is_unknown(a) - is_unknown(b);
+        return (a->type == VALUE_UNKNOWN) - (b->type == VALUE_UNKNOWN);
     switch (a->type) {
     case VALUE_NUMBER:
     case VALUE_DECIMAL:
