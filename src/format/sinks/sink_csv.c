@@ -78,15 +78,6 @@ static void put_text(const struct csv *csv, const struct value *value)
         writer_put(writer, "\"", 1);
 }
 
-/* The name that an element of a list begins with; networks have none. */
-static struct text name_of(const struct value *element, char *digits)
-{
-    if (element->type == VALUE_NAME)
-        return value_text(element, digits);
-    const char *name = element->type == VALUE_OWNERS ? element->owners.first->process->name : "";
-    return (struct text){name, strlen(name)};
-}
-
 /* Always quoted, because of the commas between names. Quotes in names are escaped. */
 static void put_list(const struct csv *csv, const struct value *list)
 {
@@ -97,7 +88,11 @@ static void put_list(const struct csv *csv, const struct value *list)
     writer_put(writer, "\"", 1);
     if (value_next(list, &at, &first)) {
         char digits[TEXT_U64_MAX];
-        if (csv->options.spreadsheet && begins_formula(name_of(&first, digits)))
+        const struct text name = /* networks have none */
+            first.type == VALUE_NAME     ? value_text(&first, digits)
+            : first.type == VALUE_OWNERS ? as_text(first.owners.first->process->name)
+                                         : as_text(NULL);
+        if (csv->options.spreadsheet && begins_formula(name))
             writer_put(writer, "'", 1);
         value_put(writer, list, NULL);
     }

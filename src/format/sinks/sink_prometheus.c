@@ -59,17 +59,8 @@ static bool is_label(const struct field *field)
 
 static bool is_number(const struct field *field)
 {
-    switch (field->type) {
-    case VALUE_NUMBER:
-    case VALUE_SIGNED:
-    case VALUE_DECIMAL:
-    case VALUE_FINE:
-    case VALUE_BOOLEAN:
-    case VALUE_TIME:
-        return !field->key;
-    default:
-        return false;
-    }
+    return !field->key && (value_is_number(field->type) || field->type == VALUE_BOOLEAN ||
+                           field->type == VALUE_TIME);
 }
 
 /* Views say again what other columns say. */
