@@ -38,21 +38,14 @@ char *write_flow_to(char *dst, const struct value *view, bool human)
     return put_destination(dst, tuple_of(view, WAY_ORIG));
 }
 
-/* Whether the reply goes to another end than the one that the original came from. */
-static bool has_other_source(const struct flow_direction way[])
+/* Whether the reply goes to another end than the source, or does not come from the destination. */
+static bool is_translated(const struct flow_direction way[], bool source)
 {
     const struct flow_tuple *orig = &way[WAY_ORIG].tuple, *reply = &way[WAY_REPLY].tuple;
 
-    return !address_equal(&orig->src, &reply->dst) ||
-           (flow_has_ports(orig->protocol) && orig->src_port != reply->dst_port);
-}
-
-static bool has_other_destination(const struct flow_direction way[])
-{
-    const struct flow_tuple *orig = &way[WAY_ORIG].tuple, *reply = &way[WAY_REPLY].tuple;
-
-    return !address_equal(&orig->dst, &reply->src) ||
-           (flow_has_ports(orig->protocol) && orig->dst_port != reply->src_port);
+    return !address_equal(source ? &orig->src : &orig->dst, source ? &reply->dst : &reply->src) ||
+           (flow_has_ports(orig->protocol) && (source ? orig->src_port : orig->dst_port) !=
+                                                  (source ? reply->dst_port : reply->src_port));
 }
 
 /* What the destination sees the source as, and where the destination is. */
@@ -61,9 +54,9 @@ static char *write_nat(char *dst, const struct value *view, bool human)
     const struct flow_direction *way = view->view.record->flow.way;
     const char *start = dst;
 
-    if (has_other_source(way))
+    if (is_translated(way, true))
         dst = put_destination(human ? PUT(dst, "as ") : PUT(dst, "as="), tuple_of(view, WAY_REPLY));
-    if (!has_other_destination(way))
+    if (!is_translated(way, false))
         return dst;
     if (dst != start)
         *dst++ = human ? ' ' : ',';
@@ -74,7 +67,7 @@ struct value view_flow_nat(const struct cell *cell)
 {
     const struct flow_direction *way = cell->record->flow.way;
 
-    return has_other_source(way) || has_other_destination(way) ? view(cell, write_nat) : unknown;
+    return is_translated(way, true) || is_translated(way, false) ? view(cell, write_nat) : unknown;
 }
 
 char *write_flow_traffic(char *dst, const struct value *view, bool human)
