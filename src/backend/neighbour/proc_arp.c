@@ -29,27 +29,25 @@ static bool scan_flags(struct scan *scan, uint64_t *value)
     return scan_char(scan, '0') && scan_char(scan, 'x') && scan_hex(scan, value, 8);
 }
 
-/* 02:00:5e:10:00:ff, with a blank behind it. */
-static bool scan_lladdr(struct scan *scan, struct neighbour_record *neighbour)
-{
-    neighbour->lladdr_length = 0;
-    do {
-        uint64_t byte;
-        if (neighbour->lladdr_length == LLADDR_MAX || !scan_hex(scan, &byte, 2))
-            return false;
-        neighbour->lladdr[neighbour->lladdr_length++] = (uint8_t)byte;
-    } while (scan_char(scan, ':'));
-    return scan->at < scan->end && *scan->at == ' ';
-}
-
-/* Link-layer address and mask; the first is blank for a device without addresses. */
+/*
+ * Link-layer address, 02:00:5e:10:00:ff with a blank behind it, and mask; the first is blank for a
+ * device without addresses.
+ */
 static bool scan_words(struct scan *scan, struct neighbour_record *neighbour)
 {
     struct text mask;
 
     scan_blanks(scan);
-    if (scan->at < scan->end && *scan->at != '*' && !scan_lladdr(scan, neighbour))
-        return false;
+    if (scan->at < scan->end && *scan->at != '*') {
+        do {
+            if (neighbour->lladdr_length == LLADDR_MAX ||
+                !SCAN_HEX(scan, neighbour->lladdr[neighbour->lladdr_length]))
+                return false;
+            neighbour->lladdr_length++;
+        } while (scan_char(scan, ':'));
+        if (scan->at == scan->end || *scan->at != ' ')
+            return false;
+    }
     return scan_word(scan, &mask);
 }
 
