@@ -78,14 +78,11 @@ static struct value zone(const struct cell *cell)
     return number((cell->record->has & FLOW_ZONE) ? cell->record->flow.zone : 0);
 }
 
-static struct value orig_zone(const struct cell *cell)
+/* Of one direction, whose bit is among the optional ones. */
+static struct value zone_of_way(const struct cell *cell)
 {
-    return (cell->record->has & FLOW_ORIG_ZONE) ? number_member(cell) : zone(cell);
-}
-
-static struct value reply_zone(const struct cell *cell)
-{
-    return (cell->record->has & FLOW_REPLY_ZONE) ? number_member(cell) : zone(cell);
+    return (cell->record->has & cell->field->optional & ~FLOW_ZONE) ? number_member(cell)
+                                                                    : zone(cell);
 }
 
 static struct value labels(const struct cell *cell)
@@ -141,9 +138,9 @@ static const struct field fields[] = {
     COMPUTED(zone, VALUE_NUMBER, zone, FLOW_ORIG,
              "zone of both directions; 0 if none, or if only one direction has a zone",
              .optional = FLOW_ZONE, MEMBER(flow.zone)),
-    COMPUTED(orig_zone, VALUE_NUMBER, orig_zone, FLOW_ORIG, "zone of the original direction",
+    COMPUTED(orig_zone, VALUE_NUMBER, zone_of_way, FLOW_ORIG, "zone of the original direction",
              .optional = FLOW_ORIG_ZONE | FLOW_ZONE, MEMBER(ORIG.zone)),
-    COMPUTED(reply_zone, VALUE_NUMBER, reply_zone, FLOW_ORIG, "zone of the reply",
+    COMPUTED(reply_zone, VALUE_NUMBER, zone_of_way, FLOW_ORIG, "zone of the reply",
              .optional = FLOW_REPLY_ZONE | FLOW_ZONE, MEMBER(REPLY.zone)),
     NUMBER(secmark, flow.secmark, FLOW_SECMARK, "its security mark"),
     TEXT(secctx, flow.secctx, FLOW_SECCTX, "its security context"),

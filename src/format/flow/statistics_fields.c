@@ -5,55 +5,52 @@
 #include "format/fields/fields.h"
 
 /* In the set that the field belongs to: a record has the counters of flows or of expectations. */
-static struct value of_flows(const struct cell *cell)
+enum { OF_FLOWS, OF_EXPECTATIONS };
+static struct value of_set(const struct cell *cell)
 {
-    return cell->record->statistics.expectations ? unknown : number_member(cell);
-}
-
-static struct value of_expectations(const struct cell *cell)
-{
-    return cell->record->statistics.expectations ? number_member(cell) : unknown;
+    return cell->record->statistics.expectations == cell->field->index ? number_member(cell)
+                                                                       : unknown;
 }
 
 /* clang-format off */
-#define COUNTED(id, function, attribute, ...)                                                      \
-    COMPUTED(id, VALUE_NUMBER, function, UINT64_C(1) << (attribute), __VA_ARGS__, .counter = true, \
-             MEMBER(statistics.counters[attribute]))
+#define COUNTED(id, set, attribute, ...)                                                           \
+    COMPUTED(id, VALUE_NUMBER, of_set, UINT64_C(1) << (attribute), __VA_ARGS__, .counter = true,   \
+             MEMBER(statistics.counters[attribute]), .index = (set))
 /* clang-format on */
 
 /* In the order in which --columns=help lists them. Names and meanings stay once released. */
 static const struct field fields[] = {
     NUMBER(cpu, statistics.cpu, 0, "number of the processor", .key = true),
-    COUNTED(searched, of_flows, CTA_STATS_SEARCHED, "lookups (no longer counted)"),
-    COUNTED(found, of_flows, CTA_STATS_FOUND,
+    COUNTED(searched, OF_FLOWS, CTA_STATS_SEARCHED, "lookups (no longer counted)"),
+    COUNTED(found, OF_FLOWS, CTA_STATS_FOUND,
             "lookups that found a flow (today only lookups by NAT)"),
-    COUNTED(new, of_flows, CTA_STATS_NEW, "flows that did not exist before (no longer counted)"),
-    COUNTED(invalid, of_flows, CTA_STATS_INVALID, "packets that could not be tracked",
+    COUNTED(new, OF_FLOWS, CTA_STATS_NEW, "flows that did not exist before (no longer counted)"),
+    COUNTED(invalid, OF_FLOWS, CTA_STATS_INVALID, "packets that could not be tracked",
             .unit = UNIT_PACKETS),
-    COUNTED(ignore, of_flows, CTA_STATS_IGNORE,
+    COUNTED(ignore, OF_FLOWS, CTA_STATS_IGNORE,
             "packets that were tracked already (no longer counted)", .unit = UNIT_PACKETS),
-    COUNTED(delete, of_flows, CTA_STATS_DELETE, "flows that were removed (no longer counted)"),
-    COUNTED(delete_list, of_flows, CTA_STATS_DELETE_LIST,
+    COUNTED(delete, OF_FLOWS, CTA_STATS_DELETE, "flows that were removed (no longer counted)"),
+    COUNTED(delete_list, OF_FLOWS, CTA_STATS_DELETE_LIST,
             "flows that were put on the list of dying flows (no longer counted)"),
-    COUNTED(insert, of_flows, CTA_STATS_INSERT, "flows that were inserted"),
-    COUNTED(insert_failed, of_flows, CTA_STATS_INSERT_FAILED,
+    COUNTED(insert, OF_FLOWS, CTA_STATS_INSERT, "flows that were inserted"),
+    COUNTED(insert_failed, OF_FLOWS, CTA_STATS_INSERT_FAILED,
             "flows not inserted because the same flow existed already"),
-    COUNTED(drop, of_flows, CTA_STATS_DROP,
+    COUNTED(drop, OF_FLOWS, CTA_STATS_DROP,
             "packets dropped by a helper, or because no flow could be made for them",
             .unit = UNIT_PACKETS),
-    COUNTED(early_drop, of_flows, CTA_STATS_EARLY_DROP, "flows dropped to make room for new ones"),
-    COUNTED(error, of_flows, CTA_STATS_ERROR, "packets with errors", .unit = UNIT_PACKETS),
-    COUNTED(search_restart, of_flows, CTA_STATS_SEARCH_RESTART,
+    COUNTED(early_drop, OF_FLOWS, CTA_STATS_EARLY_DROP, "flows dropped to make room for new ones"),
+    COUNTED(error, OF_FLOWS, CTA_STATS_ERROR, "packets with errors", .unit = UNIT_PACKETS),
+    COUNTED(search_restart, OF_FLOWS, CTA_STATS_SEARCH_RESTART,
             "lookups that started again: the table was resized or an entry moved"),
-    COUNTED(clash_resolve, of_flows, CTA_STATS_CLASH_RESOLVE,
+    COUNTED(clash_resolve, OF_FLOWS, CTA_STATS_CLASH_RESOLVE,
             "flows merged with the same flow, which existed already"),
-    COUNTED(chaintoolong, of_flows, CTA_STATS_CHAIN_TOOLONG,
+    COUNTED(chaintoolong, OF_FLOWS, CTA_STATS_CHAIN_TOOLONG,
             "flows not inserted because their bucket was too full"),
-    COUNTED(expect_new, of_expectations, CTA_STATS_EXP_NEW,
+    COUNTED(expect_new, OF_EXPECTATIONS, CTA_STATS_EXP_NEW,
             "flows that were expected when they began"),
-    COUNTED(expect_create, of_expectations, CTA_STATS_EXP_CREATE,
+    COUNTED(expect_create, OF_EXPECTATIONS, CTA_STATS_EXP_CREATE,
             "expectations that were inserted"),
-    COUNTED(expect_delete, of_expectations, CTA_STATS_EXP_DELETE, "expectations that were removed"),
+    COUNTED(expect_delete, OF_EXPECTATIONS, CTA_STATS_EXP_DELETE, "expectations that were removed"),
 };
 
 const struct kind kind_flow_statistics = {

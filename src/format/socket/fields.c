@@ -58,35 +58,26 @@ WORDS(live_event_name, "", "opened", "changed", "closed", "lost");
 
 /* --- Its ends --------------------------------------------------------------------------------- */
 
-/* A unix socket has no ports. */
+/* A unix socket has no ports. A raw one has no remote port, even if connect(2) got one. */
 static struct value port(const struct cell *cell)
 {
-    return cell->record->socket.family == AF_UNIX ? unknown : number_member(cell);
-}
+    const struct socket_record *sock = &cell->record->socket;
+    const bool is_remote = cell->field->offset == offsetof(struct record, socket.remote.port);
 
-/* A raw socket has no remote port, even if connect(2) got one. */
-static struct value remote_port(const struct cell *cell)
-{
-    return cell->record->socket.protocol == IPPROTO_RAW ? number(0) : port(cell);
-}
-
-static struct value service_of(const struct cell *cell, struct value port)
-{
-    const struct services *services = cell->context->services;
-
-    if (!services || port.type == VALUE_UNKNOWN || port.number == 0)
+    if (sock->family == AF_UNIX)
         return unknown;
-    return string(services_name(services, cell->record->socket.protocol, (uint16_t)port.number));
+    return number(
+        is_remote && sock->protocol == IPPROTO_RAW ? 0 : field_number(cell->field, cell->record));
 }
 
 static struct value service(const struct cell *cell)
 {
-    return service_of(cell, port(cell));
-}
+    const struct services *services = cell->context->services;
+    const struct value value = port(cell);
 
-static struct value remote_service(const struct cell *cell)
-{
-    return service_of(cell, remote_port(cell));
+    if (!services || value.type == VALUE_UNKNOWN || value.number == 0)
+        return unknown;
+    return string(services_name(services, cell->record->socket.protocol, (uint16_t)value.number));
 }
 
 /* --- Its queues ------------------------------------------------------------------------------- */
@@ -175,8 +166,8 @@ static const struct flag_names option_names =
 /* The name of a unix socket: its type has rules of its own for abstract names. */
 #define SOCKET_NAME(id, path, ...)                                                                 \
     FIELD(id, VALUE_SOCKET_NAME, text_member, __VA_ARGS__, MEMBER(path))
-#define SERVICE(id, path, function, ...)                                                           \
-    COMPUTED(id, VALUE_TEXT, function, SOCKET_ADDRESSES, __VA_ARGS__, MEMBER(path),                \
+#define SERVICE(id, path, ...)                                                                     \
+    COMPUTED(id, VALUE_TEXT, service, SOCKET_ADDRESSES, __VA_ARGS__, MEMBER(path),                 \
              .lookups = NEED_SERVICES)
 #define OWNED(id, type, function, ...)                                                             \
     COMPUTED(id, type, function, SOCKET_INODE, __VA_ARGS__, .lookups = NEED_OWNERS, .owner = true)
@@ -289,16 +280,14 @@ static const struct field fields[] = {
              MEMBER(socket.local.port), .port = true),
     ADDRESS(remote_address, socket.remote.address, SOCKET_ADDRESSES,
             "the peer's address, in the same form"),
-    COMPUTED(remote_port, VALUE_NUMBER, remote_port, SOCKET_ADDRESSES, "the peer's port, 0 for any",
+    COMPUTED(remote_port, VALUE_NUMBER, port, SOCKET_ADDRESSES, "the peer's port, 0 for any",
              MEMBER(socket.remote.port), .port = true),
     HOST(local_host, socket.local.address, SOCKET_ADDRESSES,
          "host name of the local address, if it has one"),
     HOST(remote_host, socket.remote.address, SOCKET_ADDRESSES,
          "host name of the peer's address, if it has one"),
-    SERVICE(local_service, socket.local.port, service,
-            "service name of the local port, if it has one"),
-    SERVICE(remote_service, socket.remote.port, remote_service,
-            "service name of the peer's port, if it has one"),
+    SERVICE(local_service, socket.local.port, "service name of the local port, if it has one"),
+    SERVICE(remote_service, socket.remote.port, "service name of the peer's port, if it has one"),
     INTERFACE(
         interface, socket.interface, SOCKET_INTERFACE,
         "interface that it or its link-local address is bound to; the index if it has no name"),
