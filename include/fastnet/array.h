@@ -71,11 +71,11 @@ static inline bool ranges_have(const struct number_range *ranges, size_t count, 
     size_t from = 0, to = count;
 
     while (from < to) {
-        const size_t middle = from + (to - from) / 2;
-        if (number > ranges[middle].last)
-            from = middle + 1;
+        const size_t between = from + (to - from) / 2;
+        if (number > ranges[between].last)
+            from = between + 1;
         else
-            to = middle;
+            to = between;
     }
     return from < count && number >= ranges[from].first;
 }

@@ -90,7 +90,7 @@ static inline uint32_t socket_memory(const struct record *record, size_t which)
 {
     const size_t size = sizeof(uint32_t);
 
-    return record->has & SOCKET_MEMORY
+    return (record->has & SOCKET_MEMORY)
                ? (uint32_t)text_number(record->socket.memory, which * size, size)
                : 0;
 }

@@ -38,22 +38,22 @@ static inline bool text_equal(struct text one, struct text other)
  */
 static inline uint64_t bytes_number(const void *bytes, size_t size)
 {
-    uint16_t of_16;
-    uint32_t of_32;
-    uint64_t of_64;
+    uint16_t two;
+    uint32_t four;
+    uint64_t eight;
 
     switch (size) {
     case sizeof(uint8_t):
         return *(const uint8_t *)bytes;
-    case sizeof of_16:
-        memcpy(&of_16, bytes, sizeof of_16);
-        return of_16;
-    case sizeof of_32:
-        memcpy(&of_32, bytes, sizeof of_32);
-        return of_32;
-    case sizeof of_64:
-        memcpy(&of_64, bytes, sizeof of_64);
-        return of_64;
+    case sizeof two:
+        memcpy(&two, bytes, sizeof two);
+        return two;
+    case sizeof four:
+        memcpy(&four, bytes, sizeof four);
+        return four;
+    case sizeof eight:
+        memcpy(&eight, bytes, sizeof eight);
+        return eight;
     default:
         return 0;
     }
@@ -62,18 +62,18 @@ static inline uint64_t bytes_number(const void *bytes, size_t size)
 /* Writes such a number, of which there are only so many bytes; it is cut for that. */
 static inline void bytes_set(void *bytes, size_t size, uint64_t number)
 {
-    const uint16_t of_16 = (uint16_t)number;
-    const uint32_t of_32 = (uint32_t)number;
+    const uint16_t two = (uint16_t)number;
+    const uint32_t four = (uint32_t)number;
 
     switch (size) {
     case sizeof(uint8_t):
         *(uint8_t *)bytes = (uint8_t)number;
         break;
-    case sizeof of_16:
-        memcpy(bytes, &of_16, sizeof of_16);
+    case sizeof two:
+        memcpy(bytes, &two, sizeof two);
         break;
-    case sizeof of_32:
-        memcpy(bytes, &of_32, sizeof of_32);
+    case sizeof four:
+        memcpy(bytes, &four, sizeof four);
         break;
     case sizeof number:
         memcpy(bytes, &number, sizeof number);

@@ -175,10 +175,10 @@ static inline struct value name(const char *string, uint64_t number)
 /* The member of a field, which is a struct text. */
 static inline struct text member_text(const struct cell *cell)
 {
-    struct text text;
+    struct text member;
 
-    memcpy(&text, (const char *)cell->record + cell->field->offset, sizeof text);
-    return text;
+    memcpy(&member, (const char *)cell->record + cell->field->offset, sizeof member);
+    return member;
 }
 
 /* AF_UNSPEC is unknown; an IPv4-mapped address is the IPv4 address that it is written as. */

@@ -46,7 +46,7 @@ static size_t find_owners(const struct cell *cell, const struct owner **first, e
 {
     struct owners *owners = cell->context->owners;
     const uint64_t inode = inode_of(cell);
-    enum owner_by unasked;
+    enum owner_by unasked = OWNER_BY_SOCKET;
     size_t count;
 
     *first = NULL;
