@@ -187,20 +187,6 @@ static const char *const views[][2] = {
 
 /* --- What rows are chosen by, and not shown --------------------------------------------------- */
 
-/*
- * The end of the reply that stands for an end of the original: what that was translated to. The
- * reply goes to the source, and comes from the destination.
- */
-static const struct address *translated_address(const struct cell *cell, bool source)
-{
-    const struct flow_tuple *orig = &cell->record->flow.way[WAY_ORIG].tuple;
-    const struct flow_tuple *reply = &cell->record->flow.way[WAY_REPLY].tuple;
-    const struct address *from = source ? &orig->src : &orig->dst;
-    const struct address *to = source ? &reply->dst : &reply->src;
-
-    return address_equal(from, to) ? NULL : to;
-}
-
 /* Without a status an end that differs was translated. */
 static bool is_translated(const struct cell *cell, bool source)
 {
@@ -209,14 +195,22 @@ static bool is_translated(const struct cell *cell, bool source)
     return !(cell->record->has & FLOW_STATUS) || cell->record->flow.status & done;
 }
 
-/* Unchanged: the kernel takes an IPv4-mapped address as such. */
+/*
+ * The end of the reply that stands for an end of the original: what that was translated to. The
+ * reply goes to the source, and comes from the destination. Unchanged, because the kernel takes an
+ * IPv4-mapped address as such.
+ */
 static struct value nat_address(const struct cell *cell)
 {
     const bool source = cell->field == &field_src_nat_address;
-    const struct address *to = translated_address(cell, source);
+    const struct flow_tuple *orig = &cell->record->flow.way[WAY_ORIG].tuple;
+    const struct flow_tuple *reply = &cell->record->flow.way[WAY_REPLY].tuple;
+    const struct address *from = source ? &orig->src : &orig->dst;
+    const struct address *to = source ? &reply->dst : &reply->src;
 
-    return to && is_translated(cell, source) ? (struct value){.type = VALUE_ADDRESS, .address = *to}
-                                             : unknown;
+    if (address_equal(from, to) || !is_translated(cell, source))
+        return unknown;
+    return (struct value){.type = VALUE_ADDRESS, .address = *to};
 }
 
 static struct value nat_port(const struct cell *cell)

@@ -48,18 +48,6 @@ static inline char *put_addresses(char *dst, struct text src, struct text dst_wo
     return PUT(put_address(put_text(dst, dst_word), &tuple->dst), " ");
 }
 
-static char *put_network_protocol(char *dst, uint8_t family)
-{
-    switch (family) {
-    case AF_INET:
-        return PUT(dst, "ipv4     2 ");
-    case AF_INET6:
-        return PUT(dst, "ipv6     10 ");
-    default:
-        return put_number(PUT(dst, "unknown  "), family);
-    }
-}
-
 static char *put_protocol(char *dst, uint8_t protocol)
 {
     if (protocol == IPPROTO_TCP)
@@ -182,7 +170,9 @@ char *line_flow(const struct conntrack_sink *conntrack, char *dst, const struct 
 
     dst = put_event(dst, record, flow->event);
     if (layout->extended)
-        dst = put_network_protocol(dst, flow->family);
+        dst = flow->family == AF_INET    ? PUT(dst, "ipv4     2 ")
+              : flow->family == AF_INET6 ? PUT(dst, "ipv6     10 ")
+                                         : put_number(PUT(dst, "unknown  "), flow->family);
     dst = put_protocol(dst, protocol);
     if (record->has & FLOW_TIMEOUT)
         dst = put_number(dst, flow->timeout);
