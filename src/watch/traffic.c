@@ -208,38 +208,31 @@ static int by_address(const void *a, const void *b)
 
 /* --- Whose packets they are ------------------------------------------------------------------- */
 
-static int seek_end(struct traffic *traffic, const struct traffic_record *seen, int end)
+/* Only those of this namespace have sockets here. */
+static bool is_own(const struct traffic *traffic, const struct address *address)
 {
-    const struct endpoint ends[ENDS] = {{seen->src, seen->sport}, {seen->dst, seen->dport}};
-    const struct address *address = &ends[end].address;
-    const bool is_loopback = address->family == AF_INET && address->bytes[0] == IN_LOOPBACKNET;
-    struct sought *sought;
-
-    /* only its own addresses have sockets here */
-    if (!is_loopback && !(traffic->own_count && bsearch(address, traffic->own, traffic->own_count,
-                                                        sizeof *address, by_address)))
-        return 0;
-    sought = ARRAY_ADD(traffic->sought, traffic->sought_count, traffic->sought_capacity);
-    if (sought)
-        *sought = (struct sought){(uint8_t)seen->protocol, ends[end], ends[!end],
-                                  &traffic->fitting[traffic->row][end]};
-    return sought ? 0 : -ENOMEM;
+    return (address->family == AF_INET && address->bytes[0] == IN_LOOPBACKNET) ||
+           (traffic->own_count &&
+            bsearch(address, traffic->own, traffic->own_count, sizeof *address, by_address));
 }
 
 static int seek(const struct record *record, void *arg)
 {
     struct traffic *traffic = arg;
     const struct traffic_record *seen = &record->traffic;
-    int error = 0;
+    const struct endpoint ends[ENDS] = {{seen->src, seen->sport}, {seen->dst, seen->dport}};
+    struct fitting *fitting = traffic->fitting[traffic->row++];
 
-    if (record->has & TRAFFIC_PORTS &&
-        (seen->protocol == IPPROTO_TCP || seen->protocol == IPPROTO_UDP)) {
-        error = seek_end(traffic, seen, SENDER);
-        if (!error)
-            error = seek_end(traffic, seen, RECEIVER);
+    for (int end = 0; end < ENDS && record->has & TRAFFIC_PORTS; end++) {
+        struct sought *sought;
+        if (!is_own(traffic, &ends[end].address))
+            continue;
+        sought = ARRAY_ADD(traffic->sought, traffic->sought_count, traffic->sought_capacity);
+        if (!sought)
+            return -ENOMEM;
+        *sought = (struct sought){(uint8_t)seen->protocol, ends[end], ends[!end], &fitting[end]};
     }
-    traffic->row++;
-    return error;
+    return 0;
 }
 
 static int find_sockets(struct traffic *traffic, struct report *report)

@@ -209,18 +209,6 @@ static int open_ring(struct reader *reader, int *group)
     return error ? error : join_group(reader, group);
 }
 
-static int open_events(struct reader *reader)
-{
-    reader->wake = eventfd(0, EFD_CLOEXEC | EFD_SEMAPHORE); /* both may be asked before it reads */
-    reader->done = eventfd(0, EFD_CLOEXEC);
-    return reader->wake < 0 || reader->done < 0 ? -errno : 0;
-}
-
-static struct packet_flows *flows_of(const struct packet_watch *watch)
-{
-    return packet_flows_create(watch->options.flows / watch->options.threads);
-}
-
 static int open_readers(struct packet_watch *watch)
 {
     const unsigned threads = watch->options.threads;
@@ -230,11 +218,16 @@ static int open_readers(struct packet_watch *watch)
         error = open_ring(&watch->readers[i], &group);
     rights_limit(RIGHTS_ALL & ~(1U << RIGHT_PACKETS));
     for (unsigned i = 0; i < threads && !error; i++) {
-        error = open_events(&watch->readers[i]);
-        watch->readers[i].ring.flows = flows_of(watch);
-        watch->taken[i] = watch->options.repeats ? flows_of(watch) : NULL;
-        if (!watch->readers[i].ring.flows || (watch->options.repeats && !watch->taken[i]))
+        struct reader *reader = &watch->readers[i];
+        const size_t flows = watch->options.flows / threads;
+        reader->ring.flows = packet_flows_create(flows);
+        watch->taken[i] = watch->options.repeats ? packet_flows_create(flows) : NULL;
+        if (!reader->ring.flows || (watch->options.repeats && !watch->taken[i]))
             error = -ENOMEM;
+        reader->wake = eventfd(0, EFD_CLOEXEC | EFD_SEMAPHORE); /* it may be told twice at once */
+        reader->done = eventfd(0, EFD_CLOEXEC);
+        if (!error && (reader->wake < 0 || reader->done < 0))
+            error = -errno;
     }
     return error;
 }
