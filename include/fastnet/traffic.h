@@ -43,12 +43,16 @@ struct traffic_share {
     uint64_t counted_bytes, counted_frames; /* by the interface; no frames: not known */
     uint64_t all_bytes, all_frames;         /* since the interface is there */
 };
-/* Of each interface that counted something; behind a listing most bytes first. */
-const struct traffic_share *traffic_shares(const struct traffic *traffic, size_t *count);
 
-/* What was taken last, and the flows of the last listing that had packets. */
-const struct packet_totals *traffic_totals(const struct traffic *traffic);
-const struct flow_totals *traffic_sums(const struct traffic *traffic);
+/* Valid after traffic_begin() that did not fail, until the next one. */
+struct traffic_seen {
+    const struct packet_totals *totals;
+    struct flow_totals sums; /* of the flows of the last listing that had packets */
+    /* Of each interface that counted something; behind a listing most bytes first. */
+    const struct traffic_share *shares;
+    size_t share_count;
+};
+const struct traffic_seen *traffic_seen(const struct traffic *traffic);
 
 /* Says which frames were lost, and which flows made room. */
 void traffic_report(const struct packet_totals *totals, struct report *report);

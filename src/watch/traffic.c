@@ -30,7 +30,7 @@ struct traffic {
     struct engine *engine;
     int error; /* of the watch, or 0 */
     struct shares before, now;
-    struct flow_totals sums;
+    struct traffic_seen seen;
     struct address *own; /* addresses of this namespace, in order */
     size_t own_count, own_capacity;
     struct sought *sought;
@@ -72,22 +72,9 @@ void traffic_destroy(struct traffic *traffic)
     free(traffic);
 }
 
-const struct traffic_share *traffic_shares(const struct traffic *traffic, size_t *count)
+const struct traffic_seen *traffic_seen(const struct traffic *traffic)
 {
-    *count = 0;
-    for (size_t i = 0; i < traffic->now.count; i++)
-        *count += traffic->now.of[i].counted_bytes > 0;
-    return traffic->now.of;
-}
-
-const struct packet_totals *traffic_totals(const struct traffic *traffic)
-{
-    return packet_watch_totals(traffic->watch);
-}
-
-const struct flow_totals *traffic_sums(const struct traffic *traffic)
-{
-    return &traffic->sums;
+    return &traffic->seen;
 }
 
 /* --- Interfaces ------------------------------------------------------------------------------- */
@@ -150,6 +137,7 @@ static int take_counters(const struct record *record, void *arg)
     };
     snprintf(of->name, sizeof of->name, "%.*s", (int)interface->name.length, interface->name.data);
     if (was && of->all_bytes > was->all_bytes) {
+        traffic->seen.share_count++;
         of->counted_bytes = of->all_bytes - was->all_bytes;
         of->counted_frames = counts_frames ? of->all_frames - was->all_frames : 0;
     }
@@ -162,17 +150,19 @@ static void count_interfaces(struct traffic *traffic)
 
     traffic->before = traffic->now;
     traffic->now = (struct shares){last.of, 0, last.capacity};
+    traffic->seen.share_count = 0;
     sort_shares(&traffic->before, by_number);
     (void)read_interfaces(traffic, INTERFACE_INDEX | INTERFACE_COUNTERS | INTERFACE_KIND,
                           take_counters);
+    traffic->seen.shares = traffic->now.of;
 }
 
 static void add_to_sums(struct traffic *traffic, const struct traffic_record *seen)
 {
     struct traffic_share *share = share_of(&traffic->now, seen->interface);
 
-    flow_totals_add(&traffic->sums, (struct flow_totals){seen->frames > 0, seen->packets,
-                                                         seen->frames, seen->bytes});
+    flow_totals_add(&traffic->seen.sums, (struct flow_totals){seen->frames > 0, seen->packets,
+                                                              seen->frames, seen->bytes});
     if (!share)
         return;
     share->bytes += seen->bytes;
@@ -237,7 +227,7 @@ static int seek(const struct record *record, void *arg)
 
 static int find_sockets(struct traffic *traffic, struct report *report)
 {
-    const size_t rows = traffic_totals(traffic)->most_rows;
+    const size_t rows = traffic->seen.totals->most_rows;
     int error;
     void *fitting = array_with_room(traffic->fitting, &traffic->fitting_capacity, rows + 1,
                                     sizeof *traffic->fitting);
@@ -304,6 +294,7 @@ void traffic_begin(void *maker)
     if (traffic->error)
         return;
     traffic->found = false;
+    traffic->seen.totals = packet_watch_totals(traffic->watch);
     count_interfaces(traffic);
     packet_watch_take(traffic->watch, parting_fields(traffic));
 }
@@ -368,11 +359,11 @@ int traffic_list(void *maker, const struct query *query, record_fn fn, void *arg
     if (error)
         return error;
     if (!traffic->options->live)
-        traffic_report(traffic_totals(traffic), query->report);
-    if (traffic_totals(traffic)->down || /* or there is no such interface any more */
+        traffic_report(traffic->seen.totals, query->report);
+    if (traffic->seen.totals->down || /* or there is no such interface any more */
         (traffic->options->how.interface && !traffic->now.count))
         report_note(query->report, "an interface went down meanwhile, or away");
-    traffic->sums = (struct flow_totals){.flows = 0};
+    traffic->seen.sums = (struct flow_totals){.flows = 0};
     sort_shares(&traffic->now, by_number);
     for (size_t i = 0; i < traffic->now.count; i++)
         traffic->now.of[i].bytes = traffic->now.of[i].frames = 0;

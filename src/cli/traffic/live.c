@@ -99,7 +99,7 @@ static int look(struct screen_state *state, bool all)
     (void)all;
     traffic_begin(screen->of->traffic);
     state->command->listing.time = clock_nanoseconds(CLOCK_REALTIME);
-    totals = traffic_totals(screen->of->traffic);
+    totals = traffic_seen(screen->of->traffic)->totals;
     screen->all.lost += totals->lost;
     flow_totals_add(&screen->all.forgotten, totals->forgotten);
     return 0;
@@ -126,24 +126,18 @@ static int begin(struct screen_state *state)
 
 /* --- Lines above ------------------------------------------------------------------------------ */
 
-static size_t count_shares(const struct screen_state *state)
-{
-    size_t count;
-
-    (void)traffic_shares(of(state)->of->traffic, &count);
-    return count < state->height / 6 ? count : state->height / 6;
-}
-
 static size_t count_lines(const struct screen_state *state)
 {
-    return 2 + count_shares(state);
+    const size_t shares = traffic_seen(of(state)->of->traffic)->share_count;
+
+    return 2 + (shares < state->height / 6 ? shares : state->height / 6);
 }
 
 static void put_sums(struct screen_state *state)
 {
-    const struct traffic *traffic = of(state)->of->traffic;
-    const struct flow_totals *sums = traffic_sums(traffic);
-    const struct packet_totals *totals = traffic_totals(traffic);
+    const struct traffic_seen *seen = traffic_seen(of(state)->of->traffic);
+    const struct flow_totals *sums = &seen->sums;
+    const struct packet_totals *totals = seen->totals;
     const double seconds = totals->elapsed ? (double)totals->elapsed / CLOCK_SECOND : 1;
     char packets[SCREEN_AMOUNT], bytes[SCREEN_AMOUNT], lost[64] = "", forgotten[64] = "";
     char text[256];
@@ -165,14 +159,13 @@ static void put_lines(struct screen_state *state)
     const struct traffic_command *command = of(state)->of;
     const char *interface = command->interface;
     char name[64], text[SHARE_TEXT], escaped[ESCAPE_FACTOR * SHARE_TEXT + 1];
-    size_t count;
-    const struct traffic_share *share = traffic_shares(command->traffic, &count);
+    const struct traffic_share *share = traffic_seen(command->traffic)->shares;
 
     snprintf(name, sizeof name, "traffic %.40s", interface ? TYPED(interface) : "any");
     screen_put_first(state, name, "", "");
     put_sums(state);
-    for (size_t i = 0; i < count_shares(state); i++) {
-        traffic_put_share(&share[i], state->command->listing.where, text);
+    for (size_t i = 2; i < count_lines(state); i++) {
+        traffic_put_share(share++, state->command->listing.where, text);
         *escape_text(escaped, text, strlen(text), NULL) = '\0';
         screen_line(state->sink, SCREEN_PLAIN, escaped);
     }

@@ -113,12 +113,12 @@ static void note_shares(const void *arg, struct report *report)
 {
     enum { MOST = 8 }; /* interfaces */
     const struct traffic_command *command = arg;
+    const struct traffic_seen *seen = traffic_seen(command->traffic);
     char text[SHARE_TEXT];
-    size_t count;
-    const struct traffic_share *share = traffic_shares(command->traffic, &count);
 
-    for (size_t i = 0; i < count && i < MOST && command->common.format == FORMAT_PLAIN; i++) {
-        traffic_put_share(&share[i], command->listing.listing.where, text);
+    for (size_t i = 0; i < seen->share_count && i < MOST && command->common.format == FORMAT_PLAIN;
+         i++) {
+        traffic_put_share(&seen->shares[i], command->listing.listing.where, text);
         report_note(report, "%s", text);
     }
 }
