@@ -44,8 +44,7 @@ struct reader {
 
 struct packet_watch {
     struct packet_watch_options options;
-    size_t ring_bytes, block_bytes;
-    unsigned blocks;
+    size_t ring_bytes;
     uint64_t from;  /* nanoseconds since 1970: times of flows are counted from there */
     uint64_t began; /* the same moment by a clock that nobody sets */
     uint64_t until; /* packets behind that wait, for now; changes while threads run */
@@ -144,8 +143,8 @@ static int map_ring(struct reader *reader)
     const struct packet_watch *watch = reader->watch;
     const int version = TPACKET_V3, yes = 1;
     const struct tpacket_req3 request = {
-        .tp_block_size = (unsigned)watch->block_bytes,
-        .tp_block_nr = watch->blocks,
+        .tp_block_size = (unsigned)reader->ring.block_bytes,
+        .tp_block_nr = reader->ring.blocks,
         .tp_frame_size = 2048, /* of V3 only the product counts */
         .tp_frame_nr = (unsigned)(watch->ring_bytes / 2048),
         .tp_retire_blk_tov = RETIRE_MS,
@@ -163,8 +162,7 @@ static int map_ring(struct reader *reader)
     void *ring = mmap(NULL, watch->ring_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, reader->fd, 0);
     if (ring == MAP_FAILED)
         return -errno;
-    reader->ring = (struct packet_ring){ring, watch->block_bytes, watch->blocks,
-                                        .fields = watch->options.fields};
+    reader->ring.memory = ring;
     return 0;
 }
 
@@ -235,22 +233,20 @@ static int open_readers(struct packet_watch *watch)
 int packet_watch_create(struct packet_watch **result, const struct packet_watch_options *options)
 {
     const size_t room = options->repeats ? RING_OF_TICKS : RING_BYTES;
+    struct packet_ring ring = {.block_bytes = BLOCK_BYTES, .fields = options->fields};
     struct packet_watch *watch = calloc(1, sizeof *watch);
     int error;
 
     if (!watch)
         return -ENOMEM;
     watch->options = *options;
-    watch->block_bytes = BLOCK_BYTES;
-    while (watch->block_bytes * BLOCKS_MIN * options->threads > room)
-        watch->block_bytes /= 2;
-    watch->blocks = (unsigned)(room / watch->block_bytes / options->threads);
-    watch->ring_bytes = watch->blocks * watch->block_bytes;
-    for (size_t i = 0; i < COUNT(watch->readers); i++) {
-        struct reader *reader = &watch->readers[i];
-        reader->watch = watch;
-        reader->fd = reader->wake = reader->done = -1;
-    }
+    while (ring.block_bytes * BLOCKS_MIN * options->threads > room)
+        ring.block_bytes /= 2;
+    ring.blocks = (unsigned)(room / ring.block_bytes / options->threads);
+    watch->ring_bytes = ring.blocks * ring.block_bytes;
+    for (size_t i = 0; i < COUNT(watch->readers); i++)
+        watch->readers[i] =
+            (struct reader){.watch = watch, .fd = -1, .ring = ring, .wake = -1, .done = -1};
     error = open_readers(watch);
     if (error) {
         packet_watch_destroy(watch);
