@@ -57,37 +57,11 @@ static void take_transport(struct packet *packet, struct rest *rest)
 
 /* --- Network ---------------------------------------------------------------------------------- */
 
-static void take_addresses(struct packet *packet, uint8_t family, const uint8_t *from,
-                           const uint8_t *to, size_t size)
-{
-    packet->key.family = family;
-    packet->key.has |= TRAFFIC_ADDRESSES;
-    memcpy(packet->key.src, from, size);
-    memcpy(packet->key.dst, to, size);
-}
-
 /* more: other fragments follow. offset: of this one, in any unit. */
 static void take_fragment(struct packet *packet, unsigned offset, bool more, uint32_t id)
 {
     packet->fragment = offset ? FRAGMENT_LATER : more ? FRAGMENT_FIRST : FRAGMENT_NONE;
     packet->fragment_id = id;
-}
-
-static bool take_ipv4(struct packet *packet, struct rest *rest)
-{
-    const uint8_t *header = next(rest, sizeof(struct iphdr));
-    const size_t size = header ? (size_t)4 * (header[0] & 15U) : 0;
-
-    if (size < sizeof(struct iphdr) || header[0] >> 4 != 4)
-        return false;
-    const unsigned offset = packet_read16(header + offsetof(struct iphdr, frag_off));
-    packet->key.protocol = header[offsetof(struct iphdr, protocol)];
-    take_addresses(packet, AF_INET, header + offsetof(struct iphdr, saddr),
-                   header + offsetof(struct iphdr, daddr), sizeof(struct in_addr));
-    take_fragment(packet, offset & IP_OFFMASK, offset & IP_MF,
-                  packet_read16(header + offsetof(struct iphdr, id)));
-    rest->behind += size;
-    return true;
 }
 
 /* Goes behind an extension header of IPv6. Returns false where there is none, or it was cut off. */
@@ -108,16 +82,30 @@ static bool take_extension(struct packet *packet, struct rest *rest)
     return true;
 }
 
-static bool take_ipv6(struct packet *packet, struct rest *rest)
+/* The addresses are the last that a header without options has. */
+static bool take_ip(struct packet *packet, struct rest *rest, uint8_t family)
 {
-    const uint8_t *header = next(rest, sizeof(struct ip6_hdr));
+    const bool is_ipv4 = family == AF_INET;
+    const size_t least = is_ipv4 ? sizeof(struct iphdr) : sizeof(struct ip6_hdr);
+    const size_t address = is_ipv4 ? sizeof(struct in_addr) : sizeof(struct in6_addr);
+    const uint8_t *header = next(rest, least);
+    const size_t size = header && is_ipv4 ? (size_t)4 * (header[0] & 15U) : least;
 
-    if (!header || header[0] >> 4 != 6)
+    if (!header || header[0] >> 4 != (is_ipv4 ? 4 : 6) || size < least)
         return false;
-    packet->key.protocol = header[offsetof(struct ip6_hdr, ip6_nxt)];
-    take_addresses(packet, AF_INET6, header + offsetof(struct ip6_hdr, ip6_src),
-                   header + offsetof(struct ip6_hdr, ip6_dst), sizeof(struct in6_addr));
-    rest->behind += sizeof(struct ip6_hdr);
+    packet->key.protocol =
+        header[is_ipv4 ? offsetof(struct iphdr, protocol) : offsetof(struct ip6_hdr, ip6_nxt)];
+    packet->key.family = family;
+    packet->key.has |= TRAFFIC_ADDRESSES;
+    memcpy(packet->key.src, header + least - 2 * address, address);
+    memcpy(packet->key.dst, header + least - address, address);
+    rest->behind += size;
+    if (is_ipv4) {
+        const unsigned offset = packet_read16(header + offsetof(struct iphdr, frag_off));
+        take_fragment(packet, offset & IP_OFFMASK, offset & IP_MF,
+                      packet_read16(header + offsetof(struct iphdr, id)));
+        return true;
+    }
     /* what a later fragment begins with is no header, whatever its type is */
     while (packet->fragment != FRAGMENT_LATER && take_extension(packet, rest))
         continue;
@@ -140,10 +128,8 @@ void packet_parse(struct packet *packet, const uint8_t *network, size_t captured
             ethertype = ETH_P_802_2;
         rest.behind += TAG_SIZE;
     }
-    if (ethertype == ETH_P_IP)
-        known = take_ipv4(packet, &rest);
-    else if (ethertype == ETH_P_IPV6)
-        known = take_ipv6(packet, &rest);
+    if (ethertype == ETH_P_IP || ethertype == ETH_P_IPV6)
+        known = take_ip(packet, &rest, ethertype == ETH_P_IP ? AF_INET : AF_INET6);
     if (known)
         take_transport(packet, &rest);
     else
