@@ -255,10 +255,10 @@ static const struct field event = {.name = "event", .type = VALUE_TEXT, .value =
 /* Without the right to see packets there is no table. */
 int traffic_live(struct listing_command *command, struct engine *engine, struct sink *sink)
 {
-    struct traffic_command *of =
+    struct traffic_command *typed =
         (void *)((char *)command - offsetof(struct traffic_command, listing));
     const struct sort_key usual = {field_named(&kind_traffic, USUAL_ORDER), true};
-    const struct sort_key *typed = command->listing.sort;
+    const struct sort_key *sort = command->listing.sort;
     struct sink_options options = {
         .writer = sink->writer,
         .drop = "frames bytes packets tcp_flags protocol",
@@ -270,24 +270,23 @@ int traffic_live(struct listing_command *command, struct engine *engine, struct 
         .state = {.ops = &screen_ops,
                   .command = command,
                   .view = &screen.view,
-                  .interval_ms = &of->tick_ms},
-        .of = of,
+                  .interval_ms = &typed->tick_ms},
+        .of = typed,
         .engine = engine,
         .writer = sink->writer,
-        .view = {.group = *command->listing.count_by, .order = typed->field ? *typed : usual},
+        .view = {.group = *command->listing.count_by, .order = sort->field ? *sort : usual},
     };
-    struct report report = {.partial = false};
+    struct report *report = &screen.state.report;
     int status = STATUS_FAILURE, error;
 
-    traffic_begin(of->traffic);
+    traffic_begin(typed->traffic);
     error = list(&screen, &command->listing);
     if (error < 0 && !screen.state.quits)
-        report_loss(&report, "%s", strerror(-error));
+        report_loss(report, "%s", strerror(-error));
     if (!error && !screen.state.quits) {
         status = screen_run(&screen.state, &options, &event);
-        traffic_report(&screen.all, &report);
+        traffic_report(&screen.all, report);
     }
-    report_print(&screen.state.report, stderr, command->common->program);
-    report_print(&report, stderr, command->common->program);
-    return report.partial || screen.state.report.partial ? STATUS_FAILURE : status;
+    report_print(report, stderr, command->common->program);
+    return report->partial ? STATUS_FAILURE : status;
 }
