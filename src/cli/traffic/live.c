@@ -173,38 +173,17 @@ static void put_lines(struct screen_state *state)
 
 /* --- Keys ------------------------------------------------------------------------------------- */
 
-/* The columns of the listing, which are others where flows are counted. */
-static int show_columns(struct screen_state *state)
-{
-    struct listing_command *command = state->command;
-    const char *name = state->view->order.field->name;
-    const struct field *by = field_compared(command->kind, name, strlen(name));
-
-    state->view->order.field = by = by ? by : field_named(command->kind, USUAL_ORDER);
-    command->listing.count_by_count = command->listing.sum_count = command->shown_count = 0;
-    command->listing.percent = false;
-    command->listing.count_by[0] = NULL;
-    if (columns_resolve(command) ||
-        !screen_columns(state->sink, command->shown, command->shown_count))
-        return -ENOMEM;
-    state->view->group = command->listing.count_by[0];
-    state->view->first = 0;
-    state->sorted = SIZE_MAX;
-    for (size_t i = 0; i < command->shown_count; i++)
-        if (strcmp(command->shown[i]->name, by->name) == 0)
-            state->sorted = i;
-    return choose(state);
-}
-
+/* The columns of the listing are others where flows are counted. */
 static int sum_up(struct screen_state *state, int key)
 {
     struct listing_command *command = state->command;
     struct common *common = &of(state)->of->common;
-    const bool is_counted = common->count_by;
-    const struct field *by = is_counted ? NULL : screen_group_column(state);
+    const char *name = state->view->order.field->name;
+    const struct field *order = field_compared(command->kind, name, strlen(name));
+    const struct field *by = common->count_by ? NULL : screen_group_column(state);
 
     (void)key;
-    if (!is_counted && !by)
+    if (!common->count_by && !by)
         return 0;
     if (!command->counting) /* command_run() frees it */
         command->counting = malloc(sizeof *command->counting);
@@ -212,8 +191,20 @@ static int sum_up(struct screen_state *state, int key)
         return -ENOMEM;
     common->count_by = by ? by->name : NULL;
     common->sum = !by ? NULL : "bytes,packets_per_second,bytes_per_second";
-    common->percent = false;
-    return show_columns(state);
+    common->percent = command->listing.percent = false;
+    command->listing.count_by_count = command->listing.sum_count = command->shown_count = 0;
+    command->listing.count_by[0] = NULL;
+    if (columns_resolve(command) ||
+        !screen_columns(state->sink, command->shown, command->shown_count))
+        return -ENOMEM;
+    state->view->order.field = order = order ? order : field_named(command->kind, USUAL_ORDER);
+    state->view->group = command->listing.count_by[0];
+    state->view->first = 0;
+    state->sorted = SIZE_MAX;
+    for (size_t i = 0; i < command->shown_count; i++)
+        if (strcmp(command->shown[i]->name, order->name) == 0)
+            state->sorted = i;
+    return choose(state);
 }
 
 static const struct key_binding keys[] = {
