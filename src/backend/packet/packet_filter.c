@@ -101,9 +101,9 @@ static void read_to(struct compiler *compiler, unsigned what, uint32_t from, uin
     emit(compiler, BPF_ST, place);
 }
 
-static void set_ports(struct compiler *compiler, uint32_t number)
+static void set_no_ports(struct compiler *compiler)
 {
-    emit(compiler, BPF_LD | BPF_IMM, number);
+    emit(compiler, BPF_LD | BPF_IMM, NO_NUMBER);
     emit(compiler, BPF_ST, AT_SPORT);
     emit(compiler, BPF_ST, AT_DPORT);
 }
@@ -133,7 +133,7 @@ static void read_ports(struct compiler *compiler, uint32_t from)
     for (unsigned protocol = 0; protocol <= UINT8_MAX; protocol++)
         if (flow_has_ports((uint8_t)protocol))
             branch(compiler, BPF_JEQ, protocol, true, ports);
-    set_ports(compiler, NO_NUMBER);
+    set_no_ports(compiler);
     jump(compiler, LABEL_JUDGE);
     place_label(compiler, ports);
     expect_bytes(compiler, from + 4, BPF_X, 0, LABEL_JUDGE);
@@ -193,7 +193,7 @@ static void read_packet(struct compiler *compiler, uint32_t from)
         branch(compiler, BPF_JEQ, tags[i], true, LABEL_TAKE);
     branch(compiler, BPF_JGE, ETH_P_802_3_MIN, false, LABEL_TAKE);
     emit(compiler, BPF_ST, AT_PROTOCOL);
-    set_ports(compiler, NO_NUMBER);
+    set_no_ports(compiler);
     jump(compiler, LABEL_JUDGE);
     place_label(compiler, ipv4);
     read_ipv4(compiler, from);
@@ -366,7 +366,6 @@ static void compile(struct compiler *compiler, const struct predicate *predicate
                     unsigned label)
 {
     const size_t member = predicate->field ? member_of(predicate) : 0;
-    unsigned done;
 
     if (!is_judged(predicate, negated))
         return;
@@ -377,19 +376,18 @@ static void compile(struct compiler *compiler, const struct predicate *predicate
         return;
     }
     negated ^= predicate->operation == PREDICATE_NOT;
-    if ((predicate->operation == PREDICATE_OR) == negated) {
-        for (const struct predicate *part = predicate->parts; part; part = part->next)
-            compile(compiler, part, negated, label);
-        return;
-    }
-    done = new_label(compiler);
+    const bool is_or = (predicate->operation == PREDICATE_OR) != negated;
+    const unsigned done = new_label(compiler);
     for (const struct predicate *part = predicate->parts; part; part = part->next) {
-        const unsigned next = new_label(compiler);
+        const unsigned next = is_or ? new_label(compiler) : label;
         compile(compiler, part, negated, next);
-        jump(compiler, done);
-        place_label(compiler, next);
+        if (is_or) {
+            jump(compiler, done);
+            place_label(compiler, next);
+        }
     }
-    jump(compiler, label);
+    if (is_or)
+        jump(compiler, label);
     place_label(compiler, done);
 }
 

@@ -169,20 +169,6 @@ static bool is_live(const struct traffic_command *command)
            !common->explain && !help && terminal_is_there();
 }
 
-/* An index; 0: any. Returns 0 or a status. */
-static int find_interface(struct traffic_command *command, uint32_t *index)
-{
-    const char *name = command->interface;
-
-    *index = 0;
-    if (name && strcmp(name, "any") == 0)
-        command->interface = name = NULL;
-    if (!name || (*index = if_nametoindex(name)) != 0)
-        return 0;
-    return common_misuse_typed(&command->common, command->common.grammar->name,
-                               "there is no interface", as_text(name));
-}
-
 static int watch(struct traffic_command *command, uint32_t interface)
 {
     const struct common *common = &command->common;
@@ -237,6 +223,11 @@ int traffic_run(int argc, char *const argv[])
         command.tick_ms = common->interval_ms ? common->interval_ms : 1000;
         command.common.interval_ms = 0;
     }
-    status = find_interface(&command, &interface);
-    return status ? status : watch(&command, interface);
+    if (command.interface && strcmp(command.interface, "any") == 0)
+        command.interface = NULL;
+    interface = command.interface ? if_nametoindex(command.interface) : 0;
+    if (command.interface && !interface)
+        return common_misuse_typed(common, traffic_grammar.name, "there is no interface",
+                                   as_text(command.interface));
+    return watch(&command, interface);
 }
