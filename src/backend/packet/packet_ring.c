@@ -131,14 +131,15 @@ static bool has_packet(struct packet_ring *ring)
         uint8_t *begin = ring->memory + ring->block * ring->block_bytes;
         struct tpacket_block_desc *descriptor = (void *)begin;
         struct tpacket_hdr_v1 *block = &descriptor->hdr.bh1;
-        if (ring->at) {
+        if (ring->has_block) {
             __atomic_store_n(&block->block_status, TP_STATUS_KERNEL, __ATOMIC_RELEASE);
             ring->block = ring->block + 1 < ring->blocks ? ring->block + 1 : 0;
-            ring->at = NULL;
+            ring->has_block = false;
             continue;
         }
         if (!(__atomic_load_n(&block->block_status, __ATOMIC_ACQUIRE) & TP_STATUS_USER))
             return false;
+        ring->has_block = true;
         ring->at = begin + block->offset_to_first_pkt;
         ring->left = block->num_pkts;
     }

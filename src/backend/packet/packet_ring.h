@@ -15,8 +15,9 @@ struct packet_ring {
     size_t block_bytes;
     unsigned blocks;
     unsigned block;    /* the next one, or that of the packets that are left */
+    bool has_block;    /* it is this one, and not the next */
     unsigned left;     /* packets of it */
-    const uint8_t *at; /* the next of them; NULL: it is not yet this block */
+    const uint8_t *at; /* the next of them */
     uint64_t fields;   /* of TRAFFIC_VLAN and TRAFFIC_LLADDRS: these part flows */
     struct packet_flows *flows;
     struct counted counted[PACKET_RING_WAITING]; /* frames that are not yet in the flows */
