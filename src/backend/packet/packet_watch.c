@@ -27,7 +27,7 @@ enum {
     BLOCK_BYTES = 1 << 20,
     BLOCKS_MIN = 4, /* of a ring; these are smaller then */
     RETIRE_MS = 20, /* so long a block waits for more packets, or twice */
-    SETTLE_MS = 50, /* ... so that without a block in this time all have been handed over */
+    SETTLE_MS = 50, /* ... so that all packets before now have been handed over, at most */
     SNAP = 128,     /* bytes of a frame that are copied: all headers, of nearly all packets */
     MILLISECOND = 1000000,
 };
@@ -101,9 +101,12 @@ static void *read_ring(void *arg)
                 reader->down |= read(reader->fd, &nothing, sizeof nothing) < 0 && errno == ENETDOWN;
             if (!(ready[1].revents & POLLIN))
                 continue;
-            /* until one came later: then all that came earlier are there */
-            while (!packet_ring_take(&reader->ring, watch->from, &watch->until) &&
-                   poll(ready, 1, watch->until ? SETTLE_MS : 0) > 0 && ready[0].revents & POLLIN)
+            /* until one came later, or the next block was read: then all that came earlier are
+             * there, and other rings have waited no longer than they must */
+            for (int settle = watch->until ? SETTLE_MS : 0;
+                 !packet_ring_take(&reader->ring, watch->from, &watch->until) &&
+                 poll(ready, 1, settle) > 0 && ready[0].revents & POLLIN;
+                 settle = 0)
                 continue;
         }
         wait_for(reader->wake);
