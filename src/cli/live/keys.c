@@ -46,9 +46,8 @@ static int put_values(const struct record *record, void *arg)
     return 0;
 }
 
-static int show_row(struct screen_state *state, int key)
+static int show_row(struct screen_state *state)
 {
-    (void)key;
     state->page_count = state->page_first = 0;
     return state->chosen < state->shown_count ? state->ops->show_chosen(state, put_values, state)
                                               : 0;
@@ -99,18 +98,17 @@ int screen_choose(struct screen_state *state)
     return state->ops->choose(state);
 }
 
-static int sort_by(struct screen_state *state, int key)
+static int sort_by(struct screen_state *state)
 {
     const size_t count = state->command->shown_count;
-    const bool right = key == '>' || key == KEY_RIGHT;
+    const bool right = state->key == '>' || state->key == KEY_RIGHT;
 
     state->sorted = state->sorted < count ? (state->sorted + (right ? 1 : count - 1)) % count : 0;
     return screen_choose(state);
 }
 
-static int reverse(struct screen_state *state, int key)
+static int reverse(struct screen_state *state)
 {
-    (void)key;
     state->view->order.descending = !state->view->order.descending;
     return screen_choose(state);
 }
@@ -134,9 +132,8 @@ const struct field *screen_group_column(struct screen_state *state)
     return NULL;
 }
 
-static int type_filter(struct screen_state *state, int key)
+static int type_filter(struct screen_state *state)
 {
-    (void)key;
     state->typing = true;
     snprintf(state->typed, sizeof state->typed, "%s", state->filter);
     return 0;
@@ -194,10 +191,10 @@ static int type_key(struct screen_state *state, int key)
 
 /* --- Where it stands, and when it looks ------------------------------------------------------- */
 
-static int move(struct screen_state *state, int key)
+static int move(struct screen_state *state)
 {
     const long room = state->shown_count ? (long)state->shown_count : 1;
-    const long at = (long)state->chosen + way_of(key, state->height, state->listed);
+    const long at = (long)state->chosen + way_of(state->key, state->height, state->listed);
     const long beyond = at < 0 ? at : at >= room ? at - room + 1 : 0;
     struct live_view *view = state->view;
 
@@ -207,20 +204,19 @@ static int move(struct screen_state *state, int key)
     return 0;
 }
 
-static int pause_looks(struct screen_state *state, int key)
+static int pause_looks(struct screen_state *state)
 {
-    (void)key;
     state->paused = !state->paused;
     return 0;
 }
 
-static int set_interval(struct screen_state *state, int key)
+static int set_interval(struct screen_state *state)
 {
     unsigned *interval = state->interval_ms;
 
-    if (key == '-' && *interval <= INTERVAL_MOST / 2)
+    if (state->key == '-' && *interval <= INTERVAL_MOST / 2)
         *interval *= 2;
-    else if (key == '+' && *interval >= 2 * INTERVAL_LEAST)
+    else if (state->key == '+' && *interval >= 2 * INTERVAL_LEAST)
         *interval /= 2;
     state->view->interval = *interval * (CLOCK_SECOND / 1000);
     state->next = 0;
@@ -229,19 +225,17 @@ static int set_interval(struct screen_state *state, int key)
 
 /* --- What keys mean --------------------------------------------------------------------------- */
 
-static int quit(struct screen_state *state, int key)
+static int quit(struct screen_state *state)
 {
-    (void)key;
     state->quits = true;
     return 0;
 }
 
-static int show_help(struct screen_state *state, int key)
+static int show_help(struct screen_state *state)
 {
     const char *notes = state->ops->notes;
     char *line;
 
-    (void)key;
     state->page_count = state->page_first = 0;
     for (const struct key_table *const *table = state->ops->keys; *table; table++)
         for (size_t i = 0; i < (*table)->count; i++) {
@@ -287,19 +281,17 @@ const struct key_table keys_of_order = {order, COUNT(order)};
 const struct key_table keys_of_place = {place, COUNT(place)};
 const struct key_table keys_of_end = {end, COUNT(end)};
 
-static int take_table_key(struct screen_state *state, int key)
+int screen_take_key(struct screen_state *state, int key)
 {
+    if (state->page_count)
+        return take_page_key(state, key);
+    if (state->typing)
+        return type_key(state, key);
+    state->key = key;
     *state->message = '\0';
     for (const struct key_table *const *table = state->ops->keys; *table; table++)
         for (size_t i = 0; i < (*table)->count; i++)
             if ((*table)->keys[i].key == key)
-                return (*table)->keys[i].press(state, key);
+                return (*table)->keys[i].press(state);
     return 0;
-}
-
-int screen_take_key(struct screen_state *state, int key)
-{
-    return state->page_count ? take_page_key(state, key)
-           : state->typing   ? type_key(state, key)
-                             : take_table_key(state, key);
 }

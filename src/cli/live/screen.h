@@ -28,6 +28,7 @@ struct screen_state {
     size_t shown_count, chosen;    /* chosen: the row on the screen */
     size_t listed;                 /* rows that the view has */
     size_t sorted;                 /* the column */
+    int key;                       /* that was pressed (terminal.h) */
     size_t width, height;
     bool paused, typing, quits;
     char filter[FILTER_MAX + 1], typed[FILTER_MAX + 1];
@@ -44,7 +45,7 @@ struct screen_state {
 
 struct key_binding {
     int key;
-    int (*press)(struct screen_state *state, int key);
+    int (*press)(struct screen_state *state);
     const char *help; /* "KEYS|what they do"; NULL: with the one before */
 };
 

@@ -52,21 +52,16 @@ static void choose_rates(struct top *top)
  * Sockets that are BOUND_INACTIVE do not move, and have the kernel walk a table of their own, which
  * takes a tenth of a dump: they are left out, unless the filter asks for them.
  */
-static void choose_tables(struct top *top)
+void top_choose(struct top *top)
 {
     const struct listing *listing = &top->command->listing;
 
+    choose_rates(top);
     top->inactive = netstat_wants_inactive(listing->where);
     for (size_t i = 0; i < listing->table_count; i++)
         if (top->tables[i].table->protocol == IPPROTO_TCP)
             top->tables[i].where =
                 top->inactive ? NULL : netstat_where(top->where, top->tables[i].table, SHOW_ALL);
-}
-
-void top_choose(struct top *top)
-{
-    choose_rates(top);
-    choose_tables(top);
 }
 
 /* --- How often -------------------------------------------------------------------------------- */

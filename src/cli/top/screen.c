@@ -269,38 +269,34 @@ static int group_by(struct screen_state *state, const struct field *field, bool 
     return screen_choose(state);
 }
 
-static int plant_tree(struct screen_state *state, int key)
+static int plant_tree(struct screen_state *state)
 {
     const char *name;
 
-    (void)key;
     of(state)->tree = (of(state)->tree + 1) % COUNT(trees);
     name = trees[of(state)->tree];
     return group_by(state, name ? field_named(state->command->kind, name) : NULL, false);
 }
 
-static int sum_up(struct screen_state *state, int key)
+static int sum_up(struct screen_state *state)
 {
     const struct live_view *view = state->view;
 
-    (void)key;
     of(state)->tree = 0;
     return view->folded && view->group ? group_by(state, NULL, false)
                                        : group_by(state, screen_group_column(state), true);
 }
 
-static int show_idle(struct screen_state *state, int key)
+static int show_idle(struct screen_state *state)
 {
-    (void)key;
     state->view->idle = !state->view->idle;
     return 0;
 }
 
-static int show_totals(struct screen_state *state, int key)
+static int show_totals(struct screen_state *state)
 {
     struct live_view *view = state->view;
 
-    (void)key;
     view->totals = !view->totals;
     screen_titles(state->sink, titles[view->totals]);
     return screen_choose(state);
@@ -333,13 +329,12 @@ static bool needs_stream(const struct listing_command *command, const struct liv
 }
 
 /* A listing alone has no rates: those of -c show the same from the second one on. */
-static int show_command(struct screen_state *state, int key)
+static int show_command(struct screen_state *state)
 {
     const struct top *top = of(state)->top;
     const bool happens = needs_stream(top->command, &top->view);
     FILE *stream = fmemopen(state->message, sizeof state->message - 1, "w");
 
-    (void)key;
     if (!stream)
         return 0;
     state->is_problem = false;

@@ -174,7 +174,7 @@ static void put_lines(struct screen_state *state)
 /* --- Keys ------------------------------------------------------------------------------------- */
 
 /* The columns of the listing are others where flows are counted. */
-static int sum_up(struct screen_state *state, int key)
+static int sum_up(struct screen_state *state)
 {
     struct listing_command *command = state->command;
     struct common *common = &of(state)->of->common;
@@ -182,7 +182,6 @@ static int sum_up(struct screen_state *state, int key)
     const struct field *order = field_compared(command->kind, name, strlen(name));
     const struct field *by = common->count_by ? NULL : screen_group_column(state);
 
-    (void)key;
     if (!common->count_by && !by)
         return 0;
     if (!command->counting) /* command_run() frees it */
