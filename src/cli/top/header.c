@@ -42,8 +42,6 @@ struct address_of {
 };
 
 struct header {
-    struct sink sink;
-    struct writer nowhere;
     struct engine *engine;
     bool all_netns;
     uint64_t own; /* the id of this namespace */
@@ -96,7 +94,7 @@ static void take_counter(struct header *header, const struct counter_record *cou
 static void name_interface(const struct header *header, struct interface_count *count,
                            struct text name)
 {
-    const struct netns *netns = header->sink.context->here.netns;
+    const struct netns *netns = engine_context(header->engine)->here.netns;
     const size_t length = name.length < INTERFACE_TEXT_MAX ? name.length : INTERFACE_TEXT_MAX;
     char *end = escape_text(count->name, name.data, length, "");
     char text[ESCAPE_FACTOR * NAME_MAX + 1];
@@ -129,7 +127,7 @@ static void add_addresses(struct header *header, const struct interface_record *
 
 static void take_interface(struct header *header, const struct interface_record *interface)
 {
-    const struct netns *here = header->sink.context->here.netns;
+    const struct netns *here = engine_context(header->engine)->here.netns;
     const uint64_t netns = header->all_netns && here ? here->id : 0;
     const uint64_t key = key_of(netns, interface->index);
     struct interface_count *count;
@@ -145,14 +143,13 @@ static void take_interface(struct header *header, const struct interface_record 
     add_addresses(header, interface, netns);
 }
 
-static void take_row(struct sink *sink, const struct record *record)
+static int take_row(const struct record *record, void *arg)
 {
-    struct header *header = (struct header *)sink;
-
     if (record->kind == &kind_counter)
-        take_counter(header, &record->counter);
+        take_counter(arg, &record->counter);
     else
-        take_interface(header, &record->interface);
+        take_interface(arg, &record->interface);
+    return 0;
 }
 
 static void read_table(struct header *header, const struct table *table, uint64_t fields)
@@ -165,7 +162,7 @@ static void read_table(struct header *header, const struct table *table, uint64_
                                     .all_netns = header->all_netns};
     struct report report = {.partial = false}; /* what is missing is not shown */
 
-    (void)engine_run(header->engine, &listing, &header->sink, &report);
+    (void)engine_gather(header->engine, &listing, take_row, header, &report);
 }
 
 /* --- Sockets of interfaces -------------------------------------------------------------------- */
@@ -281,21 +278,17 @@ void header_put_interface(const struct header *header, size_t i, char text[HEADE
 
 struct header *header_create(bool all_netns)
 {
-    static const struct sink_ops ops = {.row = take_row};
     struct header *header = calloc(1, sizeof *header);
 
     if (!header)
         return NULL;
-    header->nowhere.fd = -1;
     header->all_netns = all_netns;
     header->own = namespace_own_id();
     header->engine = engine_create(netlink_create(NULL));
-    if (!header->engine) {
-        header_destroy(header);
-        return NULL;
-    }
-    header->sink = (struct sink){&ops, &header->nowhere, engine_context(header->engine)};
-    return header;
+    if (header->engine)
+        return header;
+    header_destroy(header);
+    return NULL;
 }
 
 void header_destroy(struct header *header)
