@@ -370,7 +370,6 @@ static int take_again(const struct record *record, void *arg)
 {
     struct live *live = arg;
     struct delta *delta = live->engine->delta;
-    const struct predicate *where = live->listing->where;
     struct record change;
     int error;
 
@@ -379,7 +378,7 @@ static int take_again(const struct record *record, void *arg)
     error = delta_take(delta, record, delta_netns(delta, live->here), &change);
     if (!error)
         error = live_mark(live, &change, delta_netns(delta, live->here));
-    if (!error && (!where || predicate_holds(where, &change, &live->engine->context)))
+    if (!error && predicate_holds(live->listing->where, &change, &live->engine->context))
         take_row(&live->sink, &change);
     return error;
 }

@@ -55,7 +55,7 @@ static bool wants_end(const struct live *live, const struct live_row *row, struc
     live_set_event(live, end, LIVE_CLOSED);
     if (row && row->flags & IS_WANTED && !by_event)
         return true;
-    return !listing->where || predicate_holds(listing->where, end, &live->engine->context);
+    return predicate_holds(listing->where, end, &live->engine->context);
 }
 
 static int take_end(const struct record *record, void *arg)
@@ -184,7 +184,6 @@ static void group_anew(struct live *live, struct remembered *row)
 /* What rows are filtered, sorted and grouped by may be another at each look. */
 static void take_missing(struct live *live, struct remembered *row)
 {
-    const struct predicate *where = live->listing->where;
     struct live_row *of = live_row_of(live, row);
     const bool changes = !(of->flags & IS_MISSING);
     struct record change;
@@ -199,7 +198,7 @@ static void take_missing(struct live *live, struct remembered *row)
     live_take_age(live, of, live_now(live), &change);
     if (changes)
         live_set_event(live, &change, LIVE_CHANGED);
-    if (!where || predicate_holds(where, &change, &live->engine->context))
+    if (predicate_holds(live->listing->where, &change, &live->engine->context))
         live->sink.ops->row(&live->sink, &change);
 }
 

@@ -349,12 +349,14 @@ int live_show_one(struct live *live, uint64_t identity, size_t place, uint64_t n
         return error;
     }
     const struct row_id id = live_id_of(live, row);
-    const struct record known = live_memory_of(live, row);
+    struct record known = live_memory_of(live, row);
     live_look_from(live, place);
-    if (!live->watch->asks(&id) || live_row_of(live, row)->flags & IS_MISSING)
+    if (!live->watch->asks(&id) || live_row_of(live, row)->flags & IS_MISSING) {
+        complete(live, &known, row);
         error = fn(&known, arg);
-    else
+    } else {
         error = live_ask_for(live, place, &id, 1, needs, fn, arg, report);
+    }
     live_look_from_nowhere(live);
     return error;
 }

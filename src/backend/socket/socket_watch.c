@@ -212,7 +212,7 @@ static int note_listener(void *of, const struct record *row)
 {
     struct socket_watch *watch = of;
 
-    return row->socket.state == TCP_LISTEN ? listeners_add(&watch->listeners, row) : 0;
+    return listeners_add(&watch->listeners, row);
 }
 
 static void forget(void *of)
