@@ -200,22 +200,16 @@ static size_t choose_lines(struct live *live, const struct live_view *view, size
     return at;
 }
 
-struct asking {
-    struct live *live;
-    size_t place;
-};
-
 static int take_line(const struct record *record, void *arg)
 {
-    const struct asking *asking = arg;
-    struct live *live = asking->live;
+    struct live *live = arg;
 
     for (size_t i = 0; i < live->line_count; i++) {
         struct line *line = &live->lines[i];
         if (line->kind != LINE_ROW || line->packed)
             continue;
         const struct remembered *row = delta_at(live->engine->delta, line->index);
-        if (row->key != record->identity || row->place != asking->place)
+        if (row->key != record->identity || row->place != live->here)
             continue;
         if (rows_add(&live->asked, record) < 0)
             return -ENOMEM;
@@ -232,7 +226,6 @@ static int ask_for_lines(struct live *live, struct report *report)
 
     rows_clear(&live->asked);
     for (size_t place = 0; place < live->place_count && error >= 0; place++) {
-        struct asking asking = {live, place};
         struct row_id ids[LIVE_LINES];
         size_t count = 0;
         for (size_t i = 0; i < live->line_count; i++) {
@@ -241,9 +234,10 @@ static int ask_for_lines(struct live *live, struct report *report)
                 continue;
             ids[count++] = live_id_of(live, row);
         }
+        live_look_from(live, place);
         if (count && live->places[place].watch)
-            error = live_ask_for(live, place, ids, count, live_needs_of(live), take_line, &asking,
-                                 report);
+            error =
+                live_ask_for(live, place, ids, count, live_needs_of(live), take_line, live, report);
     }
     return error < 0 ? error : 0;
 }
