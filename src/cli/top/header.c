@@ -167,17 +167,26 @@ static void read_table(struct header *header, const struct table *table, uint64_
 
 /* --- Sockets of interfaces -------------------------------------------------------------------- */
 
-/* That of the device that it is bound to, or else of its local address. */
+/* The interface that has the address; 0: none has. */
+static uint32_t interface_with(const struct header *header, struct address address, uint64_t netns)
+{
+    const struct address_of key = {address_unmapped(&address), netns, 0};
+    const struct address_of *found =
+        hash_table_find(&header->addresses, hash_of_address(&key), is_address, &key);
+
+    return found ? found->index : 0;
+}
+
+/* The device that it is bound to; or that of its local address, but what has its peer in the same
+ * namespace passes lo, whichever the addresses are. */
 static uint32_t interface_of(const struct header *header, const struct live_rates *of)
 {
+    enum { LOOPBACK = 1 /* its number in each namespace */ };
     const struct socket_id id = socket_id_of(&of->id);
-    const struct address local = address_make(id.family, id.local);
-    const struct address_of key = {address_unmapped(&local), of->netns, 0};
-    const struct address_of *found =
-        id.interface ? NULL
-                     : hash_table_find(&header->addresses, hash_of_address(&key), is_address, &key);
+    const uint32_t local = interface_with(header, address_make(id.family, id.local), of->netns);
+    const uint32_t peer = interface_with(header, address_make(id.family, id.remote), of->netns);
 
-    return found ? found->index : id.interface;
+    return id.interface ? id.interface : peer ? LOOPBACK : local;
 }
 
 /* The first two rates are the bytes that were sent, with those sent again, and received. */
