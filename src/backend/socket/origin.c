@@ -100,8 +100,12 @@ static void take_connect(const struct connect *made, struct record *record,
         record->has |= SOCKET_CGROUP;
         sock->cgroup = made->cgroup;
     }
-    if (!sock->remote.port)
+    if (!sock->remote.port) {
         sock->remote = (struct endpoint){made->remote, made->port};
+        /* an established connection that a process gave up at once: tcp_disconnect() clears all */
+        if (!made->failed)
+            record->has &= ~(SOCKET_TCP_INFO | SOCKET_BYTES);
+    }
 }
 
 /* Its inode is known to be none where it is known who made it, or perhaps has it. */
