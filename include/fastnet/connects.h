@@ -18,14 +18,14 @@ enum { CONNECT_NAME = 16 /* TASK_COMM_LEN of linux/sched.h, with the NUL */ };
 struct connect {
     uint64_t time;  /* of connect(2), or when it was established: CLOCK_MONOTONIC, nanoseconds */
     uint64_t ended; /* the same clock; 0: not known */
-    bool accepted;  /* then nothing of the following is known: the kernel itself accepts */
+    bool accepted;  /* by the kernel itself: nothing else is known but the peer */
     pid_t pid;      /* of the process that connected; 0: the kernel did */
     char name[CONNECT_NAME]; /* ... its comm (proc(5)), not that of a thread */
     uint32_t uid;            /* ... its user */
     uint64_t cgroup;         /* ... the number of its cgroup2; 0: unknown */
     bool failed;             /* it was not established */
     int error;               /* ... errno; 0: the kernel does not say why */
-    struct address remote;   /* a socket forgets its peer when that refuses */
+    struct address remote;   /* a socket forgets its peer when that refuses, or when it resets */
     uint16_t port;           /* ... host byte order */
 };
 

@@ -126,15 +126,13 @@ static void put_process(struct assembly *to, const struct connect_layout *layout
     assembly_land(to, is_kernel);
 }
 
-static void put_connected(struct assembly *to, const struct connect_layout *layout, int map)
+static void put_peer(struct assembly *to, const struct connect_layout *layout)
 {
-    put_process(to, layout);
     assembly_copy(to, SOCKET, layout->family, NOTE_AT(family));
     assembly_copy(to, SOCKET, layout->port, NOTE_AT(port));
     assembly_copy(to, SOCKET, layout->v4, NOTE_AT(v4));
     if (layout->has_v6)
         put_16(to, SOCKET, layout->v6, NOTE_AT(v6));
-    put_update(to, map, BPF_ANY);
 }
 
 /* A socket whose connection failed may try again. */
@@ -192,6 +190,7 @@ size_t connect_program_make(const struct connect_layout *layout, uint64_t netns,
     assembly_store_zeroes(&to, NOTE, sizeof(struct connect_note));
     put_cookie(&to);
     put_result(&to, BPF_FUNC_ktime_get_ns, NOTE_AT(time), BPF_DW);
+    put_peer(&to, layout);
     is_connected = assembly_skip_if(&to, BPF_JEQ, NEW, TCP_SYN_SENT);
     /* a connection that both ends began at once goes this way, too: then it was noted */
     assembly_number(&to, BPF_MOV, BPF_FIRST, 1);
@@ -199,7 +198,8 @@ size_t connect_program_make(const struct connect_layout *layout, uint64_t netns,
     put_update(&to, map, BPF_NOEXIST);
     (void)assembly_skip(&to);
     assembly_land(&to, is_connected);
-    put_connected(&to, layout, map);
+    put_process(&to, layout);
+    put_update(&to, map, BPF_ANY);
     (void)assembly_skip(&to);
     assembly_land(&to, is_ended);
     put_ended(&to, layout, map);

@@ -227,7 +227,7 @@ static void a_thread_of_the_kernel_is_no_process(void **state)
     assert_int_equal(scene.note.port, htons(443));
 }
 
-static void an_accepted_connection_has_a_time_and_nobody(void **state)
+static void an_accepted_connection_has_a_time_a_peer_and_nobody(void **state)
 {
     struct scene scene;
 
@@ -237,6 +237,7 @@ static void an_accepted_connection_has_a_time_and_nobody(void **state)
     assert_true(scene.known);
     assert_int_equal(scene.note.accepted, 1);
     assert_int_equal(scene.note.time, 1000);
+    assert_int_equal(scene.note.port, htons(443));
     assert_int_equal(scene.note.pid, 0);
     assert_string_equal(scene.note.name, "");
 }
@@ -345,7 +346,7 @@ int main(void)
         cmocka_unit_test(every_part_is_needed),
         cmocka_unit_test(who_connects_is_noted),
         cmocka_unit_test(a_thread_of_the_kernel_is_no_process),
-        cmocka_unit_test(an_accepted_connection_has_a_time_and_nobody),
+        cmocka_unit_test(an_accepted_connection_has_a_time_a_peer_and_nobody),
         cmocka_unit_test(both_ends_may_begin_a_connection_at_once),
         cmocka_unit_test(its_end_is_noted),
         cmocka_unit_test(why_it_failed_is_noted),

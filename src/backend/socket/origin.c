@@ -100,12 +100,16 @@ static void take_connect(const struct connect *made, struct record *record,
         record->has |= SOCKET_CGROUP;
         sock->cgroup = made->cgroup;
     }
-    if (!sock->remote.port) {
-        sock->remote = (struct endpoint){made->remote, made->port};
-        /* an established connection that a process gave up at once: tcp_disconnect() clears all */
-        if (!made->failed)
-            record->has &= ~(SOCKET_TCP_INFO | SOCKET_BYTES);
-    }
+}
+
+/* What is disconnected forgets its peer; if it was established, also what it has moved. */
+static void take_peer(const struct connect *made, struct record *record)
+{
+    if (record->socket.remote.port)
+        return;
+    record->socket.remote = (struct endpoint){made->remote, made->port};
+    if (!made->failed)
+        record->has &= ~(SOCKET_TCP_INFO | SOCKET_BYTES);
 }
 
 /* Its inode is known to be none where it is known who made it, or perhaps has it. */
@@ -118,6 +122,8 @@ bool origin_take(struct connects *connects, const struct hash_table *listeners, 
                    end = made.ended ? made.ended : clock_nanoseconds(CLOCK_MONOTONIC);
     bool found = true;
 
+    if (noted)
+        take_peer(&made, record);
     if (noted && !made.accepted)
         take_connect(&made, record, origin);
     else if (record->socket.protocol == IPPROTO_TCP && record->socket.remote.port)
