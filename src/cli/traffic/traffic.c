@@ -84,30 +84,6 @@ static int take_option(const struct option *option, const char *argument, void *
 
 /* --- How much that is ------------------------------------------------------------------------- */
 
-/* More than all is a difference of clocks, or a tag that the device does not count. */
-static double percent(uint64_t part, uint64_t whole)
-{
-    return part >= whole ? 100 : 100.0 * (double)part / (double)whole;
-}
-
-const char *traffic_at_most(const struct predicate *where)
-{
-    return where && predicate_looks_up(where) ? "at most " : "";
-}
-
-void traffic_put_share(const struct traffic_share *share, const struct predicate *where,
-                       char text[SHARE_TEXT])
-{
-    char frames[48] = "";
-
-    if (share->counted_frames)
-        snprintf(frames, sizeof frames, " and %.3g %% of the frames",
-                 percent(share->frames, share->counted_frames));
-    snprintf(text, SHARE_TEXT, "these flows are %s%.3g %% of the bytes%s that %s counted%s",
-             traffic_at_most(where), percent(share->bytes, share->counted_bytes), frames,
-             share->name, where ? "; a filter chose them" : "");
-}
-
 /* Lines for people. */
 static void note_shares(const void *arg, struct report *report)
 {
