@@ -102,12 +102,16 @@ static void take_connect(const struct connect *made, struct record *record,
     }
 }
 
-/* What is disconnected forgets its peer; if it was established, also what it has moved. */
+/*
+ * What is disconnected forgets its peer; if it was established, also what it has moved. Its numbers
+ * of sequence are new ones, and do not tell what waits.
+ */
 static void take_peer(const struct connect *made, struct record *record)
 {
     if (record->socket.remote.port)
         return;
     record->socket.remote = (struct endpoint){made->remote, made->port};
+    record->has &= ~SOCKET_QUEUES;
     if (!made->failed)
         record->has &= ~(SOCKET_TCP_INFO | SOCKET_BYTES);
 }
