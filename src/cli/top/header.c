@@ -183,10 +183,12 @@ static uint32_t interface_of(const struct header *header, const struct live_rate
 {
     enum { LOOPBACK = 1 /* its number in each namespace */ };
     const struct socket_id id = socket_id_of(&of->id);
-    const uint32_t local = interface_with(header, address_make(id.family, id.local), of->netns);
-    const uint32_t peer = interface_with(header, address_make(id.family, id.remote), of->netns);
 
-    return id.interface ? id.interface : peer ? LOOPBACK : local;
+    if (id.interface)
+        return id.interface;
+    if (interface_with(header, address_make(id.family, id.remote), of->netns))
+        return LOOPBACK;
+    return interface_with(header, address_make(id.family, id.local), of->netns);
 }
 
 /* The first two rates are the bytes that were sent, with those sent again, and received. */

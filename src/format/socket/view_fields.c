@@ -136,10 +136,11 @@ static char *write_remote(char *dst, const struct value *view, bool human)
 {
     const struct endpoint *remote = &view->view.record->socket.remote;
     const uint8_t *bytes = remote->address.bytes;
+    const bool is_link_local =
+        remote->address.family == AF_INET6 && bytes[0] == 0xfe && bytes[1] >> 6 == 2;
 
     (void)human;
-    return put_end(dst, view, remote, /* link-local */
-                   remote->address.family == AF_INET6 && bytes[0] == 0xfe && bytes[1] >> 6 == 2);
+    return put_end(dst, view, remote, is_link_local);
 }
 
 static char *write_anyone(char *dst, const struct value *view, bool human)
