@@ -9,9 +9,10 @@
  *
  * Prints a line for each command as runner does, in nanoseconds for each packet in place of
  * milliseconds: the processor time of its process where runner has the wall time, and the part of
- * it in user space where runner has the processor time. What a command takes without packets is
- * subtracted. The line of a command that cannot count is empty. A command counts as soon as it has
- * a second thread, and until it is interrupted. terminal: it has one.
+ * it in user space where runner has the processor time. What a command takes without packets, in
+ * the median of as many runs, is subtracted. The line of a command that cannot count is empty. A
+ * command counts as soon as it has a second thread, and until it is interrupted. terminal: it has
+ * one.
  */
 #include "../helpers/frames.h"
 
@@ -193,10 +194,10 @@ static int count(const char *how, const char *interface)
 
 static struct command {
     char **argv;
-    double used[RUNS_MAX], user[RUNS_MAX]; /* nanoseconds for each packet */
-    double used_by_none, user_by_none;     /* nanoseconds without any */
-    long peak;                             /* KiB */
-    int status;                            /* the worst */
+    double used[RUNS_MAX], user[RUNS_MAX];                 /* nanoseconds for each packet */
+    double used_by_none[RUNS_MAX], user_by_none[RUNS_MAX]; /* without any, in the unit of each */
+    long peak;                                             /* KiB */
+    int status;                                            /* the worst */
     bool counts;
 } commands[COMMANDS_MAX];
 
@@ -296,38 +297,52 @@ static double used_of(const struct rusage *usage)
     return nanoseconds(usage->ru_utime) + nanoseconds(usage->ru_stime);
 }
 
-static void warm_up(struct command *command, struct frames *frames)
-{
-    struct rusage usage;
-
-    command->counts = run(command, frames, 0, &usage) >= 0;
-    command->used_by_none = command->counts ? used_of(&usage) : 0;
-    command->user_by_none = command->counts ? nanoseconds(usage.ru_utime) : 0;
-}
-
-/*/* Few packets can take less than none did: at least one nanosecond. */
-static double for_each(double with, double without, long packets)
-{
-    const double each = (with - without) / (double)packets;
-
-    return each > 1 ? each : 1;
-}
-
-static void measure(struct command *command, int round, struct frames *frames, long packets)
+/* Of so many packets; each: of how many the figures tell. */
+static void measure_run(struct command *command, double *used, double *user, struct frames *frames,
+                        long packets, long each)
 {
     struct rusage usage;
     const int status = command->counts ? run(command, frames, packets, &usage) : -1;
 
-    if (status < 0)
+    if (status < 0) {
+        command->counts = false;
         return;
-    command->used[round] = for_each(used_of(&usage), command->used_by_none, packets);
-    command->user[round] = for_each(nanoseconds(usage.ru_utime), command->user_by_none, packets);
-    if (command->user[round] > command->used[round]) /* the kernel only guesses the parts */
-        command->user[round] = command->used[round];
+    }
+    *used = used_of(&usage) / (double)each;
+    *user = nanoseconds(usage.ru_utime) / (double)each;
     if (usage.ru_maxrss > command->peak)
         command->peak = usage.ru_maxrss;
     if (status > command->status)
         command->status = status;
+}
+
+/* The first run pays for memory in the pieces that another command left: it is not measured. */
+static void measure(struct command *command, int round, struct frames *frames, long packets)
+{
+    double *none = &command->used_by_none[round], *user = &command->user_by_none[round];
+
+    measure_run(command, none, user, frames, 0, packets);
+    measure_run(command, none, user, frames, 0, packets);
+    measure_run(command, &command->used[round], &command->user[round], frames, packets, packets);
+}
+
+/* Few packets can take less than none did: at least one nanosecond. */
+static void subtract(double *with, const double *without, int rounds)
+{
+    const double none = median_of(without, rounds);
+
+    for (int i = 0; i < rounds; i++)
+        with[i] = with[i] - none > 1 ? with[i] - none : 1;
+}
+
+/* The kernel only guesses which part was in user space. */
+static void finish(struct command *command, int rounds)
+{
+    subtract(command->used, command->used_by_none, rounds);
+    subtract(command->user, command->user_by_none, rounds);
+    for (int i = 0; i < rounds; i++)
+        if (command->user[i] > command->used[i])
+            command->user[i] = command->used[i];
 }
 
 static void print(const struct command *command, int rounds)
@@ -374,10 +389,12 @@ int main(int argc, char **argv)
         errx(2, "usage: capture PACKETS ROUNDS FROM FLOWS [terminal] -- COMMAND... [-- ...]...");
     frames_open(&frames, argv[3]);
     for (int i = 0; i < number; i++)
-        warm_up(&commands[i], &frames);
+        commands[i].counts = true;
     for (int i = 0; i < (int)rounds; i++)
         for (int j = 0; j < number; j++) /* there and back */
             measure(&commands[i % 2 ? number - 1 - j : j], i, &frames, packets);
+    for (int i = 0; i < number; i++)
+        finish(&commands[i], (int)rounds);
     for (int i = 0; i < number; i++)
         if (commands[i].counts)
             print(&commands[i], (int)rounds);

@@ -16,13 +16,26 @@ static inline int compare_figures(const void *a, const void *b)
     return (left > right) - (left < right);
 }
 
+static inline void sort_figures(double *sorted, const double *values, int count)
+{
+    memcpy(sorted, values, (size_t)count * sizeof *values);
+    qsort(sorted, (size_t)count, sizeof *sorted, compare_figures);
+}
+
+static inline double median_of(const double *values, int count)
+{
+    double sorted[RUNS_MAX];
+
+    sort_figures(sorted, values, count);
+    return sorted[count / 2];
+}
+
 /* Prints quartile, median, quartile, and a blank behind each. */
 static inline void print_quartiles(const double *values, int count)
 {
     double sorted[RUNS_MAX];
 
-    memcpy(sorted, values, (size_t)count * sizeof *values);
-    qsort(sorted, (size_t)count, sizeof *sorted, compare_figures);
+    sort_figures(sorted, values, count);
     printf("%.5f %.5f %.5f ", sorted[count / 4], sorted[count / 2], sorted[count - 1 - count / 4]);
 }
 
