@@ -15,7 +15,7 @@
 static void check(const struct packet *packet)
 {
     const struct flow_key *key = &packet->key;
-    static const uint8_t zeroes[12];
+    static const uint8_t zeroes[24];
 
     require(!(key->has & ~(TRAFFIC_ADDRESSES | TRAFFIC_PORTS | TRAFFIC_VLAN)));
     require(key->interface == 0 && key->unused == 0);
@@ -24,7 +24,7 @@ static void check(const struct packet *packet)
     else
         require(key->protocol >= TRAFFIC_WITHOUT_ETHERTYPE && key->family == 0);
     if (key->family == AF_INET)
-        require(!memcmp(key->src + 4, zeroes, 12) && !memcmp(key->dst + 4, zeroes, 12));
+        require(!memcmp(key->addresses + 8, zeroes, sizeof zeroes));
     if (key->has & TRAFFIC_PORTS)
         require(key->family && packet->fragment != FRAGMENT_LATER &&
                 flow_has_ports((uint8_t)key->protocol));
@@ -41,8 +41,7 @@ static void check_cut(const struct packet *whole, const struct packet *cut)
     require(!(cut->key.has & ~whole->key.has) && (!cut->has_tcp || whole->has_tcp));
     require(cut->payload <= whole->payload);
     if (cut->key.has & TRAFFIC_ADDRESSES)
-        require(!memcmp(cut->key.src, whole->key.src, 16) &&
-                !memcmp(cut->key.dst, whole->key.dst, 16));
+        require(!memcmp(cut->key.addresses, whole->key.addresses, sizeof cut->key.addresses));
     if (cut->key.has & TRAFFIC_PORTS)
         require(cut->key.sport == whole->key.sport && cut->key.dport == whole->key.dport &&
                 cut->key.protocol == whole->key.protocol);
@@ -50,11 +49,14 @@ static void check_cut(const struct packet *whole, const struct packet *cut)
         require(cut->key.vlan == whole->key.vlan);
 }
 
-static void check_same(const struct packet *a, const struct packet *b)
+/* usual: the interface is not set yet, and nothing behind the addresses. */
+static void check_same(struct packet *usual, const struct packet *packet)
 {
-    require(!memcmp(&a->key, &b->key, sizeof a->key));
-    require(a->tcp_flags == b->tcp_flags && a->has_tcp == b->has_tcp && a->payload == b->payload);
-    require(a->fragment == FRAGMENT_NONE && b->fragment == FRAGMENT_NONE);
+    usual->key.interface = 0;
+    require(!memcmp(&usual->key, &packet->key,
+                    offsetof(struct flow_key, addresses) + 2 * flow_key_address(&packet->key)));
+    require(usual->tcp_flags == packet->tcp_flags && usual->has_tcp == packet->has_tcp);
+    require(usual->fragment == FRAGMENT_NONE && packet->fragment == FRAGMENT_NONE);
 }
 
 /*

@@ -39,7 +39,7 @@ static struct packet make(uint8_t where, uint8_t ends, uint8_t part)
                             .has_tcp = where & 4,
                             .tcp_flags = part};
 
-    packet.key.src[0] = ends & 7;
+    packet.key.addresses[0] = ends & 7;
     if (packet.fragment != FRAGMENT_LATER) {
         packet.key.has |= TRAFFIC_PORTS;
         packet.key.sport = ends >> 3;
@@ -59,7 +59,7 @@ static void check_row(const struct flow *flow)
     packet_flow_tell(flow, ORIGIN, &record);
     require(record.kind == &kind_traffic && record_rows(&record) == flow->packets);
     require_address(&record.traffic.src, flow->key.family);
-    require(record.traffic.sport == flow->key.sport && record.traffic.bytes == flow->bytes);
+    require(record.traffic.sport == ntohs(flow->key.sport) && record.traffic.bytes == flow->bytes);
     require(record.traffic.first >= ORIGIN && record.traffic.first <= record.traffic.last);
     require(!(record.has & TRAFFIC_TCP) == !flow->has_tcp);
 }
@@ -137,6 +137,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         const uint32_t length = bytes_u8(&bytes), packets = 1 + length / 16;
         to->waiting[to->count++] = (struct counted){
             .packet = make(where, ends, part), .bytes = length, .packets = packets, .at = at};
+        packet_flows_expect(to->flows, &to->waiting[to->count - 1]);
         to->all.packets += packets;
         to->all.frames++;
         to->all.bytes += length;

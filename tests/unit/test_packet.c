@@ -71,11 +71,11 @@ static const char *flow_of(uint16_t ethertype, const char *digits, struct packet
     packet_parse(packet, bytes, size, ethertype);
     const struct flow_key *key = &packet->key;
     if (key->has & TRAFFIC_ADDRESSES) {
-        inet_ntop(key->family, key->src, src, sizeof src);
-        inet_ntop(key->family, key->dst, dst, sizeof dst);
+        inet_ntop(key->family, key->addresses, src, sizeof src);
+        inet_ntop(key->family, key->addresses + flow_key_address(key), dst, sizeof dst);
     }
     if (key->has & TRAFFIC_PORTS)
-        snprintf(ports, sizeof ports, " %u>%u", key->sport, key->dport);
+        snprintf(ports, sizeof ports, " %u>%u", ntohs(key->sport), ntohs(key->dport));
     if (key->has & TRAFFIC_VLAN)
         snprintf(tag, sizeof tag, " vlan %u", key->vlan);
     snprintf(text, sizeof text, "%#x %s>%s%s%s", key->protocol, src, dst, ports, tag);

@@ -10,8 +10,7 @@
 
 static struct packet of(uint8_t protocol, uint16_t sport)
 {
-    return (struct packet){.key = {.src = {10, 9, 0, 1},
-                                   .dst = {10, 9, 0, 2},
+    return (struct packet){.key = {.addresses = {10, 9, 0, 1, 10, 9, 0, 2},
                                    .family = AF_INET,
                                    .protocol = protocol,
                                    .sport = sport,
@@ -22,7 +21,10 @@ static struct packet of(uint8_t protocol, uint16_t sport)
 static void add_frame(struct packet_flows *flows, struct packet packet, uint32_t bytes,
                       uint32_t packets, uint32_t at)
 {
-    packet_flows_add(flows, &(struct counted){packet, bytes, packets, at, 0}, 1);
+    struct counted counted = {packet, bytes, packets, at, 0};
+
+    packet_flows_expect(flows, &counted);
+    packet_flows_add(flows, &counted, 1);
 }
 
 static void add(struct packet_flows *flows, struct packet packet, uint32_t at)
@@ -81,13 +83,13 @@ static void all_that_a_key_has_parts_flows(void **state)
     (void)state;
     packets[1].key.interface = 2;
     packets[2].key.vlan = 3;
-    packets[3].key.dst[3] = 9;
+    packets[3].key.addresses[7] = 9;
     packets[4].key.dst_lladdr[5] = 1;
     packets[4].key.has |= TRAFFIC_LLADDRS;
     packets[5].key.family = AF_INET6;
-    packets[6].key.src[0] = 11;
+    packets[6].key.addresses[0] = 11;
     packets[7].key.family = packets[8].key.family = AF_INET6;
-    packets[7].key.src[15] = packets[8].key.dst[15] = 1;
+    packets[7].key.addresses[15] = packets[8].key.addresses[31] = 1;
     packets[9] = packets[4];
     packets[9].key.src_lladdr[0] = 1;
     /* in so little room, sooner or later any two of them are looked for at the same place */
@@ -129,7 +131,7 @@ static void later_fragments_belong_to_the_first(void **state)
     assert_int_equal(flows->count, 1);
     assert_int_equal(flow_of(flows, IPPROTO_UDP, 53)->frames, 3);
     /* ... of no other datagram, not for ever, and not of another host */
-    other.key.src[3] = 99;
+    other.key.addresses[3] = 99;
     add(flows, other, 2);
     add(flows, fragment(FRAGMENT_LATER, 8, 0), 2);
     add(flows, fragment(FRAGMENT_LATER, 7, 0), 31000);
@@ -150,7 +152,7 @@ static void a_flood_costs_none_of_the_ten_largest(void **state)
     for (uint32_t i = 0; i < FLOOD; i++) {
         struct packet packet = of(IPPROTO_TCP, (uint16_t)random());
         const uint32_t source = i * UINT32_C(2654435761);
-        memcpy(packet.key.src, &source, sizeof source);
+        memcpy(packet.key.addresses, &source, sizeof source);
         add(flows, packet, i);
         for (unsigned large = 0; large < LARGE && i % EVERY == 0; large++)
             add(flows, of(IPPROTO_UDP, (uint16_t)large), i);
@@ -166,6 +168,26 @@ static void a_flood_costs_none_of_the_ten_largest(void **state)
     assert_int_equal(frames + flows->made_room.frames, FLOOD + LARGE * (FLOOD / EVERY));
     assert_int_equal(flows->made_room.frames, flows->made_room.flows);
     assert_int_equal(flows->made_room.bytes, 100 * flows->made_room.frames);
+    packet_flows_destroy(flows);
+}
+
+/* More and more slots are used; in fewer again after fewer flows, all are found. */
+static void flows_of_any_number_are_found(void **state)
+{
+    enum { MOST = 20000 };
+    struct packet_flows *flows = packet_flows_create(MOST);
+
+    (void)state;
+    assert_non_null(flows);
+    for (unsigned count = MOST; count; count /= 3) {
+        for (unsigned i = 0; i < 2 * count; i++)
+            add(flows, of(IPPROTO_UDP, (uint16_t)(i % count)), 0);
+        assert_int_equal(flows->count, count);
+        assert_true(flows->used >= 2 * flows->count && flows->used <= 2 * flows->capacity);
+        for (size_t i = 0; i < count; i++)
+            assert_int_equal(flows->flows[i].frames, 2);
+        packet_flows_reset(flows);
+    }
     packet_flows_destroy(flows);
 }
 
@@ -185,6 +207,8 @@ static void frames_that_are_added_together_are_counted_as_one_by_one(void **stat
     frames[4].packet.key.has = TRAFFIC_ADDRESSES;
     for (size_t i = 0; i < 16; i++)
         add_frame(single, frames[i].packet, 100, 1, frames[i].at);
+    for (size_t i = 0; i < 16; i++)
+        packet_flows_expect(together, &frames[i]);
     packet_flows_add(together, frames, 16);
     assert_int_equal(together->count, single->count);
     for (size_t i = 0; i < single->count; i++)
@@ -297,6 +321,7 @@ int main(void)
         cmocka_unit_test(all_that_a_key_has_parts_flows),
         cmocka_unit_test(later_fragments_belong_to_the_first),
         cmocka_unit_test(a_flood_costs_none_of_the_ten_largest),
+        cmocka_unit_test(flows_of_any_number_are_found),
         cmocka_unit_test(frames_that_are_added_together_are_counted_as_one_by_one),
         cmocka_unit_test(those_with_the_fewest_packets_go),
         cmocka_unit_test(a_flow_of_several_tables_is_one),

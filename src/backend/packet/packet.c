@@ -3,7 +3,7 @@
 
 #include "fastnet/flow_names.h"
 
-enum { TAG_SIZE = 4, VLAN_ID = 0xfff, PORTS_SIZE = 4 };
+enum { TAG_SIZE = 4, VLAN_ID = 0xfff };
 
 /* The captured bytes, and how many of them are behind. Options that were cut off are behind, too.
  */
@@ -38,13 +38,12 @@ void packet_tag(struct packet *packet, uint16_t tci)
 
 static void take_transport(struct packet *packet, struct rest *rest)
 {
-    const uint8_t *header = next(rest, PORTS_SIZE);
+    const uint8_t *header = next(rest, PACKET_PORTS);
 
     if (!header || packet->fragment == FRAGMENT_LATER ||
         !flow_has_ports((uint8_t)packet->key.protocol))
         return;
-    packet->key.sport = packet_read16(header);
-    packet->key.dport = packet_read16(header + 2);
+    memcpy(&packet->key, header, PACKET_PORTS);
     packet->key.has |= TRAFFIC_PORTS;
     if (packet->key.protocol == IPPROTO_UDP)
         rest->behind += sizeof(struct udphdr);
@@ -87,7 +86,6 @@ static bool take_ip(struct packet *packet, struct rest *rest, uint8_t family)
 {
     const bool is_ipv4 = family == AF_INET;
     const size_t least = is_ipv4 ? sizeof(struct iphdr) : sizeof(struct ip6_hdr);
-    const size_t address = is_ipv4 ? sizeof(struct in_addr) : sizeof(struct in6_addr);
     const uint8_t *header = next(rest, least);
     const size_t size = header && is_ipv4 ? (size_t)4 * (header[0] & 15U) : least;
 
@@ -97,8 +95,8 @@ static bool take_ip(struct packet *packet, struct rest *rest, uint8_t family)
         header[is_ipv4 ? offsetof(struct iphdr, protocol) : offsetof(struct ip6_hdr, ip6_nxt)];
     packet->key.family = family;
     packet->key.has |= TRAFFIC_ADDRESSES;
-    memcpy(packet->key.src, header + least - 2 * address, address);
-    memcpy(packet->key.dst, header + least - address, address);
+    const size_t addresses = 2 * flow_key_address(&packet->key);
+    memcpy(packet->key.addresses, header + least - addresses, addresses);
     rest->behind += size;
     if (is_ipv4) {
         const unsigned offset = packet_read16(header + offsetof(struct iphdr, frag_off));

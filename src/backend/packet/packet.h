@@ -18,18 +18,27 @@
 
 #include "fastnet/record/traffic.h"
 
-/* Packets of which all of this is equal are one flow. No padding: bytes are compared. */
+/*
+ * Packets of which all of this is equal are one flow. No padding: bytes are compared. Those behind
+ * the addresses of an IPv4 packet need only be set if it has link-layer addresses.
+ */
 struct flow_key {
-    uint8_t src[16], dst[16]; /* network byte order; of IPv4 four bytes, then zeroes */
-    uint16_t sport, dport;    /* this and all that follow: host byte order */
-    uint16_t protocol;        /* as in struct traffic_record */
-    uint16_t vlan;            /* id of the outermost tag */
+    uint16_t sport, dport; /* network byte order */
+    uint16_t protocol;     /* as in struct traffic_record, in host byte order as all that follows */
+    uint16_t vlan;         /* id of the outermost tag */
     uint32_t interface;
     uint8_t has; /* TRAFFIC_ADDRESSES, TRAFFIC_PORTS, TRAFFIC_VLAN, TRAFFIC_LLADDRS */
     uint8_t family;
     uint16_t unused;
+    uint8_t addresses[32]; /* network byte order; of IPv4 two times four bytes, then zeroes */
     uint8_t src_lladdr[6], dst_lladdr[6];
 };
+
+/* Of one address. */
+static inline size_t flow_key_address(const struct flow_key *key)
+{
+    return key->family == AF_INET ? sizeof(struct in_addr) : sizeof(struct in6_addr);
+}
 
 /* Ports stand in the first fragment only. */
 enum fragment { FRAGMENT_NONE, FRAGMENT_FIRST, FRAGMENT_LATER };
@@ -56,35 +65,35 @@ static inline uint16_t packet_read16(const uint8_t *bytes)
     return (uint16_t)(bytes[0] << 8 | bytes[1]);
 }
 
-enum { PACKET_TCP_FLAGS = 13 }; /* where they stand in a header of TCP */
+/* Bytes of the ports, which headers of transports begin with, and where TCP has its flags. */
+enum { PACKET_PORTS = 4, PACKET_TCP_FLAGS = 13 };
 
 /* UDP and TCP behind a header of so many bytes, of which the last are the addresses. */
 static inline bool packet_take_usual(struct packet *packet, const uint8_t *network, size_t size,
-                                     uint8_t protocol, uint8_t family, size_t address)
+                                     uint8_t protocol, uint8_t family, size_t addresses)
 {
     const uint8_t *header = network + size;
+    struct flow_key *key = &packet->key;
 
     if (protocol != IPPROTO_UDP && protocol != IPPROTO_TCP)
         return false;
-    *packet = (struct packet){.key = {.sport = packet_read16(header),
-                                      .dport = packet_read16(header + 2),
-                                      .protocol = protocol,
-                                      .has = TRAFFIC_ADDRESSES | TRAFFIC_PORTS,
-                                      .family = family},
-                              .payload = (uint32_t)(size + sizeof(struct udphdr))};
-    memcpy(packet->key.src, header - 2 * address, address);
-    memcpy(packet->key.dst, header - address, address);
-    if (protocol == IPPROTO_TCP) {
-        packet->tcp_flags = header[PACKET_TCP_FLAGS];
-        packet->has_tcp = true;
-        packet->payload = (uint32_t)size + 4U * (header[PACKET_TCP_FLAGS - 1] >> 4);
-    }
+    memcpy(key, header, PACKET_PORTS); /* both begin with them */
+    key->protocol = protocol;
+    key->vlan = 0;
+    key->has = TRAFFIC_ADDRESSES | TRAFFIC_PORTS;
+    key->family = family;
+    key->unused = 0;
+    memcpy(key->addresses, header - addresses, addresses);
+    packet->has_tcp = protocol == IPPROTO_TCP;
+    packet->tcp_flags = packet->has_tcp ? header[PACKET_TCP_FLAGS] : 0;
+    packet->fragment = FRAGMENT_NONE;
     return true;
 }
 
 /*
  * The same in few steps, where the caller stands, for nearly all packets: UDP and TCP in IPv4 and
- * IPv6, whole, without options and extensions. Returns false for all others.
+ * IPv6, whole, without options and extensions. Returns false for all others. What is not needed to
+ * count a packet without segments is not set: some of its key, the fragment's id and the payload.
  */
 static inline bool packet_parse_usual(struct packet *packet, const uint8_t *network,
                                       size_t captured, uint16_t ethertype)
@@ -96,10 +105,10 @@ static inline bool packet_parse_usual(struct packet *packet, const uint8_t *netw
                !(packet_read16(network + offsetof(struct iphdr, frag_off)) &
                  (IP_MF | IP_OFFMASK)) &&
                packet_take_usual(packet, network, V4, network[offsetof(struct iphdr, protocol)],
-                                 AF_INET, sizeof(struct in_addr));
+                                 AF_INET, 2 * sizeof(struct in_addr));
     return ethertype == ETH_P_IPV6 && captured > V6 + PACKET_TCP_FLAGS && network[0] >> 4 == 6 &&
            packet_take_usual(packet, network, V6, network[offsetof(struct ip6_hdr, ip6_nxt)],
-                             AF_INET6, sizeof(struct in6_addr));
+                             AF_INET6, 2 * sizeof(struct in6_addr));
 }
 
 /* Adds a tag in front of those that packet_parse() finds; call it afterwards. */

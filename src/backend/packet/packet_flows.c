@@ -18,6 +18,15 @@ enum {
     MILLISECOND = 1000000
 };
 
+/* So many are in use for so many flows, and twice as many of them. */
+static size_t slots_for(const struct packet_flows *flows, size_t count)
+{
+    enum { LEAST = 2048 };
+    const size_t all = 2 * flows->capacity, wanted = count < LEAST / 4 ? LEAST : 4 * count;
+
+    return wanted < all ? wanted : all;
+}
+
 struct packet_flows *packet_flows_create(size_t capacity)
 {
     struct packet_flows *flows = calloc(1, sizeof *flows);
@@ -31,6 +40,7 @@ struct packet_flows *packet_flows_create(size_t capacity)
     flows->capacity = capacity;
     flows->flows = calloc(capacity, sizeof *flows->flows);
     flows->slots = calloc(2 * capacity, sizeof *flows->slots);
+    flows->used = slots_for(flows, 0);
     if (flows->flows && flows->slots)
         return flows;
     packet_flows_destroy(flows);
@@ -46,81 +56,36 @@ void packet_flows_destroy(struct packet_flows *flows)
     free(flows);
 }
 
-static void empty_slots(struct packet_flows *flows)
-{
-    memset(flows->slots, 0, 2 * flows->capacity * sizeof *flows->slots);
-}
-
 void packet_flows_reset(struct packet_flows *flows)
 {
+    flows->used = slots_for(flows, flows->count);
     flows->count = 0;
     flows->made_room = (struct flow_totals){.flows = 0};
-    empty_slots(flows);
+    memset(flows->slots, 0, flows->used * sizeof *flows->slots);
     memset(flows->fragments, 0, sizeof flows->fragments);
 }
 
 /* --- To find them ----------------------------------------------------------------------------- */
 
-/* Of two words of a key. */
-static inline uint64_t hash_pair(const struct packet_flows *flows, const struct flow_key *key,
-                                 size_t first, size_t second)
-{
-    uint32_t a, b;
+enum { ALWAYS = offsetof(struct flow_key, addresses[8]) }; /* bytes of a key that are always set */
 
-    memcpy(&a, (const uint8_t *)key + sizeof a * first, sizeof a);
-    memcpy(&b, (const uint8_t *)key + sizeof b * second, sizeof b);
-    return (flows->secrets[first] + a) * (flows->secrets[second] + b);
-}
-
-static inline uint64_t hash_addresses(const struct packet_flows *flows, const struct flow_key *key)
-{
-    uint64_t hash = hash_pair(flows, key, 0, 4) + key->interface * flows->secrets[10];
-
-    for (size_t i = 1; i < 4 && key->family != AF_INET; i++) /* the other bytes are 0 */
-        hash += hash_pair(flows, key, i, 4 + i);
-    return hash;
-}
-
-/*
- * Where the flow with this key is or, free, where it belongs. Half of the slots are free. Sums of
- * such pairs are strongly universal (Lemire and Kaser, Strongly universal string hashing is fast),
- * but leave numbers in a row side by side: they are mixed once more.
- */
-static inline size_t first_slot(const struct packet_flows *flows, const struct flow_key *key)
-{
-    uint64_t hash = hash_addresses(flows, key) + hash_pair(flows, key, 8, 9);
-
-    if (key->has & TRAFFIC_LLADDRS)
-        hash += hash_pair(flows, key, 11, 12) + hash_pair(flows, key, 13, 14);
-    hash = (hash ^ hash >> 32) * UINT64_C(0xff51afd7ed558ccd);
-    return (size_t)((hash >> 32) * (2 * flows->capacity) >> 32);
-}
-
-static inline bool is_same_from(const struct flow_key *a, const struct flow_key *b, size_t from,
-                                size_t size)
-{
-    return memcmp((const uint8_t *)a + from, (const uint8_t *)b + from, size) == 0;
-}
-
-/* Of what they have: the rest is 0. In parts that compilers compare in place: a call is slower. */
+/* In parts that compilers compare in place: a call is slower. */
 static inline bool is_same(const struct flow_key *a, const struct flow_key *b)
 {
-    enum {
-        DST = offsetof(struct flow_key, dst),
-        ENDS = offsetof(struct flow_key, sport),
-        LLADDRS = offsetof(struct flow_key, src_lladdr)
-    };
+    const uint8_t *one = (const uint8_t *)a, *other = (const uint8_t *)b;
 
-    return is_same_from(a, b, ENDS, LLADDRS - ENDS) &&
-           (a->family == AF_INET ? is_same_from(a, b, 0, 4) && is_same_from(a, b, DST, 4)
-                                 : is_same_from(a, b, 0, ENDS)) &&
-           (!(a->has & TRAFFIC_LLADDRS) || is_same_from(a, b, LLADDRS, sizeof *a - LLADDRS));
+    if (memcmp(one, other, ALWAYS) != 0)
+        return false;
+    if (b->has & TRAFFIC_LLADDRS)
+        return memcmp(one + ALWAYS, other + ALWAYS, sizeof *b - ALWAYS) == 0;
+    return b->family == AF_INET ||
+           memcmp(one + ALWAYS, other + ALWAYS, sizeof b->addresses - 8) == 0;
 }
 
 static inline uint32_t *slot_from(const struct packet_flows *flows, const struct flow_key *key,
                                   size_t at)
 {
-    const size_t count = 2 * flows->capacity;
+    const size_t count = flows->used;
 
     while (flows->slots[at] && !is_same(&flows->flows[flows->slots[at] - 1].key, key))
         at = at + 1 < count ? at + 1 : 0;
@@ -129,10 +94,27 @@ static inline uint32_t *slot_from(const struct packet_flows *flows, const struct
 
 static uint32_t *slot_of(const struct packet_flows *flows, const struct flow_key *key)
 {
-    return slot_from(flows, key, first_slot(flows, key));
+    return slot_from(flows, key, packet_flows_slot(flows, key));
 }
 
 /* --- Room for new ones ------------------------------------------------------------------------ */
+
+static void fill_slots(struct packet_flows *flows)
+{
+    memset(flows->slots, 0, flows->used * sizeof *flows->slots);
+    for (size_t i = 0; i < flows->count; i++)
+        *slot_of(flows, &flows->flows[i].key) = (uint32_t)i + 1;
+}
+
+/* Before more than half of the slots are taken. Those of frames that are expected would be others.
+ */
+static void grow(struct packet_flows *flows)
+{
+    if (2 * flows->count <= flows->used || flows->used == 2 * flows->capacity)
+        return;
+    flows->used = slots_for(flows, flows->count);
+    fill_slots(flows);
+}
 
 enum { RANK_BITS = 3, RANKS = 64 << RANK_BITS };
 
@@ -156,7 +138,6 @@ static void make_room(struct packet_flows *flows)
         ranks[rank_of(flows->flows[i].packets)]++;
     for (; ranks[last] < going; last++)
         going -= ranks[last];
-    empty_slots(flows);
     for (size_t i = 0; i < flows->count; i++) {
         const struct flow *flow = &flows->flows[i];
         const unsigned rank = rank_of(flow->packets);
@@ -165,28 +146,28 @@ static void make_room(struct packet_flows *flows)
                             (struct flow_totals){1, flow->packets, flow->frames, flow->bytes});
             continue;
         }
-        flows->flows[kept] = *flow;
-        *slot_of(flows, &flows->flows[kept].key) = (uint32_t)kept + 1;
-        kept++;
+        flows->flows[kept++] = *flow;
     }
     flows->count = kept;
+    fill_slots(flows);
 }
 
 /* --- To count --------------------------------------------------------------------------------- */
 
-/* A later fragment of IPv6 need not tell the protocol of what was sent. */
-static void take_fragment(struct packet_flows *flows, struct packet *packet, uint32_t at)
+/* A later one of IPv6 need not tell the protocol of what was sent. */
+void packet_flows_take_fragment(struct packet_flows *flows, struct counted *counted)
 {
-    struct flow_key *key = &packet->key;
+    const struct packet *packet = &counted->packet;
+    struct flow_key *key = &counted->packet.key;
     const uint64_t number =
         packet->fragment_id | (key->family == AF_INET ? (uint64_t)key->protocol << 32 : 0);
-    const uint64_t tag = hash_word(hash_addresses(flows, key), number);
+    const uint64_t tag = hash_word(packet_flows_hash_addresses(flows, key), number);
     struct fragment_memory *memory = &flows->fragments[tag % FRAGMENTS];
 
     if (packet->fragment == FRAGMENT_FIRST && key->has & TRAFFIC_PORTS) {
-        *memory = (struct fragment_memory){tag, key->sport, key->dport, key->protocol, at};
+        *memory = (struct fragment_memory){tag, key->sport, key->dport, key->protocol, counted->at};
     } else if (packet->fragment == FRAGMENT_LATER && memory->tag == tag &&
-               at - memory->at < FRAGMENT_AGE) {
+               counted->at - memory->at < FRAGMENT_AGE) {
         key->sport = memory->sport;
         key->dport = memory->dport;
         key->protocol = memory->protocol;
@@ -206,7 +187,10 @@ static void add(struct packet_flows *flows, const struct counted *counted)
         slot = slot_of(flows, &packet->key);
     }
     if (!*slot) {
-        flows->flows[flows->count++] = (struct flow){.key = packet->key, .first = at, .last = at};
+        flow = &flows->flows[flows->count++];
+        *flow = (struct flow){.key = packet->key, .first = at, .last = at};
+        if (packet->key.family == AF_INET && !(packet->key.has & TRAFFIC_LLADDRS))
+            memset((uint8_t *)&flow->key + ALWAYS, 0, sizeof flow->key - ALWAYS);
         *slot = (uint32_t)flows->count;
     }
     flow = &flows->flows[*slot - 1];
@@ -218,22 +202,18 @@ static void add(struct packet_flows *flows, const struct counted *counted)
     flow->bytes += counted->bytes;
 }
 
-void packet_flows_add(struct packet_flows *flows, struct counted *counted, size_t count)
+void packet_flows_add(struct packet_flows *flows, const struct counted *counted, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
-        if (counted[i].packet.fragment != FRAGMENT_NONE)
-            take_fragment(flows, &counted[i].packet, counted[i].at);
-        counted[i].slot = first_slot(flows, &counted[i].packet.key);
-        __builtin_prefetch(&flows->slots[counted[i].slot]);
-    }
-    for (size_t i = 0; i < count; i++) {
         /* a slot has 1 + the index; of a free one some memory in front of them is fetched */
-        const uintptr_t end = (uintptr_t)&flows->flows[flows->slots[counted[i].slot]];
-        __builtin_prefetch((const void *)(end - sizeof(struct flow)), 1);
-        __builtin_prefetch((const void *)(end - 1), 1);
+        const struct flow *flow =
+            (void *)((uintptr_t)(flows->flows + flows->slots[counted[i].slot]) - sizeof *flow);
+        __builtin_prefetch(flow, 1);
+        __builtin_prefetch((const uint8_t *)&flow->key + ALWAYS - 1, 1);
     }
     for (size_t i = 0; i < count; i++)
         add(flows, &counted[i]);
+    grow(flows);
 }
 
 /* --- Those without packets -------------------------------------------------------------------- */
@@ -253,6 +233,7 @@ void packet_flows_keep(struct packet_flows *flows, const struct packet_flows *be
         flow.packets = flow.frames = flow.bytes = 0;
         flows->flows[flows->count++] = flow;
         *slot = (uint32_t)flows->count;
+        grow(flows);
     }
 }
 
@@ -304,11 +285,11 @@ void packet_flow_tell(const struct flow *flow, uint64_t origin, struct record *r
     record->has = key->has | (flow->has_tcp ? TRAFFIC_TCP : 0);
     record->rows = flow->packets ? flow->packets : NO_ROWS;
     if (is_ip) {
-        traffic->src = address_make(key->family, key->src);
-        traffic->dst = address_make(key->family, key->dst);
+        traffic->src = address_make(key->family, key->addresses);
+        traffic->dst = address_make(key->family, key->addresses + flow_key_address(key));
     }
-    traffic->sport = key->sport;
-    traffic->dport = key->dport;
+    traffic->sport = ntohs(key->sport);
+    traffic->dport = ntohs(key->dport);
     traffic->protocol = key->protocol;
     traffic->ethertype = !is_ip ? key->protocol : key->family == AF_INET ? ETH_P_IP : ETH_P_IPV6;
     if (traffic->ethertype < TRAFFIC_ETHERTYPES)

@@ -53,13 +53,12 @@ static uint32_t packets_of(const struct packet *packet, const struct tpacket3_hd
 }
 
 /*
- * What few frames have, or few listings ask for: other headers than usual (is_parsed: those are
- * known), tags, segments, and link-layer addresses. A key has what parts flows, and no more. The
- * network header may stand behind tags of VLANs that the ethertype tells, so that of Ethernet is
- * found by the frame itself.
+ * What few frames have, or few listings ask for: other headers than usual, tags, segments, and
+ * link-layer addresses. A key has what parts flows, and no more. The network header may stand
+ * behind tags of VLANs that the ethertype tells, so that of Ethernet is found by the frame itself.
  */
 static void take_other(struct counted *counted, const struct tpacket3_hdr *header,
-                       const struct sockaddr_ll *from, uint64_t fields, bool is_parsed)
+                       const struct sockaddr_ll *from, uint64_t fields)
 {
     struct packet *packet = &counted->packet;
     const uint8_t *bytes = (const uint8_t *)header + header->tp_mac;
@@ -71,8 +70,7 @@ static void take_other(struct counted *counted, const struct tpacket3_hdr *heade
 
     if (is_ethernet && ethertype < TRAFFIC_ETHERTYPES) /* a length */
         ethertype = ETH_P_802_2;
-    if (!is_parsed)
-        packet_parse(packet, bytes + link, captured > link ? captured - link : 0, ethertype);
+    packet_parse(packet, bytes + link, captured > link ? captured - link : 0, ethertype);
     if (header->tp_status & TP_STATUS_VLAN_VALID) { /* the kernel took it out */
         counted->bytes += TAG_BYTES;
         packet_tag(packet, header->hv1.tp_vlan_tci & 0xffff);
@@ -89,6 +87,16 @@ static void take_other(struct counted *counted, const struct tpacket3_hdr *heade
     counted->packets = packets_of(packet, header, link);
 }
 
+/* Whether it has no tag that the kernel took out of it, and stands for one packet. */
+static inline bool is_single(const struct tpacket3_hdr *header)
+{
+    const uint8_t *offload =
+        (const uint8_t *)header + header->tp_mac - sizeof(struct virtio_net_hdr);
+
+    return !(header->tp_status & TP_STATUS_VLAN_VALID) &&
+           offload[offsetof(struct virtio_net_hdr, gso_type)] == VIRTIO_NET_HDR_GSO_NONE;
+}
+
 /* All that wait. */
 static void count_frames(struct packet_ring *ring)
 {
@@ -101,23 +109,20 @@ static inline void take_frame(struct packet_ring *ring, const struct tpacket3_hd
 {
     const struct sockaddr_ll *from = (const void *)((const uint8_t *)header + BEHIND_HEADER);
     const uint8_t *bytes = (const uint8_t *)header + header->tp_mac;
-    const uint8_t *offload = bytes - sizeof(struct virtio_net_hdr);
     struct counted *counted = &ring->counted[ring->waiting];
-    struct packet *packet = &counted->packet;
 
     if (from->sll_hatype == ARPHRD_LOOPBACK && from->sll_pkttype == PACKET_OUTGOING)
         return; /* it comes in, too */
-    const bool is_usual =
-        has_header(from) && header->tp_snaplen >= ETH_HLEN &&
-        packet_parse_usual(packet, bytes + ETH_HLEN, header->tp_snaplen - ETH_HLEN,
-                           packet_read16(bytes + ETH_HLEN - 2));
     counted->bytes = header->tp_len;
     counted->packets = 1;
     counted->at = at;
-    if (!is_usual || header->tp_status & TP_STATUS_VLAN_VALID || ring->fields & TRAFFIC_LLADDRS ||
-        offload[offsetof(struct virtio_net_hdr, gso_type)] != VIRTIO_NET_HDR_GSO_NONE)
-        take_other(counted, header, from, ring->fields, is_usual);
-    packet->key.interface = (uint32_t)from->sll_ifindex;
+    if (!has_header(from) || !is_single(header) || ring->fields & TRAFFIC_LLADDRS ||
+        header->tp_snaplen < ETH_HLEN ||
+        !packet_parse_usual(&counted->packet, bytes + ETH_HLEN, header->tp_snaplen - ETH_HLEN,
+                            packet_read16(bytes + ETH_HLEN - 2)))
+        take_other(counted, header, from, ring->fields);
+    counted->packet.key.interface = (uint32_t)from->sll_ifindex;
+    packet_flows_expect(ring->flows, counted);
     if (++ring->waiting == PACKET_RING_WAITING)
         count_frames(ring);
 }
