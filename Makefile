@@ -21,8 +21,8 @@ V          ?=
 SANITIZE   ?=
 # Patterns of the tests to run (TESTS='unit/* faults/*').
 TESTS      ?=
-# How many of them run side by side, and how many compilers before them.
-JOBS       ?= $(shell nproc)
+# How many of them run side by side, and how many compilers before them: tests wait much of their time.
+JOBS       ?= $(shell echo $$((2 * $$(nproc))))
 # How long each fuzz target runs (60; for coverage 0), and each mutator (as long, but 20 at least);
 # and the percentage of lines that the corpus must reach.
 FUZZ_SECONDS   ?=
@@ -224,7 +224,7 @@ TESTED       = $(if $(any_test),$(UNIT_TESTS) $(FUZZ_TARGETS) $(for_scripts),$(n
 	$(if $(filter-out unit/% fuzz/%,$(TESTS)),$(for_scripts)))
 tested: $(TESTED)
 
-# As many jobs as there are processors, unless -j says otherwise; MAKEFLAGS has that in recipes only.
+# So many jobs, unless -j says otherwise; MAKEFLAGS has that in recipes only.
 side_by_side = $(if $(filter -j% --jobserver%,$(MAKEFLAGS)),,-j$(JOBS))
 
 check: ## run all tests (TESTS='unit/*': some; JOBS=4: side by side)
