@@ -68,3 +68,23 @@ uint64_t row_received(const struct record *record, uint64_t received)
 {
     return (record->has & FLOW_EVENT) ? received : clock_nanoseconds(CLOCK_REALTIME);
 }
+
+char *put_state(char *dst, const struct row *row, const void *state)
+{
+    return put_state_name(dst, row->record->flow.way[WAY_ORIG].tuple.protocol,
+                          *(const uint8_t *)state);
+}
+
+char *put_sender(char *dst, const struct row *row, const void *member)
+{
+    const struct conntrack_sink *conntrack = row->conntrack;
+    const uint32_t sender = *(const uint32_t *)member;
+    struct senders *senders = conntrack->sink.context->senders;
+    const char *name = senders ? senders_name(senders, sender) : NULL;
+
+    dst = text_u64(dst, sender);
+    if (!name)
+        return dst;
+    dst = PUT(dst, " progname=");
+    return put_foreign(conntrack, dst, as_text(name), conntrack->layout.xml ? " <>&\"" : " ");
+}

@@ -5,11 +5,36 @@
 #include <linux/netfilter/nf_conntrack_common.h>
 #include <netinet/in.h>
 
-#include "fastnet/array.h"
 #include "fastnet/clock.h"
 
-static char *put_transport(char *dst, const struct flow_tuple *tuple)
+/* A number that fills the width: zeroes before it, or blanks behind it. */
+static char *put_filled(char *dst, uint64_t number, size_t width, char fill)
 {
+    char *stop = text_u64(dst, number);
+
+    if (fill == ' ')
+        return text_pad(stop, dst, width);
+    for (stop = align_right(stop, dst, width); *dst == ' '; dst++)
+        *dst = '0';
+    return stop;
+}
+
+/* sec.usec */
+static char *put_received(char *dst, const struct row *row, const void *received)
+{
+    const uint64_t moment = row_received(row->record, *(const uint64_t *)received);
+    /* conntrack fills with blanks for expectations: its format lacks a point */
+    const char fill = row->record->kind == &kind_flow ? '0' : ' ';
+
+    dst = PUT(put_filled(dst, moment / CLOCK_SECOND, 8, fill), ".");
+    return put_filled(dst, moment / 1000 % 1000000, 6, fill);
+}
+
+static char *put_transport(char *dst, const struct row *row, const void *member)
+{
+    const struct flow_tuple *tuple = member;
+
+    (void)row;
     if (flow_has_ports(tuple->protocol)) {
         dst = put_number(PUT(dst, "sport="), tuple->src_port);
         dst = put_number(PUT(dst, "dport="), tuple->dst_port);
@@ -24,70 +49,20 @@ static char *put_transport(char *dst, const struct flow_tuple *tuple)
     return dst;
 }
 
-static char *put_event(char *dst, const struct record *record, uint8_t event)
-{
-    static const char *const words[] = {
-        [FLOW_NEW] = "    [NEW] ",
-        [FLOW_UPDATE] = " [UPDATE] ",
-        [FLOW_DESTROY] = "[DESTROY] ",
-    };
-
-    return (record->has & FLOW_EVENT) && event < COUNT(words) ? put_string(dst, words[event]) : dst;
-}
-
-/* The prefix of each word is a literal. */
-#define PUT_TUPLE(dst, prefix, tuple)                                                              \
-    put_transport(put_addresses(dst, (struct text)TEXT_LITERAL(prefix "src="),                     \
-                                (struct text)TEXT_LITERAL(prefix "dst="), tuple),                  \
-                  tuple)
-
-static inline char *put_addresses(char *dst, struct text src, struct text dst_word,
-                                  const struct flow_tuple *tuple)
-{
-    dst = PUT(put_address(put_text(dst, src), &tuple->src), " ");
-    return PUT(put_address(put_text(dst, dst_word), &tuple->dst), " ");
-}
-
-static char *put_protocol(char *dst, uint8_t protocol)
+static char *put_protocol(char *dst, uint64_t protocol)
 {
     if (protocol == IPPROTO_TCP)
-        return PUT(dst, "tcp      6 ");
+        return PUT(dst, "tcp      6");
     if (protocol == IPPROTO_UDP)
-        return PUT(dst, "udp      17 ");
-    return put_number(end_cell(put_protocol_name(dst, protocol), dst, 8), protocol);
+        return PUT(dst, "udp      17");
+    return text_u64(end_cell(put_protocol_name(dst, (uint8_t)protocol), dst, 8), protocol);
 }
 
-/* Writes one direction: the tuple, the zone and the counters. */
-static inline char *put_way(char *dst, const struct record *record, enum flow_way way)
+static char *put_family(char *dst, uint64_t family)
 {
-    const struct flow_direction *direction = &record->flow.way[way];
-
-    if (has_of_way(record, FLOW_ORIG, way))
-        dst = PUT_TUPLE(dst, "", &direction->tuple);
-    if (has_of_way(record, FLOW_ORIG_ZONE, way))
-        dst = put_number(put_string(dst, way == WAY_ORIG ? "zone-orig=" : "zone-reply="),
-                         direction->zone);
-    if (has_of_way(record, FLOW_ORIG_COUNTERS, way)) {
-        dst = put_number(PUT(dst, "packets="), direction->packets);
-        dst = put_number(PUT(dst, "bytes="), direction->bytes);
-    }
-    return dst;
-}
-
-static char *put_ways(char *dst, const struct record *record)
-{
-    /* without a known status no word is written */
-    const uint32_t status = (record->has & FLOW_STATUS) ? record->flow.status : IPS_SEEN_REPLY;
-
-    dst = put_way(dst, record, WAY_ORIG);
-    if (!(status & IPS_SEEN_REPLY))
-        dst = PUT(dst, "[UNREPLIED] ");
-    dst = put_way(dst, record, WAY_REPLY);
-    if (status & IPS_HW_OFFLOAD)
-        return PUT(dst, "[HW_OFFLOAD] ");
-    if (status & IPS_OFFLOAD)
-        return PUT(dst, "[OFFLOAD] ");
-    return (status & IPS_ASSURED) ? PUT(dst, "[ASSURED] ") : dst;
+    return family == AF_INET    ? PUT(dst, "ipv4     2 ")
+           : family == AF_INET6 ? PUT(dst, "ipv6     10 ")
+                                : put_number(PUT(dst, "unknown  "), family);
 }
 
 /* As ctime(3): Fri Nov 20 13:21:18 2026 */
@@ -106,109 +81,105 @@ static char *put_date(char *dst, uint64_t moment)
     return text_u64(dst, (uint64_t)tm.tm_year + 1900);
 }
 
-static char *put_times(const struct conntrack_sink *conntrack, char *dst,
-                       const struct record *record)
+static char *put_delta(char *dst, const struct row *row, const void *member)
 {
-    const struct flow_record *flow = &record->flow;
+    const struct flow_record *flow = &row->record->flow;
 
+    (void)member;
     /* seconds are cut before they are subtracted */
-    const uint64_t delta = record->has & FLOW_STOP && flow->stop
-                               ? flow->stop / CLOCK_SECOND - flow->start / CLOCK_SECOND
-                               : seconds_since(flow->start);
-
-    dst = PUT_KNOWN(dst, record->has & FLOW_START, "delta-time=", delta);
-    if (!conntrack->layout.ktimestamp)
-        return dst;
-    if (record->has & FLOW_START)
-        dst = PUT(put_date(PUT(dst, "[start="), flow->start), "] ");
-    if (record->has & FLOW_STOP)
-        dst = PUT(put_date(PUT(dst, "[stop="), flow->stop), "] ");
-    return dst;
+    return text_u64(dst, row->record->has & FLOW_STOP && flow->stop
+                             ? flow->stop / CLOCK_SECOND - flow->start / CLOCK_SECOND
+                             : seconds_since(flow->start));
 }
 
 /* If no label has a name, just "labels", as the original. */
-static char *put_labels(const struct conntrack_sink *conntrack, char *dst,
-                        const struct flow_record *flow)
+static char *put_labels(char *dst, const struct row *row, const void *flow)
 {
     struct text name;
     char before = '=';
     size_t bit = 0;
 
+    if (!row->conntrack->sink.context->labels)
+        return dst;
     dst = PUT(dst, "labels");
-    while ((name = next_label(conntrack, flow, &bit)).data) {
+    while ((name = next_label(row->conntrack, flow, &bit)).data) {
         *dst++ = before;
         before = ',';
-        dst = put_more(conntrack, put_foreign(conntrack, dst, name, " ,"));
+        dst = put_more(row->conntrack, put_foreign(row->conntrack, dst, name, " ,"));
     }
     return PUT(dst, " ");
 }
 
-/* Fields that few flows have: one comparison rules out all of them. */
-static char *put_uncommon(const struct conntrack_sink *conntrack, char *dst,
-                          const struct record *record)
+static char *put_flag_names(char *dst, uint64_t flags)
 {
-    const struct flow_record *flow = &record->flow;
-
-    dst = PUT_KNOWN(dst, record->has & FLOW_SECMARK, "secmark=", flow->secmark);
-    if (record->has & FLOW_SECCTX)
-        dst = PUT(put_foreign(conntrack, PUT(dst, "secctx="), flow->secctx, " "), " ");
-    dst = PUT_KNOWN(dst, record->has & FLOW_ZONE, "zone=", flow->zone);
-    if (record->has & (FLOW_START | FLOW_STOP))
-        dst = put_times(conntrack, dst, record);
-    if (record->has & FLOW_HELPER)
-        dst = PUT(put_foreign(conntrack, PUT(dst, "helper="), flow->helper, " "), " ");
-    return dst;
+    return flags ? PUT(put_bit_names(dst, &expectation_flag_names, (uint32_t)flags), " ") : dst;
 }
 
-#define UNCOMMON (FLOW_SECMARK | FLOW_SECCTX | FLOW_ZONE | FLOW_START | FLOW_STOP | FLOW_HELPER)
+/* Each with the blank that ends it. */
+#define NUMBER(name, path, ...)  PIECE(NUMBER, name, path, " ", __VA_ARGS__)
+#define ADDRESS(name, path, ...) PIECE(ADDRESS, name, path, " ", __VA_ARGS__)
+#define TEXT(name, path, ...)    PIECE(TEXT, name, path, " ", __VA_ARGS__, .delimiters = " ")
 
-char *line_flow(const struct conntrack_sink *conntrack, char *dst, const struct record *record)
+#define EVENT(path)                                                                                \
+    IF_EVENT("    [NEW] ", path, FLOW_NEW), IF_EVENT(" [UPDATE] ", path, FLOW_UPDATE),             \
+        IF_EVENT("[DESTROY] ", path, FLOW_DESTROY)
+#define TUPLE(prefix, path, ...)                                                                   \
+    ADDRESS(prefix "src=", path.src, __VA_ARGS__), ADDRESS(prefix "dst=", path.dst, __VA_ARGS__),  \
+        OWN(put_transport, "", path, "", __VA_ARGS__)
+#define WAY(of, zone_word)                                                                         \
+    TUPLE("", flow.way[of].tuple, FLOW_ORIG << (of)),                                              \
+        NUMBER(zone_word, flow.way[of].zone, FLOW_ORIG_ZONE << (of)),                              \
+        NUMBER("packets=", flow.way[of].packets, FLOW_ORIG_COUNTERS << (of)),                      \
+        NUMBER("bytes=", flow.way[of].bytes, FLOW_ORIG_COUNTERS << (of))
+
+static const struct piece flow_pieces[] = {
+    OWN(put_received, "[", flow.received, "]\t", FLOW_EVENT, WITH(timestamp)),
+    EVENT(flow.event),
+    NAME(put_family, "", flow.family, "", 0, WITH(extended)),
+    NAME(put_protocol, "", flow.way[WAY_ORIG].tuple.protocol, " ", 0),
+    NUMBER("", flow.timeout, FLOW_TIMEOUT),
+    OWN(put_state, "", flow.state, " ", FLOW_STATE),
+    WAY(WAY_ORIG, "zone-orig="),
+    IF_STATUS("[UNREPLIED] ", IPS_SEEN_REPLY, 0),
+    WAY(WAY_REPLY, "zone-reply="),
+    IF_STATUS("[HW_OFFLOAD] ", IPS_HW_OFFLOAD, IPS_HW_OFFLOAD),
+    IF_STATUS("[OFFLOAD] ", IPS_HW_OFFLOAD | IPS_OFFLOAD, IPS_OFFLOAD),
+    IF_STATUS("[ASSURED] ", IPS_HW_OFFLOAD | IPS_OFFLOAD | IPS_ASSURED, IPS_ASSURED),
+    NUMBER("mark=", flow.mark, FLOW_MARK),
+    NUMBER("secmark=", flow.secmark, FLOW_SECMARK),
+    TEXT("secctx=", flow.secctx, FLOW_SECCTX),
+    NUMBER("zone=", flow.zone, FLOW_ZONE),
+    OWN(put_delta, "delta-time=", flow.start, " ", FLOW_START),
+    NAME(put_date, "[start=", flow.start, "] ", FLOW_START, WITH(ktimestamp)),
+    NAME(put_date, "[stop=", flow.stop, "] ", FLOW_STOP, WITH(ktimestamp)),
+    TEXT("helper=", flow.helper, FLOW_HELPER),
+    NUMBER("use=", flow.use, FLOW_USE),
+    NUMBER("id=", flow.id, FLOW_ID, WITH(id)),
+    OWN(put_labels, "", flow, "", FLOW_LABELS, WITH(labels)),
+    OWN(put_sender, "[USERSPACE] portid=", flow.sender, " ", FLOW_SENDER),
+};
+
+static const struct piece expectation_pieces[] = {
+    OWN(put_received, "[", expectation.received, "]\t", 0, WITH(timestamp)),
+    EVENT(expectation.event),
+    NUMBER("", expectation.timeout, FLOW_TIMEOUT),
+    NUMBER("proto=", expectation.orig.protocol, 0),
+    TUPLE("", expectation.orig, FLOW_ORIG),
+    TUPLE("mask-", expectation.mask, FLOW_MASK),
+    TUPLE("master-", expectation.master, FLOW_MASTER),
+    NUMBER("zone=", expectation.zone, FLOW_ZONE),
+    NAME(put_flag_names, "", expectation.flags, "", FLOW_FLAGS),
+    NUMBER("class=", expectation.class, FLOW_CLASS),
+    TEXT("helper=", expectation.helper, FLOW_HELPER),
+};
+
+/* The last blank is none of the row. */
+char *line_flow(char *dst, const struct row *row)
 {
-    const struct conntrack_layout *layout = &conntrack->layout;
-    const struct flow_record *flow = &record->flow;
-    const uint8_t protocol = flow->way[WAY_ORIG].tuple.protocol;
-
-    dst = put_event(dst, record, flow->event);
-    if (layout->extended)
-        dst = flow->family == AF_INET    ? PUT(dst, "ipv4     2 ")
-              : flow->family == AF_INET6 ? PUT(dst, "ipv6     10 ")
-                                         : put_number(PUT(dst, "unknown  "), flow->family);
-    dst = put_protocol(dst, protocol);
-    if (record->has & FLOW_TIMEOUT)
-        dst = put_number(dst, flow->timeout);
-    if (record->has & FLOW_STATE)
-        dst = PUT(put_state_name(dst, protocol, flow->state), " ");
-    dst = put_ways(dst, record);
-    dst = PUT_KNOWN(dst, record->has & FLOW_MARK, "mark=", flow->mark);
-    if (record->has & UNCOMMON)
-        dst = put_uncommon(conntrack, dst, record);
-    dst = PUT_KNOWN(dst, record->has & FLOW_USE, "use=", flow->use);
-    dst = PUT_KNOWN(dst, layout->id && (record->has & FLOW_ID), "id=", flow->id);
-    if (shows_labels(conntrack, record))
-        dst = put_labels(conntrack, dst, flow);
-    return dst - 1; /* without the last blank */
+    return PUT_PIECES(dst, row, flow_pieces) - 1;
 }
 
-char *line_expectation(const struct conntrack_sink *conntrack, char *dst,
-                       const struct record *record)
+char *line_expectation(char *dst, const struct row *row)
 {
-    const struct expectation_record *expectation = &record->expectation;
-
-    dst = put_event(dst, record, expectation->event);
-    if (record->has & FLOW_TIMEOUT)
-        dst = put_number(dst, expectation->timeout);
-    dst = put_number(PUT(dst, "proto="), expectation->orig.protocol);
-    if (record->has & FLOW_ORIG)
-        dst = PUT_TUPLE(dst, "", &expectation->orig);
-    if (record->has & FLOW_MASK)
-        dst = PUT_TUPLE(dst, "mask-", &expectation->mask);
-    if (record->has & FLOW_MASTER)
-        dst = PUT_TUPLE(dst, "master-", &expectation->master);
-    dst = PUT_KNOWN(dst, record->has & FLOW_ZONE, "zone=", expectation->zone);
-    if (record->has & FLOW_FLAGS && expectation->flags)
-        dst = PUT(put_bit_names(dst, &expectation_flag_names, expectation->flags), " ");
-    dst = PUT_KNOWN(dst, record->has & FLOW_CLASS, "class=", expectation->class);
-    if (record->has & FLOW_HELPER)
-        return put_foreign(conntrack, PUT(dst, "helper="), expectation->helper, " ");
-    return dst - 1;
+    return PUT_PIECES(dst, row, expectation_pieces) - 1;
 }

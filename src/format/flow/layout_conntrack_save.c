@@ -8,23 +8,21 @@
 
 #include "format/flow/layout_conntrack_forms.h"
 
-static char *put_generic(char *dst, const struct record *record)
+/* A listed flow (not an event) becomes a command that adds it. */
+static char *put_command(char *dst, const struct row *row, const void *member)
 {
-    /* the bits that conntrack's -u can set */
-    const uint32_t settable = IPS_EXPECTED | IPS_SEEN_REPLY | IPS_ASSURED | IPS_FIXED_TIMEOUT;
-    const struct flow_record *flow = &record->flow;
-    const uint32_t set = flow->status & settable;
+    const uint8_t event = (row->record->has & FLOW_EVENT) ? *(const uint8_t *)member : FLOW_NEW;
 
-    dst = PUT_KNOWN(dst, record->has & FLOW_TIMEOUT, "-t ", flow->timeout);
-    if (record->has & FLOW_STATUS) {
-        dst = PUT(dst, "-u ");
-        dst = PUT(set ? put_bit_names(dst, &flow_status_names, set) : PUT(dst, "UNSET"), " ");
-    }
-    dst = PUT_KNOWN(dst, record->has & FLOW_SECMARK, "-c ", flow->secmark);
-    dst = PUT_KNOWN(dst, record->has & FLOW_ZONE, "-w ", flow->zone);
-    dst = PUT_KNOWN(dst, record->has & FLOW_ORIG_ZONE, "--orig-zone ", flow->way[WAY_ORIG].zone);
-    dst = PUT_KNOWN(dst, record->has & FLOW_REPLY_ZONE, "--reply-zone ", flow->way[WAY_REPLY].zone);
-    return dst;
+    return put_string(dst, event == FLOW_UPDATE ? "-U " : event == FLOW_DESTROY ? "-D " : "-A ");
+}
+
+/* The bits that conntrack's -u can set. */
+static char *put_status(char *dst, uint64_t status)
+{
+    const uint32_t settable = IPS_EXPECTED | IPS_SEEN_REPLY | IPS_ASSURED | IPS_FIXED_TIMEOUT;
+    const uint32_t set = (uint32_t)status & settable;
+
+    return set ? put_bit_names(dst, &flow_status_names, set) : PUT(dst, "UNSET");
 }
 
 /* True if NAT changed an address, so that the reply has another one than the original direction. */
@@ -36,27 +34,14 @@ static bool is_translated(const struct record *record, uint32_t done, const stru
     return (record->has & FLOW_ORIG) && !address_equal(reply, orig);
 }
 
-static char *put_addresses(char *dst, const struct record *record)
+static char *put_reply(char *dst, const struct row *row, const void *member)
 {
-    const struct flow_record *flow = &record->flow;
-    const struct flow_tuple *orig = &flow->way[WAY_ORIG].tuple,
-                            *reply = &flow->way[WAY_REPLY].tuple;
+    const struct flow_tuple *orig = &row->record->flow.way[WAY_ORIG].tuple, *reply = member;
+    const bool dnat = is_translated(row->record, IPS_DST_NAT_DONE, &reply->src, &orig->dst);
+    const bool snat = is_translated(row->record, IPS_SRC_NAT_DONE, &reply->dst, &orig->src);
 
-    if (record->has & FLOW_ORIG) {
-        dst = put_address(PUT(dst, "-s "), &orig->src);
-        dst = put_address(PUT(dst, " -d "), &orig->dst);
-        *dst++ = ' ';
-    }
-    if (record->has & FLOW_REPLY) {
-        const bool dnat = is_translated(record, IPS_DST_NAT_DONE, &reply->src, &orig->dst);
-        const bool snat = is_translated(record, IPS_SRC_NAT_DONE, &reply->dst, &orig->src);
-        dst = dnat ? PUT(dst, "-g ") : PUT(dst, "-r ");
-        dst = put_address(dst, &reply->src);
-        dst = snat ? PUT(dst, " -n ") : PUT(dst, " -q ");
-        dst = put_address(dst, &reply->dst);
-        *dst++ = ' ';
-    }
-    return dst;
+    dst = put_address(dnat ? PUT(dst, "-g ") : PUT(dst, "-r "), &reply->src);
+    return put_address(snat ? PUT(dst, " -n ") : PUT(dst, " -q "), &reply->dst);
 }
 
 /*
@@ -74,34 +59,14 @@ static inline char *put_ports(char *dst, const struct flow_direction *direction,
     return put_number(put_string(dst, dst_option), tuple->dst_port);
 }
 
-/*
- * conntrack reads the bytes of a tag on the wire as a number in the order of this machine, both
- * here and in its options. Only if both do the same does the option make the same tag again.
- */
-static char *put_state(char *dst, const struct record *record)
+static char *put_protocol(char *dst, const struct row *row, const void *member)
 {
-    const struct flow_record *flow = &record->flow;
-    const struct flow_direction *way = flow->way;
-    const uint8_t protocol = way[WAY_ORIG].tuple.protocol;
-
-    if (record->has & FLOW_STATE)
-        dst = PUT(put_state_name(PUT(dst, "--state "), protocol, flow->state), " ");
-    dst = PUT_KNOWN(dst, record->has & FLOW_ORIG_VTAG, "--orig-vtag ", htonl(way[WAY_ORIG].vtag));
-    dst =
-        PUT_KNOWN(dst, record->has & FLOW_REPLY_VTAG, "--reply-vtag ", htonl(way[WAY_REPLY].vtag));
-    if (record->has & FLOW_ROLE)
-        dst = flow->role == 0 ? PUT(dst, "--role client ") : PUT(dst, "--role server ");
-    return dst;
-}
-
-static char *put_protocol(char *dst, const struct record *record)
-{
-    const struct flow_direction *way = record->flow.way;
+    const struct flow_direction *way = row->record->flow.way;
     const struct flow_tuple *orig = &way[WAY_ORIG].tuple;
     const struct text name = flow_protocol_name(orig->protocol);
     const char *icmp = orig->protocol == IPPROTO_ICMP ? "--icmp" : "--icmpv6";
 
-    dst = PUT(dst, "-p ");
+    (void)member;
     if (!name.data)
         return put_number(dst, orig->protocol);
     dst = put_text(dst, name);
@@ -113,20 +78,46 @@ static char *put_protocol(char *dst, const struct record *record)
     }
     if (flow_has_ports(orig->protocol)) {
         dst = put_ports(dst, &way[WAY_ORIG], "--sport ", "--dport ");
-        dst = put_ports(dst, &way[WAY_REPLY], "--reply-port-src ", "--reply-port-dst ");
-        return put_state(dst, record);
+        return put_ports(dst, &way[WAY_REPLY], "--reply-port-src ", "--reply-port-dst ");
     }
     dst = put_ports(dst, &way[WAY_ORIG], "--srckey ", "--dstkey ");
     return put_ports(dst, &way[WAY_REPLY], "--reply-key-src ", "--reply-key-dst ");
 }
 
-/* A listed flow (not an event) becomes a command that adds it. */
-char *save_flow(char *dst, const struct record *record)
+/*
+ * conntrack reads the bytes of a tag on the wire as a number in the order of this machine, both
+ * here and in its options. Only if both do the same does the option make the same tag again.
+ */
+static char *put_tag(char *dst, uint64_t tag)
 {
-    const enum flow_event event = (record->has & FLOW_EVENT) ? record->flow.event : FLOW_NEW;
+    return text_u64(dst, htonl((uint32_t)tag));
+}
 
-    dst = put_string(dst, event == FLOW_UPDATE ? "-U " : event == FLOW_DESTROY ? "-D " : "-A ");
-    dst = put_generic(dst, record);
-    dst = put_protocol(put_addresses(dst, record), record);
-    return dst - 1; /* the last blank */
+/* Each with the blank that ends it. */
+#define NUMBER(name, path, ...)  PIECE(NUMBER, name, path, " ", __VA_ARGS__)
+#define ADDRESS(name, path, ...) PIECE(ADDRESS, name, path, " ", __VA_ARGS__)
+
+static const struct piece flow_pieces[] = {
+    OWN(put_command, "", flow.event, "", 0),
+    NUMBER("-t ", flow.timeout, FLOW_TIMEOUT),
+    NAME(put_status, "-u ", flow.status, " ", FLOW_STATUS),
+    NUMBER("-c ", flow.secmark, FLOW_SECMARK),
+    NUMBER("-w ", flow.zone, FLOW_ZONE),
+    NUMBER("--orig-zone ", flow.way[WAY_ORIG].zone, FLOW_ORIG_ZONE),
+    NUMBER("--reply-zone ", flow.way[WAY_REPLY].zone, FLOW_REPLY_ZONE),
+    ADDRESS("-s ", flow.way[WAY_ORIG].tuple.src, FLOW_ORIG),
+    ADDRESS("-d ", flow.way[WAY_ORIG].tuple.dst, FLOW_ORIG),
+    OWN(put_reply, "", flow.way[WAY_REPLY].tuple, " ", FLOW_REPLY),
+    OWN(put_protocol, "-p ", flow, "", 0),
+    OWN(put_state, "--state ", flow.state, " ", FLOW_STATE),
+    NAME(put_tag, "--orig-vtag ", flow.way[WAY_ORIG].vtag, " ", FLOW_ORIG_VTAG),
+    NAME(put_tag, "--reply-vtag ", flow.way[WAY_REPLY].vtag, " ", FLOW_REPLY_VTAG),
+    IF("--role client ", flow.role, FLOW_ROLE, BITS(UINT8_MAX, 0)),
+    IF("--role server ", flow.role, FLOW_ROLE, BITS(UINT8_MAX, 1)),
+    OWN(put_sender, "[USERSPACE] portid=", flow.sender, " ", FLOW_SENDER),
+};
+
+char *save_flow(char *dst, const struct row *row)
+{
+    return PUT_PIECES(dst, row, flow_pieces) - 1; /* the last blank */
 }
