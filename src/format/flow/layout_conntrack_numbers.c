@@ -3,7 +3,6 @@
 #include "fastnet/field.h"
 #include "fastnet/kernel_abi.h"
 #include "format/flow/layout_conntrack_forms.h"
-#include "format/flow/usage.h"
 
 /* The columns have the names of conntrack's counters, and are in their order. */
 char *line_statistics(char *dst, const struct record *record)
@@ -27,67 +26,53 @@ char *line_statistics(char *dst, const struct record *record)
     return PUT(dst, "\n");
 }
 
-enum { NAME_WIDTH = 15 };
-
-/* The name of a line (a literal) and blanks. */
-#define PUT_LABEL(dst, name) text_pad(PUT(dst, name), dst, NAME_WIDTH)
-
-/* A number, or a dash if it is not known, and the line end. */
-static char *end_number(char *dst, bool known, uint64_t number)
+/* A field of how full the table is; zero: what 0 means, unless it is a number like others. */
+static char *put_usage(char *dst, const char *name, const char *zero, const struct record *record)
 {
-    return PUT(known ? text_u64(dst, number) : PUT(dst, "-"), "\n");
-}
+    const struct field *field = field_named(&kind_flow_usage, name);
+    const struct value value = field_value(field, record, NULL);
 
-/* The same for thousandths. */
-static char *end_ratio(char *dst, bool known, uint64_t thousandths)
-{
-    return PUT(known ? put_hundredths(dst, thousandths) : PUT(dst, "-"), "\n");
-}
-
-static char *put_memory(char *dst, const struct record *record)
-{
-    const uint64_t fields = USAGE_ENTRIES | USAGE_BUCKETS;
-
-    dst = PUT_LABEL(dst, "memory");
-    if ((record->has & fields) != fields)
-        return PUT(dst, "-\n");
-    dst = put_size(dst, usage_memory(record), false);
-    return (record->has & USAGE_ENTRY_SIZE) ? PUT(dst, "\n") : PUT(dst, ", estimated\n");
-}
-
-static char *put_maximum(char *dst, const struct record *record)
-{
-    dst = PUT_LABEL(dst, "maximum");
-    if ((record->has & USAGE_MAXIMUM) && record->usage.maximum == 0)
-        return PUT(dst, "unlimited\n");
-    return end_number(dst, record->has & USAGE_MAXIMUM, record->usage.maximum);
+    if (value.type == VALUE_UNKNOWN)
+        return PUT(dst, "-");
+    if (value.type == VALUE_TEXT)
+        return put_text(dst, value.text);
+    if (value.type == VALUE_DECIMAL)
+        return put_hundredths(dst, value.number);
+    if (zero && value.number == 0)
+        return put_string(dst, zero);
+    if (field->unit != UNIT_BYTES)
+        return text_u64(dst, value.number);
+    dst = put_size(dst, value.number, false);
+    return (record->has & USAGE_ENTRY_SIZE) ? dst : PUT(dst, ", estimated");
 }
 
 char *block_usage(char *dst, const struct record *record)
 {
+    static const struct {
+        const char *label, *field, *zero;
+    } lines[] = {{"entries", "entries", NULL},
+                 {"maximum", "maximum", "unlimited"},
+                 {"percent full", "percent_full", NULL},
+                 {"buckets", "buckets", NULL},
+                 {"average chain", "average_chain", NULL},
+                 {"memory", "memory", NULL},
+                 {"dropped", "drop", NULL},
+                 {"dropped early", "early_drop", NULL},
+                 {"sysctl", "sysctl", NULL}};
     const struct flow_usage_record *usage = &record->usage;
-    const bool entries = record->has & USAGE_ENTRIES;
-    const bool limited = (record->has & USAGE_MAXIMUM) && usage->maximum != 0;
-    const bool buckets = (record->has & USAGE_BUCKETS) && usage->buckets != 0;
     const uint64_t nearly_full = usage->maximum / 10 * 9 + usage->maximum % 10 * 9 / 10;
-    const uint64_t percent = entries && limited ? usage_percent(record) : 0;
+    const uint64_t both = USAGE_ENTRIES | USAGE_MAXIMUM;
 
     if (record->has == USAGE_ENTRIES)
-        return end_number(dst, true, usage->entries);
-    dst = end_number(PUT_LABEL(dst, "entries"), entries, usage->entries);
-    dst = put_maximum(dst, record);
-    dst = end_ratio(PUT_LABEL(dst, "percent full"), entries && limited, percent);
-    dst = end_number(PUT_LABEL(dst, "buckets"), record->has & USAGE_BUCKETS, usage->buckets);
-    dst = end_ratio(PUT_LABEL(dst, "average chain"), entries && buckets,
-                    buckets ? usage_average_chain(record) : 0);
-    dst = put_memory(dst, record);
-    dst = end_number(PUT_LABEL(dst, "dropped"), record->has & USAGE_DROPS, usage->drop);
-    dst = end_number(PUT_LABEL(dst, "dropped early"), record->has & USAGE_DROPS, usage->early_drop);
-    dst = PUT(PUT_LABEL(dst, "sysctl"), USAGE_SYSCTL "\n");
-    if (!entries || !limited || usage->entries <= nearly_full)
+        return PUT(text_u64(dst, usage->entries), "\n");
+    for (size_t i = 0; i < COUNT(lines); i++) {
+        dst = put_padded(dst, lines[i].label, 15);
+        dst = PUT(put_usage(dst, lines[i].field, lines[i].zero, record), "\n");
+    }
+    if ((record->has & both) != both || !usage->maximum || usage->entries <= nearly_full)
         return dst;
     if (usage->entries >= usage->maximum)
         return PUT(dst, "The table is full: new connections are dropped. Raise the sysctl.\n");
-    dst = put_hundredths(PUT(dst, "The table is "), percent);
+    dst = put_usage(PUT(dst, "The table is "), "percent_full", NULL, record);
     return PUT(dst, " % full. When it is full, new connections are dropped. Raise the sysctl.\n");
 }

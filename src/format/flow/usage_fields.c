@@ -1,43 +1,28 @@
 /* SPDX-License-Identifier: MIT */
 /* The fields of how full the table of flows is. */
 #include "format/fields/fields.h"
-#include "format/flow/usage.h"
-
-uint64_t usage_percent(const struct record *record)
-{
-    return percent_of(record->usage.entries, record->usage.maximum);
-}
-
-uint64_t usage_average_chain(const struct record *record)
-{
-    return proportion(record->usage.entries, UINT64_C(2) * 1000, record->usage.buckets);
-}
-
-static uint64_t usage_entry_size(const struct record *record)
-{
-    return (record->has & USAGE_ENTRY_SIZE) ? record->usage.entry_size : FLOW_ENTRY_ESTIMATE;
-}
-
-uint64_t usage_memory(const struct record *record)
-{
-    return record->usage.entries * usage_entry_size(record) +
-           record->usage.buckets * FLOW_BUCKET_SIZE;
-}
 
 static struct value percent_full(const struct cell *cell)
 {
-    return cell->record->usage.maximum ? decimal(usage_percent(cell->record)) : unknown;
+    const struct flow_usage_record *usage = &cell->record->usage;
+
+    return usage->maximum ? decimal(percent_of(usage->entries, usage->maximum)) : unknown;
 }
 
+/* An entry is in two chains, because it is found by either direction. */
 static struct value average_chain(const struct cell *cell)
 {
-    return cell->record->usage.buckets ? decimal(usage_average_chain(cell->record)) : unknown;
+    const struct flow_usage_record *usage = &cell->record->usage;
+
+    return usage->buckets ? decimal(proportion(usage->entries, UINT64_C(2) * 1000, usage->buckets))
+                          : unknown;
 }
 
 /* If the kernel does not report it, it is estimated. */
 static struct value entry_size(const struct cell *cell)
 {
-    return number(usage_entry_size(cell->record));
+    return number((cell->record->has & USAGE_ENTRY_SIZE) ? cell->record->usage.entry_size
+                                                         : FLOW_ENTRY_ESTIMATE);
 }
 
 static struct value entry_size_estimated(const struct cell *cell)
@@ -47,13 +32,15 @@ static struct value entry_size_estimated(const struct cell *cell)
 
 static struct value memory(const struct cell *cell)
 {
-    return number(usage_memory(cell->record));
+    const struct flow_usage_record *usage = &cell->record->usage;
+
+    return number(usage->entries * entry_size(cell).number + usage->buckets * FLOW_BUCKET_SIZE);
 }
 
 static struct value sysctl(const struct cell *cell)
 {
     (void)cell;
-    return string(USAGE_SYSCTL);
+    return string("net.netfilter.nf_conntrack_max");
 }
 
 /* In the order in which --columns=help lists them. Names and meanings stay once released. */
