@@ -55,8 +55,11 @@ static const struct field *field_of(const char *name)
 }
 
 /* The part about this field, or NULL. */
-static struct predicate *find_part(struct conntrack_filter *filter, const struct field *field)
+static struct predicate *find_part(const struct conntrack_parsing *parsing,
+                                   const struct field *field)
 {
+    struct conntrack_filter *filter = &parsing->options->filter;
+
     for (size_t i = 0; i < filter->count; i++)
         if (filter->parts[i].field == field)
             return &filter->parts[i];
@@ -64,25 +67,26 @@ static struct predicate *find_part(struct conntrack_filter *filter, const struct
 }
 
 /* The same; a new one when there is none. */
-static struct predicate *part_of(struct conntrack_filter *filter, const struct field *field)
+static struct predicate *part_of(const struct conntrack_parsing *parsing, const struct field *field)
 {
-    struct predicate *part = find_part(filter, field);
+    struct conntrack_filter *filter = &parsing->options->filter;
+    struct predicate *part = find_part(parsing, field);
 
-    if (part)
-        return part;
-    part = &filter->parts[filter->count++];
-    part->field = field;
+    if (!part) {
+        part = &filter->parts[filter->count++];
+        part->field = field;
+    }
     return part;
 }
 
-static void set_part(struct conntrack_filter *filter, struct predicate part)
+static void set_part(const struct conntrack_parsing *parsing, struct predicate part)
 {
-    *part_of(filter, part.field) = part;
+    *part_of(parsing, part.field) = part;
 }
 
-static const struct predicate *given(const struct conntrack_parsing *parsing, const char *name)
+static struct predicate *given(const struct conntrack_parsing *parsing, const char *name)
 {
-    return find_part(&parsing->options->filter, field_of(name));
+    return find_part(parsing, field_of(name));
 }
 
 /* All addresses are of one family, and -f names it. */
@@ -97,18 +101,16 @@ static int take_family(struct conntrack_parsing *parsing, uint8_t family)
     return 0;
 }
 
-static int take_network(struct conntrack_parsing *parsing, const struct option *option,
-                        const char *argument)
+static int take_network(struct conntrack_parsing *parsing, const char *argument)
 {
-    const struct field *field = option->columns ? field_of(option->columns) : NULL;
     struct predicate within;
 
-    if (!form_network(argument, FORM_OF_CONNTRACK, field, &within))
+    if (!form_network(argument, FORM_OF_CONNTRACK, parsing->field, &within))
         return -EINVAL;
-    if (field)
-        set_part(&parsing->options->filter, within);
+    if (parsing->field)
+        set_part(parsing, within);
     else
-        parsing->masks[option->id - OPTION_MASK_SRC] = within.constant.address;
+        parsing->masks[parsing->option->id - OPTION_MASK_SRC] = within.constant.address;
     return take_family(parsing, within.constant.address.family);
 }
 
@@ -132,12 +134,11 @@ static void set_end(struct conntrack_nat_filter *filter, size_t end,
         predicate_add(whole, &parts[1]);
 }
 
-static int take_nat(struct conntrack_parsing *parsing, const struct option *option,
-                    const char *argument)
+static int take_nat(struct conntrack_parsing *parsing, const char *argument)
 {
-    const enum conntrack_nat_option which = option->id == 'n'   ? NAT_SOURCE
-                                            : option->id == 'g' ? NAT_DESTINATION
-                                                                : NAT_ANY;
+    const enum conntrack_nat_option which = parsing->option->id == 'n'   ? NAT_SOURCE
+                                            : parsing->option->id == 'g' ? NAT_DESTINATION
+                                                                         : NAT_ANY;
     struct conntrack_nat_filter *filter = &parsing->options->filter.nat[which];
     struct conntrack_nat nat = {.has_address = false};
 
@@ -180,10 +181,9 @@ static int take_status_word(const char *word, size_t length, void *arg)
     return 0;
 }
 
-static int take_status(struct conntrack_parsing *parsing, const struct option *option,
-                       const char *argument)
+static int take_status(struct conntrack_parsing *parsing, const char *argument)
 {
-    struct predicate *status = part_of(&parsing->options->filter, field_of(option->columns));
+    struct predicate *status = part_of(parsing, parsing->field);
 
     status->operation = PREDICATE_MASKED;
     status->constant.type = VALUE_FLAGS;
@@ -201,14 +201,12 @@ static int take_label_word(const char *word, size_t length, void *arg)
             return -EINVAL;
         bit = (int)number;
     }
-    add_bit(part_of(&parsing->options->filter, &field_label_bits), (unsigned)bit, true);
+    add_bit(part_of(parsing, &field_label_bits), (unsigned)bit, true);
     return 0;
 }
 
-static int take_labels(struct conntrack_parsing *parsing, const struct option *option,
-                       const char *argument)
+static int take_labels(struct conntrack_parsing *parsing, const char *argument)
 {
-    (void)option;
     if (!parsing->labels)
         (void)labels_create(&parsing->labels, NULL); /* without the file numbers are left */
     return conntrack_words(argument, take_label_word, parsing);
@@ -216,77 +214,65 @@ static int take_labels(struct conntrack_parsing *parsing, const struct option *o
 
 /* --- Numbers and words ------------------------------------------------------------------------ */
 
-static int set_number(struct conntrack_parsing *parsing, const struct option *option,
-                      uint64_t number)
+static int set_number(struct conntrack_parsing *parsing, uint64_t number)
 {
-    if (option->columns)
-        set_part(&parsing->options->filter, predicate_number(field_of(option->columns), number));
+    if (parsing->field)
+        set_part(parsing, predicate_number(parsing->field, number));
     else
         parsing->options->buffer_size = (size_t)number;
     return 0;
 }
 
-static int take_number(struct conntrack_parsing *parsing, const struct option *option,
-                       const char *argument)
+static int take_number(struct conntrack_parsing *parsing, const char *argument)
 {
     uint64_t number;
 
-    return form_is_number(argument, option->number, &number) ? set_number(parsing, option, number)
-                                                             : -EINVAL;
+    return form_is_number(argument, parsing->option->number, &number) ? set_number(parsing, number)
+                                                                      : -EINVAL;
 }
 
-static int take_protocol(struct conntrack_parsing *parsing, const struct option *option,
-                         const char *argument)
+static int take_protocol(struct conntrack_parsing *parsing, const char *argument)
 {
     uint8_t protocol;
 
-    return conntrack_protocol(argument, &protocol) < 0 ? -EINVAL
-                                                       : set_number(parsing, option, protocol);
+    return conntrack_protocol(argument, &protocol) < 0 ? -EINVAL : set_number(parsing, protocol);
 }
 
-static int take_role(struct conntrack_parsing *parsing, const struct option *option,
-                     const char *argument)
+static int take_role(struct conntrack_parsing *parsing, const char *argument)
 {
     const bool server = strcmp(argument, "server") == 0;
 
-    return server || strcmp(argument, "client") == 0 ? set_number(parsing, option, server)
-                                                     : -EINVAL;
+    return server || strcmp(argument, "client") == 0 ? set_number(parsing, server) : -EINVAL;
 }
 
-static int take_mark(struct conntrack_parsing *parsing, const struct option *option,
-                     const char *argument)
+static int take_mark(struct conntrack_parsing *parsing, const char *argument)
 {
     uint32_t mark, mask;
 
     if (conntrack_mark(argument, &mark, &mask) < 0)
         return -EINVAL;
-    set_part(&parsing->options->filter, predicate_masked(field_of(option->columns), mark, mask));
+    set_part(parsing, predicate_masked(parsing->field, mark, mask));
     return 0;
 }
 
 /* Its number depends on the protocol, which may follow. */
-static int take_state(struct conntrack_parsing *parsing, const struct option *option,
-                      const char *argument)
+static int take_state(struct conntrack_parsing *parsing, const char *argument)
 {
     parsing->state = argument;
-    (void)part_of(&parsing->options->filter, field_of(option->columns));
+    (void)part_of(parsing, parsing->field);
     return 0;
 }
 
 /* Words that begin so, as in conntrack. */
-static int take_family_named(struct conntrack_parsing *parsing, const struct option *option,
-                             const char *argument)
+static int take_family_named(struct conntrack_parsing *parsing, const char *argument)
 {
-    (void)option;
     return strncmp(argument, "ipv4", 4) == 0   ? take_family(parsing, AF_INET)
            : strncmp(argument, "ipv6", 4) == 0 ? take_family(parsing, AF_INET6)
                                                : -EINVAL;
 }
 
-static int take_events(struct conntrack_parsing *parsing, const struct option *option,
-                       const char *argument)
+static int take_events(struct conntrack_parsing *parsing, const char *argument)
 {
-    (void)option;
     return conntrack_words(argument, conntrack_event, &parsing->options->events);
 }
 
@@ -294,8 +280,7 @@ static int take_events(struct conntrack_parsing *parsing, const struct option *o
 
 static const struct form {
     /* Returns 0, an exit status, or -EINVAL if the argument has another form. */
-    int (*take)(struct conntrack_parsing *parsing, const struct option *option,
-                const char *argument);
+    int (*take)(struct conntrack_parsing *parsing, const char *argument);
     const char *takes; /* what arguments are; NULL: numbers up to the option's */
     const char *words; /* what conntrack says of others */
 } forms[] = {
@@ -320,13 +305,15 @@ static const struct form {
     [FORM_EVENTS] = {take_events, "NEW, UPDATES, DESTROY, ALL", "Bad parameter `%s'"},
 };
 
-int conntrack_take_form(struct conntrack_parsing *parsing, const struct option *option,
-                        const char *argument)
+int conntrack_take_form(struct conntrack_parsing *parsing, const char *argument)
 {
+    const struct option *option = parsing->option;
     const struct form *form = &forms[option->form];
-    const int result = form->take(parsing, option, argument);
     char number[64];
+    int result;
 
+    parsing->field = option->columns ? field_of(option->columns) : NULL;
+    result = form->take(parsing, argument);
     if (result >= 0)
         return result;
     snprintf(number, sizeof number, "a number of at most %u", option->number);
@@ -371,8 +358,7 @@ static int check_protocol(struct conntrack_parsing *parsing)
         return 0;
     if (conntrack_state(parsing->state, number, &found) < 0)
         return fail_state(parsing, number);
-    set_part(&parsing->options->filter,
-             predicate_text(field_of("state"), flow_state_name(number, found).data));
+    set_part(parsing, predicate_text(field_of("state"), flow_state_name(number, found).data));
     return 0;
 }
 
@@ -386,7 +372,7 @@ static int apply_masks(struct conntrack_parsing *parsing)
 
     for (size_t end = 0; end < COUNT(ends); end++) {
         const struct address *mask = &parsing->masks[end];
-        struct predicate *of = find_part(&parsing->options->filter, field_of(ends[end].field));
+        struct predicate *of = given(parsing, ends[end].field);
         if (mask->family == AF_UNSPEC)
             continue;
         if (!of)

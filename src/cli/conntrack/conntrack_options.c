@@ -259,8 +259,9 @@ static int take_option(const struct option *option, const char *argument, void *
         given++;
     if (given == parsing->given_count)
         parsing->given[parsing->given_count++] = option;
+    parsing->option = option;
     if (option->form >= FORM_OWN)
-        return conntrack_take_form(parsing, option, argument);
+        return conntrack_take_form(parsing, argument);
     switch (option->id) {
     case OPTION_CHANGE:
         return refuse_change(parsing, option);

@@ -77,8 +77,10 @@ enum { GIVEN_MAX = 96 }; /* more than there are options */
 
 struct conntrack_parsing {
     struct conntrack_options *options;
-    const char *state;       /* as typed: its names depend on the protocol, which may follow */
-    struct address masks[2]; /* of OPTION_MASK_SRC and _DST; AF_UNSPEC: not given */
+    const struct option *option; /* the one that is taken */
+    const struct field *field;   /* what it is about, or NULL */
+    const char *state;           /* as typed: its names depend on the protocol, which may follow */
+    struct address masks[2];     /* of OPTION_MASK_SRC and _DST; AF_UNSPEC: not given */
     struct labels *labels;
     bool has_command;
     const struct option *given[GIVEN_MAX]; /* each once */
@@ -86,8 +88,7 @@ struct conntrack_parsing {
 };
 
 /* Takes an option about which flows are wanted, or how events are read. Returns 0 or a status. */
-int conntrack_take_form(struct conntrack_parsing *parsing, const struct option *option,
-                        const char *argument);
+int conntrack_take_form(struct conntrack_parsing *parsing, const char *argument);
 
 /* Says what is wrong, and where help is. Returns STATUS_PARAMETER. */
 #define conntrack_fail(parsing, ...)                                                               \
