@@ -80,31 +80,22 @@ int neigh_parse(struct neigh_options *options, int argc, char *const argv[])
     return PARSED;
 }
 
-/* Whether the interfaces that were named exist */
-
-static int find_interface(const struct common *common, const char *name, uint32_t *index)
+/* Whether the interfaces that were named exist; the index of the master is the last. */
+static int find_interfaces(const struct neigh_options *options, uint32_t *index)
 {
-    if (!name || common->backend == BACKEND_PROC || common->proc_root ||
-        interfaces_find(name, index) == 0)
+    const struct common *common = &options->common;
+    const bool asks = common->backend != BACKEND_PROC && !common->proc_root;
+    const char *const names[] = {filters_typed(&common->filters, "device"), options->master};
+
+    for (size_t i = 0; i < COUNT(names) && asks; i++)
+        if (names[i] && interfaces_find(names[i], index) < 0) {
+            fprintf(stderr, "%s: no such interface: '%s'\n", common->program, TYPED(names[i]));
+            return STATUS_FAILURE;
+        }
+    if (asks || !options->master)
         return 0;
-    fprintf(stderr, "%s: no such interface: '%s'\n", common->program, TYPED(name));
+    fprintf(stderr, "%s: --master needs netlink, not /proc or a captured tree\n", common->program);
     return STATUS_FAILURE;
-}
-
-static int find_interfaces(const struct neigh_options *options, uint32_t *master)
-{
-    uint32_t device;
-    const char *name = filters_typed(&options->common.filters, "device");
-    int status = find_interface(&options->common, name, &device);
-
-    if (!status)
-        status = find_interface(&options->common, options->master, master);
-    if (!status && options->master && !*master) {
-        fprintf(stderr, "%s: --master needs netlink, not /proc or a captured tree\n",
-                options->common.program);
-        return STATUS_FAILURE;
-    }
-    return status;
 }
 
 static int list(const struct neigh_options *options)
@@ -138,12 +129,13 @@ static int list(const struct neigh_options *options)
 
 static int list_usage(const struct neigh_options *options)
 {
-    struct predicate_tree where = {.count = 0};
     const bool plain = options->common.format == FORMAT_PLAIN;
     const struct listing_table table = {
         .table = &table_neighbour_usage,
         .missing = "/proc tells how full the tables are in the first network namespace only",
         .if_missing = MISSING_ENDS};
+    const struct predicate of_family = predicate_number(
+        field_named(&kind_neighbour_usage, "family"), options->inet ? AF_INET : AF_INET6);
     struct listing_command command = {
         .common = &options->common,
         .kind = &kind_neighbour_usage,
@@ -152,14 +144,11 @@ static int list_usage(const struct neigh_options *options)
                           : NULL},
         .drop = "forced_gc_runs gc_thresh1 gc_thresh2",
         .whole = "family",
-        .listing = {.tables = &table, .table_count = 1},
+        .listing = {.tables = &table,
+                    .table_count = 1,
+                    .where = options->inet != options->inet6 ? &of_family : NULL},
     };
 
-    if (options->inet != options->inet6)
-        predicate_tree_add(&where, &where.whole,
-                           predicate_number(field_named(&kind_neighbour_usage, "family"),
-                                            options->inet ? AF_INET : AF_INET6));
-    command.listing.where = predicate_of(&where);
     return command_run(&command);
 }
 
