@@ -114,12 +114,6 @@ static char *put_lladdr(char *dst, const struct record *record)
     return text_lladdr(dst, record->neighbour.lladdr, record->neighbour.lladdr_length);
 }
 
-static char *put_device(char *dst, const struct device *device)
-{
-    memcpy(dst, device->name, device->length);
-    return dst + device->length;
-}
-
 static char *put_bsd(char *dst, const struct entry *entry)
 {
     static const struct flag_text words[] = {
@@ -137,7 +131,7 @@ static char *put_bsd(char *dst, const struct entry *entry)
         dst = put_string(dst, entry->flags & ATF_PUBL ? "<from_interface> " : "<incomplete> ");
     }
     dst = put_flags(dst, entry->flags & ~(unsigned)ATF_COM, words, COUNT(words)); /* it has none */
-    return put_device(PUT(dst, "on "), entry->device);
+    return put_bytes(PUT(dst, "on "), entry->device->name, entry->device->length);
 }
 
 /* An address that fills its column is followed by a blank, too. */
@@ -173,7 +167,7 @@ static char *put_table(char *dst, const struct entry *entry)
     dst = put_table_lladdr(PUT(text_pad(dst, start, ADDRESS_WIDTH), "  "), entry);
     dst = text_pad(put_flags(dst, entry->flags, letters, COUNT(letters)), dst, FLAGS_WIDTH);
     dst = end_cell(put_string(dst, entry->flags & ATF_NETMASK ? "*" : ""), dst, MASK_WIDTH);
-    return put_device(dst, entry->device);
+    return put_bytes(dst, entry->device->name, entry->device->length);
 }
 
 static void row(struct sink *sink, const struct record *record)
@@ -196,12 +190,6 @@ static void row(struct sink *sink, const struct record *record)
     writer_commit(sink->writer, dst);
 }
 
-static void put_number(struct writer *writer, const char *before, size_t number)
-{
-    writer_puts(writer, before);
-    writer_commit(writer, text_u64(writer_reserve(writer, TEXT_U64_MAX), number));
-}
-
 static void begin(struct sink *sink)
 {
     struct arp_sink *arp = (struct arp_sink *)sink;
@@ -215,25 +203,22 @@ static void end(struct sink *sink)
     const struct arp_sink *arp = (const struct arp_sink *)sink;
     const struct arp_layout *layout = &arp->layout;
     const size_t skipped = layout->totals->skipped;
+    char *dst = writer_reserve(sink->writer, WRITER_RESERVE_MAX);
 
     if (layout->verbose) {
-        put_number(sink->writer, "Entries: ", skipped + arp->found);
-        put_number(sink->writer, "\tSkipped: ", skipped);
-        put_number(sink->writer, "\tFound: ", arp->found);
-        writer_puts(sink->writer, "\n");
+        dst = text_u64(PUT(dst, "Entries: "), skipped + arp->found);
+        dst = text_u64(PUT(dst, "\tSkipped: "), skipped);
+        dst = PUT(text_u64(PUT(dst, "\tFound: "), arp->found), "\n");
     }
-    if (arp->found)
-        return;
-    if (layout->host) {
+    if (!arp->found && layout->host) {
         /* however long a host was typed, no more of it is shown than a name can have */
-        char *dst = writer_reserve(sink->writer, WRITER_RESERVE_MAX);
         dst = escape_text(dst, layout->host, strnlen(layout->host, HOST_MAX), NULL);
-        dst = text_ipv4(PUT(dst, " ("), layout->host_address);
-        writer_commit(sink->writer, PUT(dst, ") -- no entry\n"));
-    } else if (layout->chosen) {
-        put_number(sink->writer, "arp: in ", skipped);
-        writer_puts(sink->writer, " entries no match found.\n");
+        dst = PUT(text_ipv4(PUT(dst, " ("), layout->host_address), ") -- no entry\n");
+    } else if (!arp->found && layout->chosen) {
+        dst = text_u64(PUT(dst, "arp: in "), skipped);
+        dst = PUT(dst, " entries no match found.\n");
     }
+    writer_commit(sink->writer, dst);
 }
 
 const struct sink_ops sink_arp = {
