@@ -140,8 +140,13 @@ char *put_state(char *dst, const struct row *row, const void *state);
 
 /*
  * Writes pieces. The table is known where this is called, so the compiler makes of the loop the
- * code that the pieces stand for.
+ * code that the pieces stand for, if it is told to unroll it.
  */
+#ifdef __clang__
+#define UNROLLED _Pragma("unroll")
+#else
+#define UNROLLED _Pragma("GCC unroll 64")
+#endif
 #define PUT_PIECES(dst, row, pieces) put_pieces(dst, row, pieces, COUNT(pieces))
 static inline __attribute__((always_inline)) char *
 put_pieces(char *dst, const struct row *row, const struct piece *pieces, size_t count)
@@ -150,7 +155,7 @@ put_pieces(char *dst, const struct row *row, const struct piece *pieces, size_t 
     const struct record *record = row->record;
     const uint64_t has = record->has;
 
-#pragma GCC unroll 64
+    UNROLLED
     for (size_t i = 0; i < count; i++) {
         const struct piece *piece = &pieces[i];
         const void *member = (const char *)record + piece->member;
