@@ -274,8 +274,7 @@ static int take_other(const struct parsing *parsing, const struct option *option
     case OPTION_SHORT_HELP:
         return answer(common, put_short_help);
     case OPTION_LIMIT:
-        common->limit = strtoull(argument, NULL, 10);
-        return form_is_digits(argument) && common->limit
+        return form_digits(argument, &common->limit) && common->limit
                    ? 0
                    : common_misuse(common,
                                    "--limit: a number from 1 to 18446744073709551615, not '%s'",

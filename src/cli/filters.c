@@ -163,19 +163,11 @@ static bool takes(const struct kind *kind, const char *columns, const char *valu
 static const char *state_named(const struct kind *kind, const char *word)
 {
     const struct field *field = field_named(kind, "state");
-    const struct synonym *synonym = field ? where_synonym(kind, field) : NULL;
     struct nearest nearest = nearest_to(word, strlen(word));
 
-    if (!field)
-        return NULL;
     nearest.distance = 2; /* one letter may be wrong */
-    for (uint64_t number = 0; number <= UINT8_MAX; number++) {
-        const char *name = where_word(field, number);
-        if (name)
-            nearest_offer(&nearest, name);
-    }
-    if (synonym)
-        nearest_offer(&nearest, synonym->other);
+    if (field)
+        where_offer_words(&nearest, kind, field);
     return nearest.word;
 }
 

@@ -33,11 +33,14 @@ bool form_is_number(const char *text, uint64_t most, uint64_t *number)
     return true;
 }
 
-bool form_is_digits(const char *text)
+bool form_digits(const char *text, uint64_t *number)
 {
     errno = 0;
-    return *text && !text[strspn(text, "0123456789")] &&
-           (strtoull(text, NULL, 10) < UINT64_MAX || !errno);
+    const uint64_t value = strtoull(text, NULL, 10);
+    if (!*text || text[strspn(text, "0123456789")] || errno)
+        return false;
+    *number = value;
+    return true;
 }
 
 /* --- Addresses -------------------------------------------------------------------------------- */
@@ -112,9 +115,8 @@ static bool take_length(const char *text, enum form_dialect dialect, bool mapped
 
     if (dialect == FORM_OF_SS && !form_is_number(text, UINT64_MAX, &length))
         return take_parts(text, bytes) && mask_prefix(bytes, 4, &network->prefix);
-    if (dialect != FORM_OF_SS && !form_is_digits(text))
+    if (dialect != FORM_OF_SS && !form_digits(text, &length))
         return false;
-    length = strtoull(text, NULL, dialect == FORM_OF_SS ? 0 : 10);
     memcpy(bytes + 12, network->address.bytes, 4);
     if (mapped && length < 96)
         network->address = address_make(AF_INET6, bytes);

@@ -23,7 +23,7 @@ const char *form_number(const char *text, uint64_t most, uint64_t *number);
 bool form_is_number(const char *text, uint64_t most, uint64_t *number);
 
 /* Digits that fit into 64 bits, and nothing else. */
-bool form_is_digits(const char *text);
+bool form_digits(const char *text, uint64_t *number);
 
 /*
  * An address, of length bytes. IPv4 is 10.1.2.3; conntrack takes 10.1 for 10.0.0.1, and ss 10 for

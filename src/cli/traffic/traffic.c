@@ -75,7 +75,7 @@ static int take_option(const struct option *option, const char *argument, void *
     if (!option->number)
         return common_misuse_typed(&command->common, command->interface,
                                    "one interface is watched, not also", as_text(argument));
-    if (form_is_digits(argument) && form_is_number(argument, option->number, count) && *count)
+    if (form_digits(argument, count) && *count && *count <= option->number)
         return 0;
     snprintf(name, sizeof name, "--%s", option->name);
     snprintf(range, sizeof range, "a number from 1 to %" PRIu32 ", not", option->number);

@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "cli/misuse.h"
 #include "cli/where/where.h"
 #include "fastnet/text.h"
 
@@ -87,6 +88,8 @@ struct predicate *parser_negate(struct parser *parser, struct predicate *part);
 const char *where_word(const struct field *field, uint64_t number);
 /* The other word for one of its values, or NULL. */
 const struct synonym *where_synonym(const struct kind *kind, const struct field *field);
+/* Offers all words of a field that has some. */
+void where_offer_words(struct nearest *nearest, const struct kind *kind, const struct field *field);
 
 /* One comparison: NULL where the value does not fit the field. */
 struct predicate *parser_constant(struct parser *parser, const struct field *field,

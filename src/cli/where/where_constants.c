@@ -51,38 +51,48 @@ static struct predicate *refuse(const struct constant *constant, const char *wan
                        TOKEN_SAID(&constant->token));
 }
 
-static struct predicate *refuse_range(const struct constant *constant)
-{
-    return parser_fail(constant->parser, &constant->token, "this range begins above its end");
-}
-
 /* The names that a field's numbers have, some of them twice. */
 static const char *word_of(const struct field *field, uint64_t number)
 {
     return field->type == VALUE_FLAGS ? field->flags->names[number] : field->word(number);
 }
 
+const struct synonym *where_synonym(const struct kind *kind, const struct field *field)
+{
+    const struct synonym *synonym = kind->synonym;
+
+    return synonym && strcmp(synonym->column, field->name) == 0 ? synonym : NULL;
+}
+
+void where_offer_words(struct nearest *nearest, const struct kind *kind, const struct field *field)
+{
+    const struct synonym *synonym = where_synonym(kind, field);
+
+    if (synonym)
+        nearest_offer(nearest, synonym->other);
+    for (uint64_t i = 0; i < word_limit(field); i++) {
+        const char *word = word_of(field, i);
+        if (word && *word)
+            nearest_offer(nearest, word);
+    }
+}
+
 static struct predicate *refuse_word(const struct constant *constant)
 {
     const struct field *field = constant->field;
-    const struct synonym *synonym = where_synonym(constant->parser->kind, field);
     struct nearest nearest = nearest_to(constant->text, constant->length);
     const char *typed = TOKEN_SAID(&constant->token);
     char words[160] = "";
     size_t length = 0;
     bool more = false;
 
-    if (synonym)
-        nearest_offer(&nearest, synonym->other);
-    for (uint64_t i = 0; i < word_limit(field); i++) {
+    where_offer_words(&nearest, constant->parser->kind, field);
+    for (uint64_t i = 0; i < word_limit(field) && !more; i++) {
         const char *word = word_of(field, i);
-        if (!word || !*word)
-            continue;
-        nearest_offer(&nearest, word);
-        if (more)
-            continue;
-        const int added =
-            snprintf(words + length, sizeof words - length, "%s%s", length ? ", " : "", word);
+        const bool is_word = word && *word;
+        const int added = is_word ? snprintf(words + length, sizeof words - length, "%s%s",
+                                             length ? ", " : "", word)
+                                  : 0;
         more = length + (size_t)added >= sizeof words;
         length += more ? 0 : (size_t)added;
         words[length] = '\0'; /* no part of a word */
@@ -96,18 +106,23 @@ static struct predicate *refuse_word(const struct constant *constant)
 
 /* --- Comparisons ------------------------------------------------------------------------------ */
 
-static struct predicate *compare(const struct constant *constant, struct value value)
-{
-    const enum predicate_operator operation =
-        constant->comparison == TOKEN_LESS      ? PREDICATE_BELOW
-        : constant->comparison == TOKEN_GREATER ? PREDICATE_ABOVE
-        : constant->comparison == TOKEN_LIKE    ? PREDICATE_LIKE
-        : constant->comparison == TOKEN_GLOB    ? PREDICATE_GLOB
-                                                : PREDICATE_EQUAL;
+static const enum predicate_operator operators[] = {[TOKEN_EQUAL] = PREDICATE_EQUAL,
+                                                    [TOKEN_LESS] = PREDICATE_BELOW,
+                                                    [TOKEN_GREATER] = PREDICATE_ABOVE,
+                                                    [TOKEN_LIKE] = PREDICATE_LIKE,
+                                                    [TOKEN_GLOB] = PREDICATE_GLOB};
 
+static struct predicate *compare_by(const struct constant *constant,
+                                    enum predicate_operator operation, struct value value)
+{
     return parser_add(
         constant->parser,
         (struct predicate){.operation = operation, .field = constant->field, .constant = value});
+}
+
+static struct predicate *compare(const struct constant *constant, struct value value)
+{
+    return compare_by(constant, operators[constant->comparison], value);
 }
 
 static struct value a_number(uint64_t number)
@@ -115,32 +130,121 @@ static struct value a_number(uint64_t number)
     return (struct value){.type = VALUE_NUMBER, .number = number};
 }
 
-static struct predicate *compare_text(const struct constant *constant, const char *text,
-                                      size_t length)
+static struct value a_text(const char *text, size_t length)
 {
-    return compare(constant, (struct value){.type = VALUE_TEXT, .text = {text, length}});
+    return (struct value){.type = VALUE_TEXT, .text = {text, length}};
+}
+
+/* Two values with this sign between them. False: the text is something else. */
+static bool cut(const char *text, char sign, char first[TOKEN_TYPED], const char **second)
+{
+    const char *at = strchr(text, sign);
+
+    if (!at || at == text || (size_t)(at - text) >= TOKEN_TYPED)
+        return false;
+    memcpy(first, text, (size_t)(at - text));
+    first[at - text] = '\0';
+    *second = at + 1;
+    return true;
+}
+
+/* --- One value, or a range of them ------------------------------------------------------------ */
+
+static const struct network mapped = {{AF_INET6, {[10] = 0xff, [11] = 0xff}}, 96};
+
+/* Among addresses of IPv6 there are IPv4-mapped ones, which are not meant. */
+static struct predicate *without_mapped(const struct constant *constant, struct predicate *part)
+{
+    struct parser *parser = constant->parser;
+    struct predicate *in = parser_add(parser, predicate_within(constant->field, &mapped));
+
+    return parser_join(parser, PREDICATE_AND, part, parser_negate(parser, in));
+}
+
+/* As networks: of a list of addresses, one and the same must be in one of them. */
+static struct predicate *make_networks(const struct constant *constant, struct address first,
+                                       const struct address *last)
+{
+    struct predicate *all = NULL;
+    size_t i;
+
+    do {
+        struct network network = {first, (uint8_t)(8 * address_size(&first))};
+        struct predicate *one;
+        for (; network.prefix; network.prefix--) {
+            struct address wider = first;
+            wider.bytes[(network.prefix - 1) / 8] |= (uint8_t)(0x80 >> (network.prefix - 1) % 8);
+            if (memcmp(&wider, &first, sizeof wider) == 0 ||
+                memcmp(wider.bytes, last->bytes, sizeof wider.bytes) > 0)
+                break;
+            first = wider;
+        }
+        one = parser_add(constant->parser, predicate_within(constant->field, &network));
+        if (all && all->operation == PREDICATE_OR && one)
+            predicate_add(all, one);
+        else
+            all = all ? parser_join(constant->parser, PREDICATE_OR, all, one) : one;
+        if (memcmp(first.bytes, last->bytes, sizeof first.bytes) == 0)
+            return all;
+        for (i = address_size(&first); i-- && !++first.bytes[i];)
+            ;
+    } while (all);
+    return NULL;
 }
 
 /* From the first to the last: not below the first, and not above the last. Keeps both numbers. */
-static struct predicate *make_range(const struct constant *constant, struct value first,
-                                    struct value last)
+static struct predicate *make_range(const struct constant *constant, const struct value *first,
+                                    const struct value *last)
 {
-    const bool numbers = first.type == VALUE_NUMBER;
-    struct number_range *kept = numbers ? parser_keep_bytes(constant->parser, sizeof *kept) : NULL;
-    struct constant end = *constant;
-    struct predicate *below, *above, *range;
+    struct parser *parser = constant->parser;
+    struct number_range *kept;
+    struct predicate *range;
 
-    end.comparison = TOKEN_LESS;
-    below = parser_negate(end.parser, compare(&end, first));
-    end.comparison = TOKEN_GREATER;
-    above = parser_negate(end.parser, compare(&end, last));
-    range = parser_join(end.parser, PREDICATE_AND, below, above);
-    if (!range || !kept)
-        return numbers ? NULL : range;
-    *kept = (struct number_range){first.number, last.number};
+    if (constant->field->type == VALUE_NETWORKS)
+        return make_networks(constant, first->address, &last->address);
+    range = parser_join(parser, PREDICATE_AND,
+                        parser_negate(parser, compare_by(constant, PREDICATE_BELOW, *first)),
+                        parser_negate(parser, compare_by(constant, PREDICATE_ABOVE, *last)));
+    if (first->type == VALUE_ADDRESS && first->address.family == AF_INET6)
+        return without_mapped(constant, range);
+    if (!range || first->type != VALUE_NUMBER)
+        return range;
+    kept = parser_keep_bytes(parser, sizeof *kept);
+    if (!kept)
+        return NULL;
+    *kept = (struct number_range){first->number, last->number};
     range->ranges.first = kept;
     range->ranges.count = 1;
     return range;
+}
+
+typedef bool (*read_fn)(const struct field *field, const char *text, struct value *value);
+
+/* What read() takes, or two of that with a sign between them. Returns false if it is neither. */
+static bool parse_range(const struct constant *constant, read_fn read, struct predicate **made)
+{
+    const struct field *field = constant->field;
+    char text[TOKEN_TYPED];
+    const char *end;
+    struct value first, last;
+
+    if (read(field, constant->text, &first)) {
+        *made = compare(constant, first);
+        return true;
+    }
+    if (constant->comparison != TOKEN_EQUAL || !cut(constant->text, '-', text, &end) ||
+        !read(field, text, &first) || !read(field, end, &last))
+        return false;
+    const bool addresses = first.type == VALUE_ADDRESS;
+    if (addresses && first.address.family != last.address.family)
+        return false;
+    const bool above =
+        addresses ? memcmp(first.address.bytes, last.address.bytes, sizeof first.address.bytes) > 0
+                  : first.type != VALUE_SIGNED && first.number > last.number;
+    *made = above
+                ? parser_fail(constant->parser, &constant->token, "this range begins above its end")
+                : make_range(constant, &first, &last);
+    return true;
 }
 
 /* --- Numbers ---------------------------------------------------------------------------------- */
@@ -154,19 +258,17 @@ static bool find_suffix(bool time, const char *text, uint64_t *factor)
         const char *name;
         bool time;
         uint64_t factor;
-    } suffixes[] = {
-        {"k", false, UINT64_C(1) << 10},
-        {"K", false, UINT64_C(1) << 10},
-        {"M", false, UINT64_C(1) << 20},
-        {"G", false, UINT64_C(1) << 30},
-        {"T", false, UINT64_C(1) << 40},
-        {"us", true, 1},
-        {"ms", true, 1000},
-        {"s", true, 1000000},
-        {"m", true, 60 * UINT64_C(1000000)},
-        {"h", true, 3600 * UINT64_C(1000000)},
-        {"d", true, 86400 * UINT64_C(1000000)},
-    };
+    } suffixes[] = {{"k", false, 1 << 10},
+                    {"K", false, 1 << 10},
+                    {"M", false, 1 << 20},
+                    {"G", false, 1 << 30},
+                    {"T", false, UINT64_C(1) << 40},
+                    {"us", true, 1},
+                    {"ms", true, 1000},
+                    {"s", true, MILLION},
+                    {"m", true, 60 * MILLION},
+                    {"h", true, UINT64_C(3600) * MILLION},
+                    {"d", true, UINT64_C(86400) * MILLION}};
 
     for (size_t i = 0; i < COUNT(suffixes); i++)
         if (suffixes[i].time == time && strcmp(suffixes[i].name, text) == 0) {
@@ -237,8 +339,8 @@ static const char *numbers_of(const struct field *field)
     return field->type == VALUE_SIGNED ? "numbers, as 7, -7 or 1-9" : "numbers, as 7 or 1-9";
 }
 
-/* The same as a value of the field: it may be signed. */
-static bool parse_value(const struct field *field, const char *text, struct value *value)
+/* The same as a value of the field, which may be signed; for read_fn. */
+static bool read_number(const struct field *field, const char *text, struct value *value)
 {
     const bool is_signed = field->type == VALUE_SIGNED, negative = is_signed && text[0] == '-';
     uint64_t number;
@@ -249,19 +351,6 @@ static bool parse_value(const struct field *field, const char *text, struct valu
         *value = (struct value){.type = VALUE_SIGNED, .integer = {number, negative && number != 0}};
     else
         *value = (struct value){.type = field->type, .number = number};
-    return true;
-}
-
-/* Two values with this sign between them. False: the text is something else. */
-static bool cut(const char *text, char sign, char first[TOKEN_TYPED], const char **second)
-{
-    const char *at = strchr(text, sign);
-
-    if (!at || at == text || (size_t)(at - text) >= TOKEN_TYPED)
-        return false;
-    memcpy(first, text, (size_t)(at - text));
-    first[at - text] = '\0';
-    *second = at + 1;
     return true;
 }
 
@@ -290,7 +379,7 @@ static struct predicate *parse_masked(const struct constant *constant)
     if (constant->comparison != TOKEN_EQUAL || constant->field->type != VALUE_NUMBER ||
         constant->field->unit != UNIT_NONE || constant->field->port ||
         !cut(constant->text, '/', first, &mask) ||
-        !parse_value(constant->field, first, &masked.constant) ||
+        !read_number(constant->field, first, &masked.constant) ||
         !parse_number(constant->field, mask, &masked.mask.bits[0]))
         return NULL;
     return parser_add(constant->parser, masked);
@@ -299,21 +388,13 @@ static struct predicate *parse_masked(const struct constant *constant)
 static struct predicate *parse_numbers(const struct constant *constant)
 {
     const struct field *field = constant->field;
-    char first[TOKEN_TYPED];
-    const char *last;
-    struct value from, to;
-    struct predicate *masked = parse_masked(constant);
+    struct predicate *made = parse_masked(constant);
+    struct value port;
 
-    if (masked)
-        return masked;
-    if (parse_value(field, constant->text, &from))
-        return field->port && from.number > UINT16_MAX ? refuse(constant, numbers_of(field))
-                                                       : compare(constant, from);
-    if (constant->comparison == TOKEN_EQUAL && cut(constant->text, '-', first, &last) &&
-        parse_value(field, first, &from) && parse_value(field, last, &to))
-        return field->type != VALUE_SIGNED && from.number > to.number
-                   ? refuse_range(constant)
-                   : make_range(constant, from, to);
+    if (field->port && read_number(field, constant->text, &port) && port.number > UINT16_MAX)
+        return refuse(constant, numbers_of(field));
+    if (made || parse_range(constant, read_number, &made))
+        return made;
     return field->port ? parse_service(constant) : refuse(constant, numbers_of(field));
 }
 
@@ -390,39 +471,22 @@ static struct predicate *parse_time(const struct constant *constant)
 
 static bool find_word(const struct field *field, const char *text, uint64_t *number)
 {
-    for (*number = 0; *number < word_limit(field); ++*number) {
-        const char *word = word_of(field, *number);
-        if (word && strcasecmp(word, text) == 0)
+    for (uint64_t i = 0; i < word_limit(field); i++) {
+        const char *word = word_of(field, i);
+        if (word && strcasecmp(word, text) == 0) {
+            *number = i;
             return true;
+        }
     }
     return false;
 }
 
-/* Digits, or a range of them, stand for numbers that have names. False: the text is neither. */
-static bool parse_digits(const struct constant *constant, struct predicate **numbers)
+/* Digits stand for a number that has a name; for read_fn. */
+static bool read_digits(const struct field *field, const char *text, struct value *value)
 {
-    char first[TOKEN_TYPED];
-    const char *last;
-    uint64_t from, to;
-
-    if (form_is_digits(constant->text)) {
-        *numbers = compare(constant, a_number(strtoull(constant->text, NULL, 10)));
-        return true;
-    }
-    if (!cut(constant->text, '-', first, &last) || !form_is_digits(first) || !form_is_digits(last))
-        return false;
-    from = strtoull(first, NULL, 10);
-    to = strtoull(last, NULL, 10);
-    *numbers =
-        from > to ? refuse_range(constant) : make_range(constant, a_number(from), a_number(to));
-    return true;
-}
-
-const struct synonym *where_synonym(const struct kind *kind, const struct field *field)
-{
-    const struct synonym *synonym = kind->synonym;
-
-    return synonym && strcmp(synonym->column, field->name) == 0 ? synonym : NULL;
+    (void)field;
+    value->type = VALUE_NUMBER;
+    return form_digits(text, &value->number);
 }
 
 /* In any case of letters; a number that can be shown without a name also by its digits. */
@@ -433,18 +497,18 @@ static struct predicate *parse_word(const struct constant *constant)
     const bool is_other = synonym && strcasecmp(synonym->other, constant->text) == 0;
     uint64_t number;
 
-    if (!find_word(field, is_other ? synonym->word : constant->text, &number)) {
-        struct predicate *numbers;
-        if (field->type == VALUE_NAME && strncasecmp(constant->text, "0x", 2) == 0 &&
-            form_is_number(constant->text, UINT64_MAX, &number))
-            return compare(constant, a_number(number));
-        return field->type == VALUE_NAME && parse_digits(constant, &numbers)
-                   ? numbers
-                   : refuse_word(constant);
-    }
-    if (field->plain || field->type == VALUE_NAME)
+    const bool named = find_word(field, is_other ? synonym->word : constant->text, &number) ||
+                       (field->type == VALUE_NAME && strncasecmp(constant->text, "0x", 2) == 0 &&
+                        form_is_number(constant->text, UINT64_MAX, &number));
+    struct predicate *numbers;
+
+    if (named && (field->plain || field->type == VALUE_NAME))
         return compare(constant, a_number(number));
-    return compare_text(constant, word_of(field, number), strlen(word_of(field, number)));
+    if (named)
+        return compare(constant, a_text(word_of(field, number), strlen(word_of(field, number))));
+    return field->type == VALUE_NAME && parse_range(constant, read_digits, &numbers)
+               ? numbers
+               : refuse_word(constant);
 }
 
 const char *where_word(const struct field *field, uint64_t number)
@@ -465,9 +529,10 @@ static struct predicate *parse_text(const struct constant *constant)
         constant->field->type == VALUE_NAME && constant->token.type != TOKEN_QUOTED;
     struct predicate *numbers;
 
-    if (numbered && constant->comparison == TOKEN_EQUAL && parse_digits(constant, &numbers))
+    if (numbered && constant->comparison == TOKEN_EQUAL &&
+        parse_range(constant, read_digits, &numbers))
         return numbers;
-    return compare_text(constant, constant->text, constant->length);
+    return compare(constant, a_text(constant->text, constant->length));
 }
 
 /*
@@ -481,17 +546,16 @@ static struct predicate *parse_of_group(const struct constant *constant)
     const bool is_name = constant->field->lookups & NEED_CONTAINERS;
     const bool is_id = strspn(constant->text, "0123456789abcdef") == 64 && constant->length == 64;
     const size_t size = constant->length + sizeof ".service";
-    struct constant whole = *constant;
     char *text;
 
     if (strchr(constant->text, is_unit ? '.' : '/') || !(is_unit || (is_pod && is_name)))
-        return compare_text(constant, constant->text, is_id && !is_name ? 12 : constant->length);
+        return compare(constant, a_text(constant->text, is_id && !is_name ? 12 : constant->length));
     text = parser_keep_bytes(constant->parser, size);
     if (!text)
         return NULL;
-    whole.comparison = is_unit ? TOKEN_EQUAL : TOKEN_LIKE;
     snprintf(text, size, is_unit ? "%s.service" : "*/%s", constant->text);
-    return compare_text(&whole, text, strlen(text));
+    return compare_by(constant, is_unit ? PREDICATE_EQUAL : PREDICATE_LIKE,
+                      a_text(text, strlen(text)));
 }
 
 /* What is shown with @ is an abstract name, which begins with NUL, or a path; to ~~ both are. */
@@ -507,108 +571,40 @@ static struct predicate *parse_socket_name(const struct constant *constant)
         return NULL;
     *abstract = '\0';
     return parser_join(constant->parser, PREDICATE_OR, path,
-                       compare_text(constant, abstract, constant->length));
+                       compare(constant, a_text(abstract, constant->length)));
 }
 
 /* --- Addresses -------------------------------------------------------------------------------- */
 
-static struct value address_value(const struct address *address)
+/* For read_fn. */
+static bool read_address(const struct field *field, const char *text, struct value *value)
 {
-    return (struct value){.type = VALUE_ADDRESS, .address = *address};
-}
-
-/* Among addresses of IPv6 there are IPv4-mapped ones, which are not meant. */
-static struct predicate *without_mapped(const struct constant *constant, uint8_t family,
-                                        struct predicate *part)
-{
-    struct predicate mapped = {
-        .operation = PREDICATE_WITHIN,
-        .field = constant->field,
-        .constant = {.type = VALUE_ADDRESS, .address = {AF_INET6, {[10] = 0xff, [11] = 0xff}}}};
-
-    if (!part || family != AF_INET6)
-        return part;
-    memset(mapped.mask.address, 0xff, 12);
-    return parser_join(constant->parser, PREDICATE_AND, part,
-                       parser_negate(constant->parser, parser_add(constant->parser, mapped)));
+    (void)field;
+    value->type = VALUE_ADDRESS;
+    return form_address(text, strlen(text), FORM_OF_WHERE, &value->address);
 }
 
 /* Whether an IPv4-mapped address could be in the network. */
 static bool has_mapped(const struct predicate *within)
 {
-    static const uint8_t mapped[16] = {[10] = 0xff, [11] = 0xff};
-    const struct address *network = &within->constant.address;
+    struct address masked = mapped.address;
 
-    for (size_t i = 0; i < sizeof mapped; i++)
-        if ((mapped[i] & within->mask.address[i]) != network->bytes[i])
-            return false;
-    return network->family == AF_INET6;
-}
-
-static bool parse_address(const char *text, struct address *address)
-{
-    return form_address(text, strlen(text), FORM_OF_WHERE, address);
-}
-
-/* As networks: of a list of addresses, one and the same must be in one of them. */
-static struct predicate *make_networks(const struct constant *constant, struct address first,
-                                       const struct address *last)
-{
-    struct predicate *all = NULL;
-    size_t i;
-
-    do {
-        struct network network = {first, (uint8_t)(8 * address_size(&first))};
-        struct predicate *one;
-        for (; network.prefix; network.prefix--) {
-            struct address wider = first;
-            wider.bytes[(network.prefix - 1) / 8] |= (uint8_t)(0x80 >> (network.prefix - 1) % 8);
-            if (memcmp(&wider, &first, sizeof wider) == 0 ||
-                memcmp(wider.bytes, last->bytes, sizeof wider.bytes) > 0)
-                break;
-            first = wider;
-        }
-        one = parser_add(constant->parser, predicate_within(constant->field, &network));
-        if (all && all->operation == PREDICATE_OR && one)
-            predicate_add(all, one);
-        else
-            all = all ? parser_join(constant->parser, PREDICATE_OR, all, one) : one;
-        if (memcmp(first.bytes, last->bytes, sizeof first.bytes) == 0)
-            return all;
-        for (i = address_size(&first); i-- && !++first.bytes[i];)
-            ;
-    } while (all);
-    return NULL;
-}
-
-static struct predicate *parse_address_range(const struct constant *constant)
-{
-    struct address first, last;
-    char text[TOKEN_TYPED];
-    const char *end;
-
-    if (!cut(constant->text, '-', text, &end) || !parse_address(text, &first) ||
-        !parse_address(end, &last) || first.family != last.family)
-        return refuse(constant, "addresses, as 192.0.2.1, 10.0.0.0/8 or 2001:db8::/32");
-    if (memcmp(first.bytes, last.bytes, sizeof first.bytes) > 0)
-        return refuse_range(constant);
-    if (constant->field->type == VALUE_NETWORKS)
-        return make_networks(constant, first, &last);
-    return without_mapped(constant, first.family,
-                          make_range(constant, address_value(&first), address_value(&last)));
+    for (size_t i = 0; i < sizeof masked.bytes; i++)
+        masked.bytes[i] &= within->mask.address[i];
+    return address_equal(&masked, &within->constant.address);
 }
 
 static struct predicate *parse_addresses(const struct constant *constant)
 {
-    struct predicate within;
-    struct address address;
+    struct predicate within, *made;
 
-    if (parse_address(constant->text, &address))
-        return compare(constant, address_value(&address));
-    if (form_network(constant->text, FORM_OF_WHERE, constant->field, &within))
-        return without_mapped(constant, has_mapped(&within) ? AF_INET6 : AF_UNSPEC,
-                              parser_add(constant->parser, within));
-    return parse_address_range(constant);
+    if (form_network(constant->text, FORM_OF_WHERE, constant->field, &within)) {
+        made = parser_add(constant->parser, within);
+        return has_mapped(&within) ? without_mapped(constant, made) : made;
+    }
+    return parse_range(constant, read_address, &made)
+               ? made
+               : refuse(constant, "addresses, as 192.0.2.1, 10.0.0.0/8 or 2001:db8::/32");
 }
 
 /* Bytes by colons, two digits each. Returns how many; 0 if the text is something else. */
@@ -616,16 +612,15 @@ static size_t parse_bytes(const char *text, uint8_t bytes[LLADDR_MAX])
 {
     size_t count = 0;
 
-    for (;; text++) {
-        const char digits[] = {text[0], text[0] ? text[1] : '\0', '\0'};
-        if (count == LLADDR_MAX || !isxdigit((unsigned char)digits[0]) ||
-            !isxdigit((unsigned char)digits[1]))
-            return 0;
+    for (; count < LLADDR_MAX && isxdigit((unsigned char)text[0]); text += 3) {
+        const char digits[] = {text[0], text[1], '\0'};
+        if (!isxdigit((unsigned char)digits[1]))
+            break;
         bytes[count++] = (uint8_t)strtoul(digits, NULL, 16);
-        text += 2;
-        if (*text != ':')
-            return *text ? 0 : count;
+        if (text[2] != ':')
+            return text[2] ? 0 : count;
     }
+    return 0;
 }
 
 /* That of a tunnel is an IP address. */
@@ -633,12 +628,12 @@ static struct predicate *parse_lladdr(const struct constant *constant)
 {
     uint8_t bytes[LLADDR_MAX];
     size_t count = parse_bytes(constant->text, bytes);
-    struct address address;
+    struct value ip;
     char *kept;
 
-    if (!count && parse_address(constant->text, &address)) {
-        count = address_size(&address);
-        memcpy(bytes, address.bytes, count);
+    if (!count && read_address(constant->field, constant->text, &ip)) {
+        count = address_size(&ip.address);
+        memcpy(bytes, ip.address.bytes, count);
     }
     if (!count)
         return refuse(constant, "link-layer addresses, as 02:00:5e:10:00:ff");
@@ -655,24 +650,24 @@ static struct predicate *parse_flag(const struct constant *constant)
         .operation = PREDICATE_MASKED, .field = constant->field, .constant.type = VALUE_FLAGS};
     const struct flag_names *names = constant->field->flags;
     const bool named = names && names->count;
-    uint64_t bit;
+    uint64_t bit = VALUE_FLAG_BITS;
 
-    if (!named && !form_is_digits(constant->text))
+    if (!form_digits(constant->text, &bit) && !named)
         return parse_text(constant);
-    if (!named || !find_word(constant->field, constant->text, &bit)) {
-        bit = form_is_digits(constant->text) ? strtoull(constant->text, NULL, 10) : VALUE_FLAG_BITS;
-        if (bit >= VALUE_FLAG_BITS)
-            return named ? refuse_word(constant) : refuse(constant, "names, or bits below 128");
-    }
+    if (!(named && find_word(constant->field, constant->text, &bit)) && bit >= VALUE_FLAG_BITS)
+        return named ? refuse_word(constant) : refuse(constant, "names, or bits below 128");
     masked.mask.bits[bit / 64] = masked.constant.flags.bits[bit / 64] = UINT64_C(1) << bit % 64;
     return parser_add(constant->parser, masked);
 }
 
 static struct predicate *parse_owner(const struct constant *constant)
 {
-    if (constant->token.type == TOKEN_QUOTED || !form_is_digits(constant->text))
-        return parse_text(constant);
-    return compare(constant, a_number(strtoull(constant->text, NULL, 10)));
+    struct value number;
+
+    return constant->token.type != TOKEN_QUOTED &&
+                   read_digits(constant->field, constant->text, &number)
+               ? compare(constant, number)
+               : parse_text(constant);
 }
 
 /* --- Other columns ---------------------------------------------------------------------------- */
@@ -838,7 +833,7 @@ struct predicate *parser_constant(struct parser *parser, const struct field *fie
     char *text = parser_keep(parser, value->text.data, value->text.length);
     const char quote = value->type == TOKEN_QUOTED ? value->text.data[-1] : '\0';
     struct predicate *column;
-    struct address address;
+    struct value ignored;
 
     if (!text)
         return NULL;
@@ -850,10 +845,10 @@ struct predicate *parser_constant(struct parser *parser, const struct field *fie
     constant.text = text;
     if (parse_column(&constant, &column))
         return column;
-    if (field->lookups & NEED_MACHINE && parse_address(text, &address))
+    if (field->lookups & NEED_MACHINE && read_address(field, text, &ignored))
         return refuse(&constant, "the name of a machine (--host= takes addresses)");
     if (field->owner && (comparison == TOKEN_EQUAL || is_pattern(comparison))) {
-        if (field->type == VALUE_NUMBER && !form_is_digits(text))
+        if (field->type == VALUE_NUMBER && !read_digits(field, text, &ignored))
             return refuse(&constant, "numbers of processes, as 812");
         constant.field = field_owners(field);
     }
