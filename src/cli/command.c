@@ -351,15 +351,8 @@ int command_resolve(struct listing_command *command, bool *help)
 
 /* --- The sink --------------------------------------------------------------------------------- */
 
-static const sink_create_fn sinks_of_columns[FORMATS] = {
-    [FORMAT_PLAIN] = sink_table_create,
-    [FORMAT_JSON] = sink_json_create,
-    [FORMAT_NDJSON] = sink_ndjson_create,
-    [FORMAT_CSV] = sink_csv_create,
-    [FORMAT_CSV_SAFE] = sink_csv_create,
-    [FORMAT_PROMETHEUS] = sink_prometheus_create,
-    [FORMAT_OPENMETRICS] = sink_openmetrics_create,
-};
+#define SINK_OF(its, letter, name, newer, create, help) create,
+static const sink_create_fn sinks_of_columns[] = {sink_table_create, OUTPUT_FORMATS(SINK_OF)};
 
 /* With names of columns, an order or a limit, rows are asked for. */
 static bool makes_objects(const struct listing_command *command)

@@ -19,16 +19,23 @@ extern const struct option_table common_options;
 /* Behind these, for personalities that show owners. */
 extern const struct option_table common_options_of_owners;
 
-enum output_format {
-    FORMAT_PLAIN,
-    FORMAT_JSON,
-    FORMAT_NDJSON,
-    FORMAT_CSV,
-    FORMAT_CSV_SAFE,
-    FORMAT_PROMETHEUS,
-    FORMAT_OPENMETRICS,
-    FORMATS
-};
+/*
+ * The forms of output that are made of columns. A row has the option's letter and name, whether it
+ * is newer than options that begin alike, what makes the sink, and the help.
+ */
+/* clang-format off */
+#define OUTPUT_FORMATS(ROW)                                                                        \
+    ROW(JSON, 'J', "json", false, sink_json_create, "one JSON array of objects")                   \
+    ROW(NDJSON, 0, "ndjson", false, sink_ndjson_create, "one JSON object per line")                \
+    ROW(CSV, 0, "csv", false, sink_csv_create, "RFC 4180, with a header line")                     \
+    ROW(CSV_SAFE, 0, "csv-safe", false, sink_csv_create,                                           \
+        "CSV that is safe to open in a spreadsheet")                                               \
+    ROW(PROMETHEUS, 0, "prometheus", true, sink_prometheus_create,                                 \
+        "metrics of counters, usages and --count-by")                                              \
+    ROW(OPENMETRICS, 0, "openmetrics", true, sink_openmetrics_create, "the same as OpenMetrics")
+#define FORMAT_NUMBER(its, ...) FORMAT_##its,
+enum output_format { FORMAT_PLAIN, OUTPUT_FORMATS(FORMAT_NUMBER) };
+/* clang-format on */
 
 enum color_choice { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER };
 

@@ -18,6 +18,7 @@
 enum {
     OPTION_OUTPUT = 1000,
     OPTION_LIMIT,
+    OPTION_FORMAT,           /* and of each form one more */
     OPTION_SHORT_HELP = 'h', /* these two are in the tables of the personalities */
     OPTION_VERSION = 'V',
 };
@@ -28,19 +29,13 @@ enum { OUTPUT, SOURCE };
 static const char *const groups[] = {"Output", "Source"};
 
 #define SETS(of_common) .member = offsetof(struct common, of_common)
-#define FORMAT(its)     SETS(format), .number = FORMAT_##its
+#define FORMAT_OPTION(its, letter, name, its_newer, create, help)                                  \
+    OPTION_ROW(OPTION_FORMAT + FORMAT_##its, letter, name, OUTPUT, help, SETS(format),             \
+               .number = FORMAT_##its, .newer = its_newer),
 
 /* No personality and no program that one is like has these letters. */
 static const struct option options[] = {
-    OPTION_ROW(THIS_ROW, 'J', "json", OUTPUT, "one JSON array of objects", FORMAT(JSON)),
-    LONG(THIS_ROW, "ndjson", OUTPUT, "one JSON object per line", FORMAT(NDJSON)),
-    LONG(THIS_ROW, "csv", OUTPUT, "RFC 4180, with a header line", FORMAT(CSV)),
-    LONG(THIS_ROW, "csv-safe", OUTPUT, "CSV that is safe to open in a spreadsheet",
-         FORMAT(CSV_SAFE)),
-    LONG(THIS_ROW, "prometheus", OUTPUT, "metrics of counters, usages and --count-by",
-         .newer = true, FORMAT(PROMETHEUS)),
-    LONG(THIS_ROW, "openmetrics", OUTPUT, "the same as OpenMetrics", .newer = true,
-         FORMAT(OPENMETRICS)),
+    OUTPUT_FORMATS(FORMAT_OPTION) /* each with its comma */
     LONG(OPTION_OUTPUT, "output", OUTPUT, "replace this file when a listing is complete",
          TAKES("FILE"), .newer = true),
     OPTION_ROW(THIS_ROW, 'k', "columns", OUTPUT, "show these columns; +A adds, -A removes; or help",
