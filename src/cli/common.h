@@ -128,10 +128,6 @@ int common_misuse_typed(const struct common *common, const char *option, const c
 int common_misuse_word(const struct common *common, const char *what, struct text typed,
                        const char *words);
 
-/* Takes the argument of an option that is a time. Returns 0 or a status. */
-int common_seconds(const struct common *common, const char *option, const char *argument,
-                   unsigned *milliseconds);
-
 /* The program of that name that is not this one, with its path; the name alone if there is none. */
 enum { ORIGINAL_SIZE = 32 };
 const char *common_original(const char *name, char path[ORIGINAL_SIZE]);

@@ -204,33 +204,35 @@ static int take_word(struct common *common, const struct option *option, const c
     return common_misuse(common, "--%s: %s, not '%s'", option->name, all, TYPED(argument));
 }
 
+enum { SECONDS_MAX = 1000000 };
+
 /* Seconds between two passes, one if it is NULL. */
 static int take_interval(struct common *common, const char *seconds)
 {
-    const double interval = seconds ? strtod(seconds, NULL) : 1;
+    double interval = 1;
 
-    if (interval < 0.001 || interval > 1000000)
+    if (seconds && (!form_decimal(seconds, SECONDS_MAX, &interval) || interval < 0.001))
         return common_misuse(common, "-c: an interval is 0.001 to 1000000 seconds, not '%s'",
                              seconds);
     common->interval_ms = (unsigned)(interval * 1000);
     return 0;
 }
 
-/* Other programs take the name of a form; a file of such a name is ./json. */
-int common_seconds(const struct common *common, const char *option, const char *argument,
-                   unsigned *milliseconds)
+static int take_seconds(const struct common *common, const struct option *option,
+                        const char *argument, unsigned *milliseconds)
 {
-    enum { SECONDS_MAX = 1000000 };
-    char *end;
-    const double seconds = strtod(argument, &end);
+    double seconds;
 
-    if (argument[strspn(argument, "0123456789.")] || end == argument || *end ||
-        seconds > (double)SECONDS_MAX)
-        return common_misuse_typed(common, option, "seconds, 0 to 1000000, not", as_text(argument));
+    if (!form_decimal(argument, SECONDS_MAX, &seconds))
+        return common_misuse_typed(common, "--for", "seconds, 0 to 1000000, not",
+                                   as_text(argument));
     *milliseconds = (unsigned)(seconds * 1000 + 0.999);
-    return 0;
+    return *milliseconds || !option->value
+               ? 0
+               : common_misuse(common, "--for=0 sees nothing: %s", option->value);
 }
 
+/* Other programs take the name of a form; a file of such a name is ./json. */
 int common_output(struct common *common, const char *file)
 {
     /* An option, and other words for it. */
@@ -295,12 +297,8 @@ static int take_option(const struct option *option, const char *argument, void *
         return take_other(parsing, option, argument);
     if (option->form == FORM_WORD)
         return take_word(common, option, argument);
-    if (option->form == FORM_SECONDS) {
-        const int status = common_seconds(common, "--for", argument, member);
-        return status || !option->value || *(unsigned *)member
-                   ? status
-                   : common_misuse(common, "--for=0 sees nothing: %s", option->value);
-    }
+    if (option->form == FORM_SECONDS)
+        return take_seconds(common, option, argument, member);
     if (option->number)
         *(unsigned *)member = option->number;
     else if (option->argument == ARGUMENT_NONE)

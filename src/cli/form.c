@@ -43,6 +43,17 @@ bool form_digits(const char *text, uint64_t *number)
     return true;
 }
 
+bool form_decimal(const char *text, double most, double *number)
+{
+    char *end;
+    const double value = strtod(text, &end);
+
+    if (text[strspn(text, "0123456789.")] || end == text || *end || value > most)
+        return false;
+    *number = value;
+    return true;
+}
+
 /* --- Addresses -------------------------------------------------------------------------------- */
 
 /* One to four parts, each a number of C; missing parts are 0. */

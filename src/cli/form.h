@@ -24,6 +24,8 @@ bool form_is_number(const char *text, uint64_t most, uint64_t *number);
 
 /* Digits that fit into 64 bits, and nothing else. */
 bool form_digits(const char *text, uint64_t *number);
+/* Digits with a point among them or none, for a number that is not above the most. */
+bool form_decimal(const char *text, double most, double *number);
 
 /*
  * An address, of length bytes. IPv4 is 10.1.2.3; conntrack takes 10.1 for 10.0.0.1, and ss 10 for

@@ -12,13 +12,14 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "cli/form.h"
 #include "cli/live/terminal.h"
 #include "cli/personality.h"
 #include "fastnet/array.h"
 #include "fastnet/byte_counts.h"
 #include "fastnet/clock.h"
 
-enum { OPTION_FOR = 256, OPTION_BUDGET };
+enum { OPTION_BUDGET = 256 };
 enum { BUDGET_PERCENT = 5 };
 
 enum { WHICH, SHOW, OTHER };
@@ -35,7 +36,8 @@ static const struct option options_table[] = {
     OPTION('6', "ipv6", WHICH, "IPv6 only", SETS(which.inet6)),
     LONG(THIS_ROW, "idle", WHICH, "also those that do not move", SETS(idle)),
     INTERVAL_OPTION(SHOW),
-    LONG(OPTION_FOR, "for", SHOW, "end after so long (default: never)", TAKES("SECONDS")),
+    FOR_OPTION(SHOW, "end after so long (default: never)", SETS(for_ms),
+               .value = "at least two looks are needed"),
     LONG(OPTION_BUDGET, "budget", SHOW, "percent of a CPU that it may use (default 5)",
          TAKES("PERCENT")),
     LONG(THIS_ROW, "no-bytes", SHOW, "do not count bytes of UDP, raw and unix sockets",
@@ -75,20 +77,14 @@ const struct grammar top_grammar = {
 static int take_option(const struct option *option, const char *argument, void *arg)
 {
     struct top *top = arg;
-    char *end;
+    double percent;
 
-    if (option->id == OPTION_FOR) {
-        const int status = common_seconds(&top->common, "--for", argument, &top->for_ms);
-        if (status || top->for_ms)
-            return status;
-        return common_misuse(&top->common, "--for=0 sees nothing: at least two looks are needed");
-    }
     if (option->id != OPTION_BUDGET)
         return filters_misuse_operand(&top->common, &kind_socket, argument);
-    top->budget.share = strtod(argument, &end) / 100;
-    if (*end || end == argument || !(top->budget.share >= 0.001 && top->budget.share <= 1))
+    if (!form_decimal(argument, 100, &percent) || percent < 0.1)
         return common_misuse_typed(&top->common, "--budget", "percent of a CPU, 0.1 to 100, not",
                                    as_text(argument));
+    top->budget.share = percent / 100;
     return 0;
 }
 
