@@ -22,7 +22,7 @@ struct ports {
     size_t count;
 };
 
-static const struct family {
+static const struct {
     const char *prefix;
     uint8_t family;
 } families[] = {
@@ -56,7 +56,11 @@ static uint8_t take_family(const struct ss_parser *parser, char **text)
 }
 
 static const char one_port[] = "only one port can be compared by order";
-static const char no_addresses[] = "XDP and TIPC sockets cannot be compared by addresses";
+
+static bool is_inet(uint8_t family)
+{
+    return family == AF_UNSPEC || family == AF_INET || family == AF_INET6;
+}
 
 static bool is_any(const char *text)
 {
@@ -92,23 +96,19 @@ static bool parse_ports(struct ss_parser *parser, const char *text, struct ports
     ports->count = 0;
     if (is_any(text))
         return true;
-    if (form_is_number(text, UINT64_MAX, &number)) {
-        if (number > UINT16_MAX) {
-            ss_fail_value(parser, "a port is a number from 0 to 65535");
-            return false;
-        }
+    const bool is_number = form_is_number(text, UINT64_MAX, &number);
+    if (!is_number) /* services are those of TCP and UDP: without these tables there are none */
+        ports->count = services_ports(NULL, text,
+                                      tcp && udp ? "tcp udp"
+                                      : tcp      ? "tcp"
+                                      : udp      ? "udp"
+                                                 : "",
+                                      ports->ports, COUNT(ports->ports));
+    else if (number <= UINT16_MAX)
         ports->ports[ports->count++] = (uint16_t)number;
-        return true;
-    }
-    /* services are those of TCP and UDP: without these tables there are none */
-    ports->count = services_ports(NULL, text,
-                                  tcp && udp ? "tcp udp"
-                                  : tcp      ? "tcp"
-                                  : udp      ? "udp"
-                                             : "",
-                                  ports->ports, COUNT(ports->ports));
     if (!ports->count)
-        ss_fail_value(parser, "no such port or service");
+        ss_fail_value(parser,
+                      is_number ? "a port is a number from 0 to 65535" : "no such port or service");
     return ports->count > 0;
 }
 
@@ -198,12 +198,10 @@ static struct predicate *is_host(struct ss_parser *parser, enum ss_end end, cons
 static struct predicate *inet_address(struct ss_parser *parser, enum ss_end end, char *text,
                                       uint8_t family)
 {
-    static const char *const anys[] = {"", "*", "default", "any", "all"};
     struct predicate within;
 
-    for (size_t i = 0; i < COUNT(anys); i++)
-        if (strcmp(text, anys[i]) == 0)
-            return NULL;
+    if (is_any(text) || text_among("default any all", text))
+        return NULL;
     if (form_network(text, FORM_OF_SS, address_field(end), &within) &&
         (family == AF_UNSPEC || family == within.constant.address.family))
         return ss_compare(parser, within);
@@ -276,19 +274,6 @@ static bool compares(int64_t left, enum ss_token comparison, int64_t right)
                                        : left == right;
 }
 
-/* The protocol of a packet or netlink socket. ss takes 0 for that of the other end. */
-static struct predicate *is_protocol(struct ss_parser *parser, enum ss_end end, const char *name,
-                                     int named, uint64_t most, const char *text)
-{
-    uint64_t number = (uint64_t)named;
-
-    if (named < 0 && !form_is_number(text, most, &number))
-        return ss_fail_value(parser, "there is no such protocol");
-    if (end == SS_REMOTE)
-        return ss_constant(parser, number == 0);
-    return ss_compare_number(parser, field_named(&kind_socket, name), SS_EQUAL, number);
-}
-
 /* The interface of a packet socket, 0 where it has none. ss takes 0 for that of the other end. */
 static struct predicate *link_port(struct ss_parser *parser, enum ss_end end,
                                    enum ss_token comparison, const char *text)
@@ -320,6 +305,8 @@ static struct predicate *netlink_port(struct ss_parser *parser, enum ss_end end,
 
     if (strcmp(text, "kernel") != 0 && (!behind || *behind))
         return ss_fail_value(parser, "a netlink port is a number or kernel");
+    if (comparison == SS_EQUAL && *text == '-' && port == UINT32_MAX)
+        return NULL; /* ss takes the number -1 for any port */
     if (end == SS_REMOTE)
         return ss_constant(parser, compares(-1, comparison, (int32_t)port));
     ordered = ss_compare_number(parser, field, comparison, port);
@@ -330,53 +317,69 @@ static struct predicate *netlink_port(struct ss_parser *parser, enum ss_end end,
                        ordered, sign);
 }
 
-static struct predicate *vsock_number(struct ss_parser *parser, const struct field *field,
-                                      enum ss_token comparison, const char *text)
+static const char no_protocol[] = "there is no such protocol";
+static const char no_vsock[] = "a vsock address is CID:PORT, two numbers";
+
+static struct predicate *vsock_port(struct ss_parser *parser, enum ss_end end,
+                                    enum ss_token comparison, const char *text)
 {
     uint64_t number;
 
     if (!form_is_number(text, UINT32_MAX, &number))
-        return ss_fail_value(parser, "a vsock address is CID:PORT, two numbers");
-    return ss_compare_number(parser, field, comparison, number);
+        return ss_fail_value(parser, no_vsock);
+    return ss_compare_number(parser, column(end, "vsock_port", "peer_port"), comparison, number);
 }
 
-/* The second part of an address of these families; NULL: any, or wrong. */
-static struct predicate *second_part(struct ss_parser *parser, enum ss_end end, uint8_t family,
-                                     enum ss_token comparison, const char *text)
+/* Addresses in two parts: a protocol, or the CID of a vsock, and a port. */
+static const struct two_parts {
+    uint8_t family;
+    const char *first[2]; /* columns, by end; NULL: ss takes 0 for that of the other end */
+    int (*named)(const char *name); /* the number of a name, or -1; or NULL */
+    uint64_t most;
+    const char *wrong; /* what is said of others */
+    struct predicate *(*port)(struct ss_parser *parser, enum ss_end end, enum ss_token comparison,
+                              const char *text);
+} two_parts[] = {
+    {AF_PACKET, {"ether_protocol"}, ss_ether_protocol, UINT16_MAX, no_protocol, link_port},
+    {AF_NETLINK, {"netlink_protocol"}, ss_netlink_protocol, UINT8_MAX, no_protocol, netlink_port},
+    {AF_VSOCK, {"cid", "peer_cid"}, NULL, UINT32_MAX, no_vsock, vsock_port},
+};
+
+/* Returns NULL, after a message, if the family has no addresses. */
+static const struct two_parts *find_parts(struct ss_parser *parser, uint8_t family)
+{
+    for (size_t i = 0; i < COUNT(two_parts); i++)
+        if (two_parts[i].family == family)
+            return &two_parts[i];
+    ss_fail_value(parser, "XDP and TIPC sockets cannot be compared by addresses");
+    return NULL;
+}
+
+/* NULL: any, or wrong. */
+static struct predicate *first_part(struct ss_parser *parser, enum ss_end end,
+                                    const struct two_parts *of, const char *text)
 {
     uint64_t number;
 
     if (is_any(text))
-        return comparison == SS_EQUAL ? NULL : ss_fail_value(parser, one_port);
-    /* ss takes the number -1 for any port */
-    if (family == AF_NETLINK && comparison == SS_EQUAL && *text == '-' &&
-        form_is_number(text + 1, UINT32_MAX, &number) && number == 1)
         return NULL;
-    switch (family) {
-    case AF_PACKET:
-        return link_port(parser, end, comparison, text);
-    case AF_NETLINK:
-        return netlink_port(parser, end, comparison, text);
-    default:
-        return vsock_number(parser, column(end, "vsock_port", "peer_port"), comparison, text);
-    }
+    const int named = of->named ? of->named(text) : -1;
+    if (named < 0 && !form_is_number(text, of->most, &number))
+        return ss_fail_value(parser, of->wrong);
+    number = named < 0 ? number : (uint64_t)named;
+    if (!of->first[end])
+        return ss_constant(parser, number == 0);
+    return ss_compare_number(parser, field_named(&kind_socket, of->first[end]), SS_EQUAL, number);
 }
 
-static struct predicate *first_part(struct ss_parser *parser, enum ss_end end, uint8_t family,
-                                    const char *text)
+/* NULL: any, or wrong. */
+static struct predicate *second_part(struct ss_parser *parser, enum ss_end end,
+                                     const struct two_parts *of, enum ss_token comparison,
+                                     const char *text)
 {
-    if (is_any(text))
-        return NULL;
-    switch (family) {
-    case AF_PACKET:
-        return is_protocol(parser, end, "ether_protocol", ss_ether_protocol(text), UINT16_MAX,
-                           text);
-    case AF_NETLINK:
-        return is_protocol(parser, end, "netlink_protocol", ss_netlink_protocol(text), UINT8_MAX,
-                           text);
-    default:
-        return vsock_number(parser, column(end, "cid", "peer_cid"), SS_EQUAL, text);
-    }
+    if (!is_any(text))
+        return of->port(parser, end, comparison, text);
+    return comparison == SS_EQUAL ? NULL : ss_fail_value(parser, one_port);
 }
 
 /* --- Whole conditions ------------------------------------------------------------------------- */
@@ -384,48 +387,34 @@ static struct predicate *first_part(struct ss_parser *parser, enum ss_end end, u
 struct predicate *ss_host(struct ss_parser *parser, enum ss_end end, char *text)
 {
     const uint8_t family = take_family(parser, &text);
-    struct predicate *first, *second;
-    char *behind;
+    const struct two_parts *of;
+    struct predicate *second;
 
-    switch (family) {
-    case AF_UNSPEC:
-    case AF_INET:
-    case AF_INET6:
+    if (is_inet(family))
         return inet_host(parser, end, text, family);
-    case AF_UNIX:
+    if (family == AF_UNIX)
         return unix_name(parser, end, text);
-    case AF_PACKET:
-    case AF_NETLINK:
-    case AF_VSOCK:
-        behind = text + strcspn(text, ":");
-        if (*behind)
-            *behind++ = '\0';
-        second = second_part(parser, end, family, SS_EQUAL, behind);
-        first = first_part(parser, end, family, text);
-        return both(parser, first, second);
-    default:
-        return ss_fail_value(parser, no_addresses);
-    }
+    of = find_parts(parser, family);
+    if (!of)
+        return NULL;
+    char *behind = text + strcspn(text, ":");
+    if (*behind)
+        *behind++ = '\0';
+    second = second_part(parser, end, of, SS_EQUAL, behind);
+    return both(parser, first_part(parser, end, of, text), second);
 }
 
 struct predicate *ss_port(struct ss_parser *parser, enum ss_end end, enum ss_token comparison,
                           char *text)
 {
     const uint8_t family = take_family(parser, &text);
+    const struct two_parts *of;
 
     text += *text == ':';
-    switch (family) {
-    case AF_UNSPEC:
-    case AF_INET:
-    case AF_INET6:
+    if (is_inet(family))
         return inet_port(parser, end, comparison, text);
-    case AF_UNIX:
+    if (family == AF_UNIX)
         return ss_fail_value(parser, "unix sockets have no ports (src compares their names)");
-    case AF_PACKET:
-    case AF_NETLINK:
-    case AF_VSOCK:
-        return both(parser, second_part(parser, end, family, comparison, text), NULL);
-    default:
-        return ss_fail_value(parser, no_addresses);
-    }
+    of = find_parts(parser, family);
+    return of ? both(parser, second_part(parser, end, of, comparison, text), NULL) : NULL;
 }
