@@ -181,6 +181,9 @@ bool text_has_word(const char *text, const char *word);
 /* Puts a text, and behind it a word in such a way that a shell reads it as it is. */
 void text_put_word(FILE *stream, const char *before, const char *word);
 
+/* Adds a word to a list in memory of this size. Returns false if it has no room for all of it. */
+bool text_list(char *list, size_t size, const char *between, struct text word);
+
 /* Fills with blanks from end up to start + width; returns the new end. */
 char *text_pad(char *end, const char *start, size_t width);
 

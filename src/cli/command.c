@@ -29,15 +29,11 @@ static const struct field *find_sort(const struct listing_command *command, stru
 static int misuse_sort(const struct listing_command *command, struct text name)
 {
     char words[512] = "";
-    size_t length = 0;
 
     if (!command->common->count_by)
         return columns_misuse(command, "--sort", name);
-    for (size_t i = 0; i < command->shown_count && length < sizeof words; i++) {
-        const char *column = command->shown[i] ? command->shown[i]->name : "";
-        length +=
-            (size_t)snprintf(words + length, sizeof words - length, "%s%s", i ? " " : "", column);
-    }
+    for (size_t i = 0; i < command->shown_count; i++)
+        text_list(words, sizeof words, " ", as_text(command->shown[i]->name));
     return common_misuse_word(command->common, "counted column", name, words);
 }
 

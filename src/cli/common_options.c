@@ -192,14 +192,9 @@ static int take_word(struct common *common, const struct option *option, const c
 
     *number = 0;
     for (struct text word; text_next(&words, ' ', &word); ++*number) {
-        const size_t used = strlen(all);
         if (strlen(argument) == word.length && strncasecmp(word.data, argument, word.length) == 0)
             return 0;
-        snprintf(all + used, sizeof all - used, "%s%.*s",
-                 !used   ? ""
-                 : words ? ", "
-                         : " or ",
-                 (int)word.length, word.data);
+        text_list(all, sizeof all, words ? ", " : " or ", word);
     }
     return common_misuse(common, "--%s: %s, not '%s'", option->name, all, TYPED(argument));
 }

@@ -327,13 +327,9 @@ int conntrack_take_form(struct conntrack_parsing *parsing, const char *argument)
 static int fail_state(const struct conntrack_parsing *parsing, uint8_t protocol)
 {
     char states[256] = "";
-    size_t length = 0;
 
-    for (uint8_t state = 0; flow_state_name(protocol, state).data; state++) {
-        const struct text name = flow_state_name(protocol, state);
-        length += (size_t)snprintf(states + length, sizeof states - length, "%s%.*s",
-                                   length ? ", " : "", (int)name.length, name.data);
-    }
+    for (uint8_t state = 0; flow_state_name(protocol, state).data; state++)
+        text_list(states, sizeof states, ", ", flow_state_name(protocol, state));
     common_misuse_bare(&parsing->options->common, "--state: %s", states);
     return conntrack_fail(parsing, "unknown state `%s'", TYPED(parsing->state));
 }

@@ -85,11 +85,9 @@ static int take_rules(const struct doctor_command *command, const char *names, u
         while (doctor_rule(i) && !text_is(name, doctor_rule(i)->name))
             i++;
         if (!doctor_rule(i)) {
-            char all[1024];
-            size_t end = 0;
-            for (i = 0; doctor_rule(i) && end < sizeof all; i++)
-                end += (size_t)snprintf(all + end, sizeof all - end, "%s%s", i ? " " : "",
-                                        doctor_rule(i)->name);
+            char all[1024] = "";
+            for (i = 0; doctor_rule(i); i++)
+                text_list(all, sizeof all, " ", as_text(doctor_rule(i)->name));
             return common_misuse_word(&command->common, "rule", name, all);
         }
         *rules |= UINT64_C(1) << i;

@@ -105,20 +105,18 @@ static bool fail_short_form(struct parser *parser)
     const struct text word = parser->token.text;
     const char *columns = NULL;
     char names[160] = "";
-    size_t used = 0;
 
     for (size_t i = 0; options && i < options->count; i++)
         if (text_is(word, options->options[i].name))
             columns = options->options[i].columns;
     for (struct text name; text_next(&columns, ' ', &name);)
-        if (field_find(parser->kind, name.data, name.length) && used < sizeof names)
-            used += (size_t)snprintf(names + used, sizeof names - used, "%s%.*s", used ? ", " : "",
-                                     (int)name.length, name.data);
-    if (used)
+        if (field_find(parser->kind, name.data, name.length))
+            text_list(names, sizeof names, ", ", name);
+    if (*names)
         parser_fail(parser, &parser->token,
                     "'%.*s' is no column, but the option --%.*s=; columns: %s", (int)word.length,
                     word.data, (int)word.length, word.data, names);
-    return used > 0;
+    return *names;
 }
 
 static const struct field *find_column(struct parser *parser)

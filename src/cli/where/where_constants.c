@@ -83,19 +83,12 @@ static struct predicate *refuse_word(const struct constant *constant)
     struct nearest nearest = nearest_to(constant->text, constant->length);
     const char *typed = TOKEN_SAID(&constant->token);
     char words[160] = "";
-    size_t length = 0;
     bool more = false;
 
     where_offer_words(&nearest, constant->parser->kind, field);
     for (uint64_t i = 0; i < word_limit(field) && !more; i++) {
         const char *word = word_of(field, i);
-        const bool is_word = word && *word;
-        const int added = is_word ? snprintf(words + length, sizeof words - length, "%s%s",
-                                             length ? ", " : "", word)
-                                  : 0;
-        more = length + (size_t)added >= sizeof words;
-        length += more ? 0 : (size_t)added;
-        words[length] = '\0'; /* no part of a word */
+        more = word && *word && !text_list(words, sizeof words, ", ", as_text(word));
     }
     if (nearest.word)
         return parser_fail(constant->parser, &constant->token, "no %s '%s'%s", field->name, typed,

@@ -300,3 +300,13 @@ void text_put_word(FILE *stream, const char *before, const char *word)
             fputc(*word, stream);
     fputs(plain ? "" : "'", stream);
 }
+
+bool text_list(char *list, size_t size, const char *between, struct text word)
+{
+    const size_t used = strlen(list), added = (used ? strlen(between) : 0) + word.length;
+
+    if (used + added >= size)
+        return false;
+    snprintf(list + used, size - used, "%s%.*s", used ? between : "", (int)word.length, word.data);
+    return true;
+}
