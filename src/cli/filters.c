@@ -159,40 +159,31 @@ static bool takes(const struct kind *kind, const char *columns, const char *valu
     return taken;
 }
 
-/* The state of that name, in any case and with '-' or '_', or its beginning; or NULL. */
-static const char *state_named(const struct kind *kind, const char *word)
-{
-    const struct field *field = field_named(kind, "state");
-    struct nearest nearest = nearest_to(word, strlen(word));
-
-    nearest.distance = 2; /* one letter may be wrong */
-    if (field)
-        where_offer_words(&nearest, kind, field);
-    return nearest.word;
-}
-
 bool filters_meant(const struct kind *kind, const char *word, char meant[FILTERS_MEANT])
 {
     const char *port = *word == ':' ? word + 1 : word;
-    const char *state = state_named(kind, word);
+    const struct field *states = field_named(kind, "state");
+    struct nearest state = nearest_to(word, strlen(word));
 
+    state.distance = 2; /* one letter may be wrong, or its end be missing */
+    if (states)
+        where_offer_words(&state, kind, states);
     if (isdigit((unsigned char)*port) && takes(kind, PORTS, port))
         snprintf(meant, FILTERS_MEANT, "--port=%.80s", TYPED(port));
     else if (takes(kind, ADDRESSES, word))
         snprintf(meant, FILTERS_MEANT, "--host=%.80s", TYPED(word));
-    else if (state)
-        snprintf(meant, FILTERS_MEANT, "--state=%s", state);
+    else if (state.word)
+        snprintf(meant, FILTERS_MEANT, "--state=%s", state.word);
     else
         return false;
     return true;
 }
 
-/* What can be typed in place of a word; false if nobody knows. */
-static bool guess(const struct common *common, const struct kind *kind, const char *word,
-                  char meant[FILTERS_MEANT])
+int filters_misuse_operand(const struct common *common, const struct kind *kind, const char *word)
 {
     enum { LETTERS = 3 };
     const struct option *option = NULL;
+    char meant[FILTERS_MEANT] = "";
 
     /* the option whose name begins with the word */
     for (size_t i = 0; strlen(word) >= LETTERS && (option = options_at(common->grammar->tables, i));
@@ -203,21 +194,9 @@ static bool guess(const struct common *common, const struct kind *kind, const ch
         snprintf(meant, FILTERS_MEANT, "-%c", option->id);
     else if (option)
         snprintf(meant, FILTERS_MEANT, "--%s", option->name);
-    else if (filters_meant(kind, word, meant))
-        return true;
-    else if (kind == &kind_socket && isalpha((unsigned char)*word))
+    else if (!filters_meant(kind, word, meant) && kind == &kind_socket &&
+             isalpha((unsigned char)*word))
         snprintf(meant, FILTERS_MEANT, "--process=%.80s", TYPED(word));
-    else
-        return false;
-    return true;
-}
-
-int filters_misuse_operand(const struct common *common, const struct kind *kind, const char *word)
-{
-    char meant[FILTERS_MEANT];
-    const bool known = guess(common, kind, word, meant);
-
     return common_misuse(common, "%s takes options only, not '%s'%s%s%s", common->grammar->name,
-                         TYPED(word), known ? "; did you mean " : "", known ? meant : "",
-                         known ? "?" : "");
+                         TYPED(word), *meant ? "; did you mean " : "", meant, *meant ? "?" : "");
 }
