@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "cli/command.h"
+#include "fastnet/array.h"
 #include "fastnet/writer.h"
 
 /* As JSON has them. */
@@ -22,15 +23,11 @@ static const char *type_name(enum value_type type)
     return names[type] ? names[type] : "string";
 }
 
-/* What --columns=help says of a column, in this order. */
-enum { TOLD_NAME, TOLD_TYPE, TOLD_UNIT, TOLD_COUNTER, TOLD_GROUP, TOLD_HELP, TOLD };
-static const struct field told[TOLD] = {
-    [TOLD_NAME] = {.name = "name", .type = VALUE_TEXT},
-    [TOLD_TYPE] = {.name = "type", .type = VALUE_TEXT},
-    [TOLD_UNIT] = {.name = "unit", .type = VALUE_TEXT},
-    [TOLD_COUNTER] = {.name = "counter", .type = VALUE_BOOLEAN},
-    [TOLD_GROUP] = {.name = "group", .type = VALUE_TEXT},
-    [TOLD_HELP] = {.name = "help", .type = VALUE_TEXT},
+/* What --columns=help says of a column, in the order of put_row(). */
+static const struct field told[] = {
+    {.name = "name", .type = VALUE_TEXT},  {.name = "type", .type = VALUE_TEXT},
+    {.name = "unit", .type = VALUE_TEXT},  {.name = "counter", .type = VALUE_BOOLEAN},
+    {.name = "group", .type = VALUE_TEXT}, {.name = "help", .type = VALUE_TEXT},
 };
 
 static const char *const unit_names[] = {
@@ -59,13 +56,13 @@ static struct value text_value(const char *string)
 
 static void put_row(struct sink *sink, const struct kind *kind, const struct field *field)
 {
-    const struct value values[TOLD] = {
-        [TOLD_NAME] = text_value(field->name),
-        [TOLD_TYPE] = text_value(type_name(field->type)),
-        [TOLD_UNIT] = text_value(unit_names[field->unit]),
-        [TOLD_COUNTER] = {.type = VALUE_BOOLEAN, .number = field->counter},
-        [TOLD_GROUP] = text_value(group_name(kind, field)),
-        [TOLD_HELP] = text_value(field->help),
+    const struct value values[COUNT(told)] = {
+        text_value(field->name),
+        text_value(type_name(field->type)),
+        text_value(unit_names[field->unit]),
+        {.type = VALUE_BOOLEAN, .number = field->counter},
+        text_value(group_name(kind, field)),
+        text_value(field->help),
     };
 
     sink->ops->row(sink, &(struct record){.kind = &kind_count, .count = {.values = values}});
@@ -76,12 +73,12 @@ static int put_rows(struct listing_command *command)
 {
     const struct kind *kind = command->kind;
     static const struct context nothing;
-    struct field columns[TOLD];
+    struct field columns[COUNT(told)];
     struct writer writer = {0};
     struct sink *sink = NULL;
     int error = -ENOMEM;
 
-    for (size_t i = 0; i < TOLD; i++) {
+    for (size_t i = 0; i < COUNT(told); i++) {
         field_counted(&columns[i], &told[i], i);
         command->shown[command->shown_count++] = &columns[i];
     }

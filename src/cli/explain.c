@@ -54,16 +54,11 @@ static void put_where(const struct explaining *explaining, const struct predicat
     where_put(memory, where);
     fclose(memory);
     escaped = malloc(ESCAPE_FACTOR * size + 1);
-    if (escaped) {
-        char *end = escaped;
-        /* a backslash stays one: it is part of a pattern */
-        for (size_t i = 0, length; i < size; i += length) {
-            length = strcspn(text + i, "\\");
-            end = escape_text(end, text + i, length, NULL);
-            if (text[i + length])
-                *end++ = text[i + length++];
-        }
-        fwrite(escaped, 1, (size_t)(end - escaped), explaining->stream);
+    if (escaped)
+        *escape_text(escaped, text, size, NULL) = '\0';
+    for (const char *at = escaped; at && *at; at++) {
+        fputc(*at, explaining->stream);
+        at += at[0] == '\\' && at[1] == '\\'; /* it stays one: it is part of a pattern */
     }
     free(escaped);
     free(text);
