@@ -50,8 +50,7 @@ struct predicate {
         uint8_t address[16];
     } mask;
     struct {
-        /* Borrowed. An and may keep the range that it is. */
-        const struct number_range *first;
+        const struct number_range *first; /* borrowed */
         size_t count;
     } ranges;
 };

@@ -25,28 +25,36 @@ static struct predicate *fail_expected(struct parser *parser, const char *expect
     return parser_fail(parser, token, "expected %s, not '%s'", expected, TOKEN_SAID(token));
 }
 
-/* A first part that is such a list already becomes longer, unless it is one comparison. */
-static struct predicate *join(struct parser *parser, enum predicate_operator operation,
-                              struct predicate *first, struct predicate *second)
+/*
+ * Adds a part to a whole, which is NULL before the first. A whole that is such a list already
+ * becomes longer, unless it is one comparison. Returns false if a part is NULL.
+ */
+static bool join(struct parser *parser, enum predicate_operator operation, struct predicate **whole,
+                 struct predicate *part)
 {
-    if (!first || !second || first->operation != operation || first->next || first->said.length)
-        return parser_join(parser, operation, first, second);
-    predicate_add(first, second);
-    return first;
+    struct predicate *all = *whole;
+
+    if (all && part && all->operation == operation && !all->next && !all->said.length)
+        predicate_add(all, part);
+    else
+        *whole = all ? parser_join(parser, operation, all, part) : part;
+    return *whole;
 }
 
 /* --- Long lists of numbers -------------------------------------------------------------------- */
 
 enum { GATHERED_MIN = 9 }; /* shorter lists stay as they are: backends know single numbers */
 
-/* A number, or FIRST-LAST. */
+/* A number, or FIRST-LAST: not below the first, and not above the last. */
 static bool take_range(const struct predicate *part, struct number_range *range)
 {
-    const bool is_range = part->ranges.count == 1;
+    const struct predicate *below = part->parts;
+    const bool is_range = part->operation == PREDICATE_AND && below->operation == PREDICATE_NOT;
+    const struct predicate *first = is_range ? below->parts : part,
+                           *last = is_range ? below->next->parts : part;
 
-    *range = is_range ? *part->ranges.first
-                      : (struct number_range){part->constant.number, part->constant.number};
-    return is_range || (part->operation == PREDICATE_EQUAL && part->constant.type == VALUE_NUMBER);
+    *range = (struct number_range){first->constant.number, last->constant.number};
+    return (is_range || part->operation == PREDICATE_EQUAL) && first->constant.type == VALUE_NUMBER;
 }
 
 static int by_first(const void *left, const void *right)
@@ -162,14 +170,11 @@ static struct predicate *parse_values(struct parser *parser, const struct field 
 
     for (;;) {
         const enum token_type type = parser->token.type;
-        struct predicate *one;
         if (type != TOKEN_WORD && type != TOKEN_QUOTED && type != TOKEN_AND && type != TOKEN_OR &&
             type != TOKEN_NOT && type != TOKEN_IN)
             return fail_expected(parser, "a value");
         const struct token value = take_value(parser);
-        one = parser_constant(parser, field, comparison, &value);
-        all = all ? join(parser, PREDICATE_OR, all, one) : one;
-        if (!all)
+        if (!join(parser, PREDICATE_OR, &all, parser_constant(parser, field, comparison, &value)))
             return NULL;
         if (parser->token.type != TOKEN_COMMA)
             return gather(parser, field, all);
@@ -265,8 +270,8 @@ static struct predicate *parse_joined(struct parser *parser, enum token_type sig
 
     for (;;) {
         struct predicate *part = any ? parse_joined(parser, TOKEN_AND) : parse_unary(parser);
-        all = all ? join(parser, any ? PREDICATE_OR : PREDICATE_AND, all, part) : part;
-        if (!all || parser->token.type != sign)
+        if (!join(parser, any ? PREDICATE_OR : PREDICATE_AND, &all, part) ||
+            parser->token.type != sign)
             return all;
         parser_next(parser);
     }
@@ -320,9 +325,7 @@ static struct predicate *parse_columns(struct parser *parser, const char *column
         if (!field)
             continue;
         *parser = before;
-        struct predicate *one = parse_column(parser, field);
-        all = all ? join(parser, PREDICATE_OR, all, one) : one;
-        if (!all)
+        if (!join(parser, PREDICATE_OR, &all, parse_column(parser, field)))
             return NULL;
     }
     return all;
@@ -376,13 +379,10 @@ const struct predicate *where_moved(struct where *where, const struct field *con
     struct predicate *any = NULL;
 
     for (size_t i = 0; i < count; i++) {
-        if (!fields[i]->rate)
-            continue;
-        struct predicate *one =
-            parser_add(&parser, (struct predicate){.operation = PREDICATE_ABOVE,
-                                                   .field = fields[i],
-                                                   .constant.type = VALUE_DECIMAL});
-        any = any ? parser_join(&parser, PREDICATE_OR, any, one) : one;
+        const struct predicate moved = {
+            .operation = PREDICATE_ABOVE, .field = fields[i], .constant.type = VALUE_DECIMAL};
+        if (fields[i]->rate && !join(&parser, PREDICATE_OR, &any, parser_add(&parser, moved)))
+            return NULL;
     }
     return any;
 }

@@ -185,12 +185,11 @@ static struct predicate *make_networks(const struct constant *constant, struct a
     return NULL;
 }
 
-/* From the first to the last: not below the first, and not above the last. Keeps both numbers. */
+/* From the first to the last: not below the first, and not above the last, in this order. */
 static struct predicate *make_range(const struct constant *constant, const struct value *first,
                                     const struct value *last)
 {
     struct parser *parser = constant->parser;
-    struct number_range *kept;
     struct predicate *range;
 
     if (constant->field->type == VALUE_NETWORKS)
@@ -198,17 +197,9 @@ static struct predicate *make_range(const struct constant *constant, const struc
     range = parser_join(parser, PREDICATE_AND,
                         parser_negate(parser, compare_by(constant, PREDICATE_BELOW, *first)),
                         parser_negate(parser, compare_by(constant, PREDICATE_ABOVE, *last)));
-    if (first->type == VALUE_ADDRESS && first->address.family == AF_INET6)
-        return without_mapped(constant, range);
-    if (!range || first->type != VALUE_NUMBER)
-        return range;
-    kept = parser_keep_bytes(parser, sizeof *kept);
-    if (!kept)
-        return NULL;
-    *kept = (struct number_range){first->number, last->number};
-    range->ranges.first = kept;
-    range->ranges.count = 1;
-    return range;
+    return first->type == VALUE_ADDRESS && first->address.family == AF_INET6
+               ? without_mapped(constant, range)
+               : range;
 }
 
 typedef bool (*read_fn)(const struct field *field, const char *text, struct value *value);

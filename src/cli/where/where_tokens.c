@@ -6,7 +6,7 @@
 #include "cli/where/parser.h"
 #include "fastnet/array.h"
 
-static const struct {
+static const struct word {
     const char *text;
     enum token_type type;
     bool negated;
@@ -20,12 +20,9 @@ static const struct {
     {")", TOKEN_CLOSE, false},   {",", TOKEN_COMMA, false},
 };
 
-static const struct {
-    const char *text;
-    enum token_type type;
-} words[] = {
-    {"and", TOKEN_AND}, {"or", TOKEN_OR},     {"not", TOKEN_NOT},
-    {"in", TOKEN_IN},   {"null", TOKEN_NULL},
+static const struct word words[] = {
+    {"and", TOKEN_AND, false}, {"or", TOKEN_OR, false},     {"not", TOKEN_NOT, false},
+    {"in", TOKEN_IN, false},   {"null", TOKEN_NULL, false},
 };
 
 enum token_type token_word_type(struct text word)
