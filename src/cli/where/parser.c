@@ -73,14 +73,6 @@ char *parser_keep(struct parser *parser, const char *data, size_t length)
     return kept ? memcpy(kept, data, length) : NULL;
 }
 
-const char *token_typed(char typed[TOKEN_TYPED], const struct token *token)
-{
-    char whole[TYPED_MAX];
-
-    snprintf(typed, TOKEN_TYPED, "%s", typed_text(whole, token->text.data, token->text.length));
-    return typed;
-}
-
 void where_fail(struct where *where, const char *place, const char *format, va_list arguments)
 {
     char *message = where->message;

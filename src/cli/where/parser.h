@@ -69,10 +69,7 @@ struct predicate *parser_fail(struct parser *parser, const struct token *token, 
                               ...) __attribute__((format(printf, 3, 4)));
 
 /* The token's text, escaped, for a message. */
-enum { TOKEN_TYPED = 200 };
-const char *token_typed(char typed[TOKEN_TYPED], const struct token *token);
-/* The same, into memory that lives as long as the block that this stands in. */
-#define TOKEN_SAID(token) token_typed((char[TOKEN_TYPED]){""}, token)
+#define TOKEN_SAID(token) TYPED_BYTES((token)->text.data, (token)->text.length)
 
 /* Memory of the predicates. Both return NULL, with a message, when it is short. */
 struct predicate *parser_add(struct parser *parser, struct predicate predicate);

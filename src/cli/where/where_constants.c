@@ -128,12 +128,14 @@ static struct value a_text(const char *text, size_t length)
     return (struct value){.type = VALUE_TEXT, .text = {text, length}};
 }
 
+enum { PART_MAX = 200 };
+
 /* Two values with this sign between them. False: the text is something else. */
-static bool cut(const char *text, char sign, char first[TOKEN_TYPED], const char **second)
+static bool cut(const char *text, char sign, char first[PART_MAX], const char **second)
 {
     const char *at = strchr(text, sign);
 
-    if (!at || at == text || (size_t)(at - text) >= TOKEN_TYPED)
+    if (!at || at == text || (size_t)(at - text) >= PART_MAX)
         return false;
     memcpy(first, text, (size_t)(at - text));
     first[at - text] = '\0';
@@ -208,7 +210,7 @@ typedef bool (*read_fn)(const struct field *field, const char *text, struct valu
 static bool parse_range(const struct constant *constant, read_fn read, struct predicate **made)
 {
     const struct field *field = constant->field;
-    char text[TOKEN_TYPED];
+    char text[PART_MAX];
     const char *end;
     struct value first, last;
 
@@ -238,28 +240,24 @@ enum { MILLION = 1000000 };
 /* Powers of 1024; times in microseconds. */
 static bool find_suffix(bool time, const char *text, uint64_t *factor)
 {
-    static const struct {
-        const char *name;
-        bool time;
+    static const struct suffix {
+        char name[3];
         uint64_t factor;
-    } suffixes[] = {{"k", false, 1 << 10},
-                    {"K", false, 1 << 10},
-                    {"M", false, 1 << 20},
-                    {"G", false, 1 << 30},
-                    {"T", false, UINT64_C(1) << 40},
-                    {"us", true, 1},
-                    {"ms", true, 1000},
-                    {"s", true, MILLION},
-                    {"m", true, 60 * MILLION},
-                    {"h", true, UINT64_C(3600) * MILLION},
-                    {"d", true, UINT64_C(86400) * MILLION}};
+    } sizes[] = {{"k", 1 << 10}, {"K", 1 << 10},           {"M", 1 << 20},
+                 {"G", 1 << 30}, {"T", UINT64_C(1) << 40}, {"", 0}};
+    static const struct suffix times[] = {{"us", 1},
+                                          {"ms", 1000},
+                                          {"s", MILLION},
+                                          {"m", 60 * MILLION},
+                                          {"h", UINT64_C(3600) * MILLION},
+                                          {"d", UINT64_C(86400) * MILLION},
+                                          {"", 0}};
+    const struct suffix *suffix = time ? times : sizes;
 
-    for (size_t i = 0; i < COUNT(suffixes); i++)
-        if (suffixes[i].time == time && strcmp(suffixes[i].name, text) == 0) {
-            *factor = suffixes[i].factor;
-            return true;
-        }
-    return false;
+    while (*suffix->name && strcmp(suffix->name, text) != 0)
+        suffix++;
+    *factor = suffix->factor;
+    return *suffix->name;
 }
 
 /* Digits, and up to six decimals as millionths. NULL if there are none, or too many. */
@@ -358,7 +356,7 @@ static struct predicate *parse_masked(const struct constant *constant)
 {
     struct predicate masked = {.operation = PREDICATE_MASKED, .field = constant->field};
     const char *mask;
-    char first[TOKEN_TYPED];
+    char first[PART_MAX];
 
     if (constant->comparison != TOKEN_EQUAL || constant->field->type != VALUE_NUMBER ||
         constant->field->unit != UNIT_NONE || constant->field->port ||
@@ -419,17 +417,18 @@ static bool is_day(const struct tm *time)
 }
 
 /* In seconds since 1970, or as RFC 3339 has it; hours, minutes and seconds may be missing. */
-static bool parse_moment(const char *text, uint64_t *nanoseconds)
+static struct predicate *parse_time(const struct constant *constant)
 {
     static const char *const forms[] = {"%Y-%m-%dT%H:%M:%S", "%Y-%m-%dT%H:%M", "%Y-%m-%d"};
     uint64_t seconds = 0, second = 0;
     unsigned millionths = 0;
-    const char *end = take_decimal(text, &seconds, &millionths);
+    const char *end = take_decimal(constant->text, &seconds, &millionths);
+    struct value value = {.type = VALUE_TIME};
     int64_t distance = 0;
 
     for (size_t i = 0; i < COUNT(forms) && (!end || *end); i++) {
         struct tm time = {0};
-        end = strptime(text, forms[i], &time);
+        end = strptime(constant->text, forms[i], &time);
         end = end && is_day(&time) ? end : NULL;
         seconds = end ? (uint64_t)timegm(&time) : 0;
         if (end && *end == '.')
@@ -437,16 +436,9 @@ static bool parse_moment(const char *text, uint64_t *nanoseconds)
         if (end && take_zone(end, &distance))
             end = "";
     }
-    return end && !*end && !__builtin_sub_overflow(seconds, distance, &seconds) &&
-           !__builtin_mul_overflow(seconds, UINT64_C(1000000000), nanoseconds) &&
-           !__builtin_add_overflow(*nanoseconds, millionths * UINT64_C(1000), nanoseconds);
-}
-
-static struct predicate *parse_time(const struct constant *constant)
-{
-    struct value value = {.type = VALUE_TIME};
-
-    if (!parse_moment(constant->text, &value.number))
+    if (!end || *end || __builtin_sub_overflow(seconds, distance, &seconds) ||
+        __builtin_mul_overflow(seconds, UINT64_C(1000000000), &value.number) ||
+        __builtin_add_overflow(value.number, millionths * UINT64_C(1000), &value.number))
         return refuse(constant, "times, as 2026-11-22T21:30:00Z or 2026-11-22");
     return compare(constant, value);
 }
@@ -568,27 +560,20 @@ static bool read_address(const struct field *field, const char *text, struct val
     return form_address(text, strlen(text), FORM_OF_WHERE, &value->address);
 }
 
-/* Whether an IPv4-mapped address could be in the network. */
-static bool has_mapped(const struct predicate *within)
-{
-    struct address masked = mapped.address;
-
-    for (size_t i = 0; i < sizeof masked.bytes; i++)
-        masked.bytes[i] &= within->mask.address[i];
-    return address_equal(&masked, &within->constant.address);
-}
-
 static struct predicate *parse_addresses(const struct constant *constant)
 {
+    struct address masked = mapped.address;
     struct predicate within, *made;
 
-    if (form_network(constant->text, FORM_OF_WHERE, constant->field, &within)) {
-        made = parser_add(constant->parser, within);
-        return has_mapped(&within) ? without_mapped(constant, made) : made;
-    }
-    return parse_range(constant, read_address, &made)
-               ? made
-               : refuse(constant, "addresses, as 192.0.2.1, 10.0.0.0/8 or 2001:db8::/32");
+    if (!form_network(constant->text, FORM_OF_WHERE, constant->field, &within))
+        return parse_range(constant, read_address, &made)
+                   ? made
+                   : refuse(constant, "addresses, as 192.0.2.1, 10.0.0.0/8 or 2001:db8::/32");
+    made = parser_add(constant->parser, within);
+    for (size_t i = 0; i < sizeof masked.bytes; i++)
+        masked.bytes[i] &= within.mask.address[i];
+    const bool has_mapped = address_equal(&masked, &within.constant.address);
+    return has_mapped ? without_mapped(constant, made) : made;
 }
 
 /* Bytes by colons, two digits each. Returns how many; 0 if the text is something else. */
