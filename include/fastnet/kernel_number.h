@@ -10,13 +10,13 @@ struct counter_record;
 /*
  * COUNTER(member of the enum, protocol, name): a counter as the kernel names it (table_counters,
  * table_sockstat ...), or the column "sockets" of /proc/net/protocols. protocol NULL: of all
- * protocols. LIMITED: the same with its limit and unit. SYSCTL(member of the enum, name of
- * sysctl(8), limit, file below PROC_ROOT/sys, how many numbers it has, which of them).
+ * protocols. Further members of the row may follow. SYSCTL(member of the enum, name of sysctl(8),
+ * limit, file below PROC_ROOT/sys, how many numbers it has, which of them).
  *
  * Files about memory are about the whole machine. TIME_WAIT_REUSE: 1 if connections in TIME_WAIT
  * leave their ports, 2 if only those of loopback do. SYNCOOKIES: 2 if each SYN is answered by one.
  */
-#define EACH_KERNEL_NUMBER(COUNTER, LIMITED, SYSCTL)                                               \
+#define EACH_KERNEL_NUMBER(COUNTER, SYSCTL)                                                        \
     COUNTER(SOCKETS_USED, "sockets", "used")                                                       \
     COUNTER(TCP_IN_USE, "TCP", "inuse") /* from here on IPv4, and behind each the same of IPv6 */  \
     COUNTER(TCP6_IN_USE, "TCP6", "inuse")                                                          \
@@ -30,12 +30,12 @@ struct counter_record;
     COUNTER(UDPLITE6_IN_USE, "UDPLITE6", "inuse")                                                  \
     COUNTER(TCP_ALLOCATED, "TCP", "alloc")                                                         \
     COUNTER(TCP_CONNECTIONS, "Tcp", "CurrEstab")                                                   \
-    LIMITED(TCP_WAITING, "TCP", "tw", TIME_WAIT_MAX, IN_ROWS)                                      \
-    LIMITED(TCP_ORPHANS, "TCP", "orphan", ORPHANS_MAX, IN_ROWS)                                    \
-    LIMITED(TCP_PAGES, "TCP", "mem", TCP_PAGES_MAX, IN_PAGES)                                      \
-    LIMITED(UDP_PAGES, "UDP", "mem", UDP_PAGES_MAX, IN_PAGES)                                      \
-    LIMITED(FRAGMENTS_BYTES, "FRAG", "memory", FRAGMENTS_MAX, IN_BYTES)                            \
-    LIMITED(FRAGMENTS6_BYTES, "FRAG6", "memory", FRAGMENTS6_MAX, IN_BYTES)                         \
+    COUNTER(TCP_WAITING, "TCP", "tw", .limit = TIME_WAIT_MAX)                                      \
+    COUNTER(TCP_ORPHANS, "TCP", "orphan", .limit = ORPHANS_MAX)                                    \
+    COUNTER(TCP_PAGES, "TCP", "mem", .limit = TCP_PAGES_MAX, .unit = IN_PAGES)                     \
+    COUNTER(UDP_PAGES, "UDP", "mem", .limit = UDP_PAGES_MAX, .unit = IN_PAGES)                     \
+    COUNTER(FRAGMENTS_BYTES, "FRAG", "memory", .limit = FRAGMENTS_MAX, .unit = IN_BYTES)           \
+    COUNTER(FRAGMENTS6_BYTES, "FRAG6", "memory", .limit = FRAGMENTS6_MAX, .unit = IN_BYTES)        \
     COUNTER(PING_SOCKETS, "PING", "sockets")                                                       \
     COUNTER(PING6_SOCKETS, "PINGv6", "sockets")                                                    \
     COUNTER(MPTCP_SOCKETS, "MPTCP", "sockets")                                                     \
@@ -49,10 +49,10 @@ struct counter_record;
     COUNTER(VSOCK_SOCKETS, "AF_VSOCK", "sockets")                                                  \
     COUNTER(XDP_SOCKETS, "XDP", "sockets")                                                         \
     COUNTER(TIPC_SOCKETS, "TIPC", "sockets")                                                       \
-    COUNTER(LISTEN_OVERFLOWS, "TcpExt", "ListenOverflows")                                         \
-    COUNTER(LISTEN_DROPS, "TcpExt", "ListenDrops") /* with those */                                \
+    COUNTER(LISTEN_OVERFLOWS, "TcpExt", "ListenOverflows", .drops = "")                            \
+    COUNTER(LISTEN_DROPS, "TcpExt", "ListenDrops", .drops = "") /* with those */                   \
     COUNTER(SYNCOOKIES_SENT, "TcpExt", "SyncookiesSent")                                           \
-    COUNTER(REQUESTS_DROPPED, "TcpExt", "TCPReqQFullDrop")                                         \
+    COUNTER(REQUESTS_DROPPED, "TcpExt", "TCPReqQFullDrop", .drops = "")                            \
     COUNTER(TIME_WAIT_OVERFLOW, "TcpExt", "TCPTimeWaitOverflow")                                   \
     COUNTER(ABORTS_ON_MEMORY, "TcpExt", "TCPAbortOnMemory")                                        \
     COUNTER(MEMORY_PRESSURES, "TcpExt", "TCPMemoryPressures")                                      \
@@ -61,27 +61,49 @@ struct counter_record;
     COUNTER(SYNS_RETRANSMITTED, "TcpExt", "TCPSynRetrans")                                         \
     COUNTER(BLOCKS_IN_VAIN, "TcpExt", "TCPDSACKRecv") /* sent again, but the other end had them */ \
     COUNTER(SEGMENTS_IN_VAIN, "TcpExt", "TCPDSACKRecvSegs") /* their segments, from 5.10 on */     \
-    COUNTER(UDP_BUFFER_ERRORS, "Udp", "RcvbufErrors")                                              \
-    COUNTER(UDP6_BUFFER_ERRORS, "Udp6", "Udp6RcvbufErrors")                                        \
-    COUNTER(UDP_MEMORY_ERRORS, "Udp", "MemErrors")                                                 \
-    COUNTER(UDP6_MEMORY_ERRORS, "Udp6", "Udp6MemErrors")                                           \
-    COUNTER(REASSEMBLY_FAILS, "Ip", "ReasmFails")                                                  \
+    COUNTER(UDP_BUFFER_ERRORS, "Udp", "RcvbufErrors", .drops = "SOCKET_RCVBUFF")                   \
+    COUNTER(UDP6_BUFFER_ERRORS, "Udp6", "Udp6RcvbufErrors", .drops = "SOCKET_RCVBUFF")             \
+    COUNTER(UDP_MEMORY_ERRORS, "Udp", "MemErrors", .drops = "PROTO_MEM")                           \
+    COUNTER(UDP6_MEMORY_ERRORS, "Udp6", "Udp6MemErrors", .drops = "PROTO_MEM")                     \
+    COUNTER(REASSEMBLY_FAILS, "Ip", "ReasmFails", .drops = "FRAG_REASM_TIMEOUT")                   \
     COUNTER(REASSEMBLY_REQUIRED, "Ip", "ReasmReqds")                                               \
     COUNTER(REASSEMBLY6_FAILS, "Ip6", "Ip6ReasmFails")                                             \
     COUNTER(REASSEMBLY6_REQUIRED, "Ip6", "Ip6ReasmReqds")                                          \
     COUNTER(ATTEMPTS, "Tcp", "ActiveOpens")                                                        \
     COUNTER(ATTEMPTS_FAILED, "Tcp", "AttemptFails")                                                \
     COUNTER(ATTEMPTS_OF_OTHERS, "TcpExt", "EmbryonicRsts") /* that failed; of ATTEMPTS_FAILED */   \
-    COUNTER(REVERSE_PATH_FILTERED, "TcpExt", "IPReversePathFilter")                                \
+    COUNTER(REVERSE_PATH_FILTERED, "TcpExt", "IPReversePathFilter", .drops = "IP_RPFILTER")        \
     COUNTER(CHECKSUMS_IP, "IpExt", "InCsumErrors")                                                 \
-    COUNTER(CHECKSUMS_TCP, "Tcp", "InCsumErrors")                                                  \
-    COUNTER(CHECKSUMS_UDP, "Udp", "InCsumErrors")                                                  \
-    COUNTER(CHECKSUMS_UDP6, "Udp6", "Udp6InCsumErrors")                                            \
-    COUNTER(CHECKSUMS_ICMP, "Icmp", "InCsumErrors")                                                \
-    COUNTER(CHECKSUMS_ICMP6, "Icmp6", "Icmp6InCsumErrors")                                         \
+    COUNTER(CHECKSUMS_TCP, "Tcp", "InCsumErrors", .drops = "TCP_CSUM")                             \
+    COUNTER(CHECKSUMS_UDP, "Udp", "InCsumErrors", .drops = "UDP_CSUM")                             \
+    COUNTER(CHECKSUMS_UDP6, "Udp6", "Udp6InCsumErrors", .drops = "UDP_CSUM")                       \
+    COUNTER(CHECKSUMS_ICMP, "Icmp", "InCsumErrors", .drops = "ICMP_CSUM")                          \
+    COUNTER(CHECKSUMS_ICMP6, "Icmp6", "Icmp6InCsumErrors", .drops = "ICMP_CSUM")                   \
     COUNTER(SOFTNET_PROCESSED, NULL, "SoftnetProcessed")                                           \
-    COUNTER(SOFTNET_DROPPED, NULL, "SoftnetDropped")                                               \
+    COUNTER(SOFTNET_DROPPED, NULL, "SoftnetDropped", .drops = "CPU_BACKLOG")                       \
     COUNTER(SOFTNET_SQUEEZED, NULL, "SoftnetSqueezed")                                             \
+    COUNTER(BACKLOG_DROPS, "TcpExt", "TCPBacklogDrop", .drops = "SOCKET_BACKLOG")                  \
+    COUNTER(RECEIVE_QUEUE_DROPS, "TcpExt", "TCPRcvQDrop", .drops = "PROTO_MEM")                    \
+    COUNTER(ZERO_WINDOW_DROPS, "TcpExt", "TCPZeroWindowDrop", .drops = "TCP_ZEROWINDOW")           \
+    COUNTER(OUT_OF_ORDER_DROPS, "TcpExt", "TCPOFODrop", .drops = "TCP_OFO_DROP")                   \
+    COUNTER(OUT_OF_ORDER_PRUNED, "TcpExt", "OfoPruned", .drops = "TCP_OFO_QUEUE_PRUNE")            \
+    COUNTER(OLD_TIMESTAMPS, "TcpExt", "PAWSEstab", .drops = "TCP_RFC7323_PAWS")                    \
+    COUNTER(MIN_TTL_DROPS, "TcpExt", "TCPMinTTLDrop", .drops = "TCP_MINTTL")                       \
+    COUNTER(RESERVE_MEMORY_DROPS, "TcpExt", "PFMemallocDrop", .drops = "PFMEMALLOC")               \
+    COUNTER(UDP_NO_PORTS, "Udp", "NoPorts", .drops = "NO_SOCKET")                                  \
+    COUNTER(UDP6_NO_PORTS, "Udp6", "Udp6NoPorts", .drops = "NO_SOCKET")                            \
+    COUNTER(HEADER_ERRORS, "Ip", "InHdrErrors", .drops = "IP_INHDR")                               \
+    COUNTER(ADDRESS_ERRORS, "Ip", "InAddrErrors", .drops = "IP_INADDRERRORS")                      \
+    COUNTER(UNKNOWN_PROTOCOLS, "Ip", "InUnknownProtos", .drops = "IP_NOPROTO")                     \
+    COUNTER(NO_ROUTES_OUT, "Ip", "OutNoRoutes", .drops = "IP_OUTNOROUTES")                         \
+    COUNTER(FRAGMENTATION_FAILS, "Ip", "FragFails", .drops = "PKT_TOO_BIG")                        \
+    COUNTER(NO_ROUTES_IN, "IpExt", "InNoRoutes", .drops = "IP_INNOROUTES")                         \
+    COUNTER(HEADER6_ERRORS, "Ip6", "Ip6InHdrErrors", .drops = "IP_INHDR")                          \
+    COUNTER(ADDRESS6_ERRORS, "Ip6", "Ip6InAddrErrors", .drops = "IP_INADDRERRORS")                 \
+    COUNTER(NO_ROUTES6_IN, "Ip6", "Ip6InNoRoutes", .drops = "IP_INNOROUTES")                       \
+    COUNTER(NO_ROUTES6_OUT, "Ip6", "Ip6OutNoRoutes", .drops = "IP_OUTNOROUTES")                    \
+    COUNTER(TOO_BIG6_ERRORS, "Ip6", "Ip6InTooBigErrors", .drops = "PKT_TOO_BIG")                   \
+    COUNTER(SOFTNET_FLOW_LIMITED, NULL, "SoftnetFlowLimited", .drops = "CPU_BACKLOG")              \
     SYSCTL(TIME_WAIT_MAX, "net.ipv4.tcp_max_tw_buckets", NO_NUMBER, "net/ipv4/tcp_max_tw_buckets", \
            1, 0)                                                                                   \
     SYSCTL(ORPHANS_MAX, "net.ipv4.tcp_max_orphans", NO_NUMBER, "net/ipv4/tcp_max_orphans", 1, 0)   \
@@ -105,15 +127,13 @@ struct counter_record;
     SYSCTL(FRAGMENTS6_MAX, "net.ipv6.ip6frag_high_thresh", NO_NUMBER,                              \
            "net/ipv6/ip6frag_high_thresh", 1, 0)
 
-#define COUNTER(number, protocol, name)                           number,
-#define LIMITED(number, protocol, name, limit, unit)              number,
-#define SYSCTL(number, name, limit, file, file_numbers, at_index) number,
+#define COUNTER(number, ...) number,
+#define SYSCTL(number, ...)  number,
 enum kernel_number {
     NO_NUMBER, /* is never known */
-    EACH_KERNEL_NUMBER(COUNTER, LIMITED, SYSCTL) KERNEL_NUMBERS
+    EACH_KERNEL_NUMBER(COUNTER, SYSCTL) KERNEL_NUMBERS
 };
 #undef COUNTER
-#undef LIMITED
 #undef SYSCTL
 
 extern const struct kernel_number_row {
@@ -122,6 +142,8 @@ extern const struct kernel_number_row {
     uint8_t file_numbers, index;
     enum { IN_ROWS, IN_BYTES, IN_PAGES } unit; /* of this machine, also for a captured tree */
     enum kernel_number limit;                  /* or NO_NUMBER */
+    /* Dropped packets: their reason where they are seen, "" if they never are. NULL: others. */
+    const char *drops;
 } kernel_numbers[KERNEL_NUMBERS];
 
 /* NO_NUMBER: it has no row. */

@@ -16,6 +16,7 @@
 #include "fastnet/hash.h"
 #include "fastnet/hash_table.h"
 #include "fastnet/kernel_info.h"
+#include "fastnet/kernel_number.h"
 #include "fastnet/namespace.h"
 #include "fastnet/report.h"
 
@@ -23,66 +24,25 @@
 
 enum origin { OF_PROTOCOL, OF_MACHINE, OF_INTERFACE, OF_SOCKET };
 
-/*
- * seen_as: the reason of the same packets where they are seen, which names those of protocols;
- * NULL: they never are.
- */
+/* seen_as: the reason of the same packets where they are seen; NULL: they never are. */
 struct counter {
     enum origin origin;
-    const char *protocol, *name, *seen_as;
+    const char *name, *seen_as;
     size_t offset; /* OF_INTERFACE: in struct interface_record */
 };
 
-#define PROTOCOL(...)                                                                              \
-    {                                                                                              \
-        OF_PROTOCOL, __VA_ARGS__, 0                                                                \
-    }
 #define INTERFACE(name, member, seen_as)                                                           \
     {                                                                                              \
-        OF_INTERFACE, NULL, name, seen_as, offsetof(struct interface_record, member)               \
+        OF_INTERFACE, name, seen_as, offsetof(struct interface_record, member)                     \
     }
 
+/* Numbers of them, behind those of the kernel's numbers. */
+enum { LISTENERS = KERNEL_NUMBERS, RECEIVERS, INTERFACES };
+
 /* Those of sockets, first, are parts of those of protocols that have the same name. */
-static const struct counter counters[] = {
-    {OF_SOCKET, NULL, "ListenDrops", NULL, 0},
-    {OF_SOCKET, NULL, "RcvbufErrors", "SOCKET_RCVBUFF", 0},
-    PROTOCOL("TcpExt", "ListenDrops", NULL),
-    PROTOCOL("TcpExt", "ListenOverflows", NULL),
-    PROTOCOL("TcpExt", "TCPReqQFullDrop", NULL),
-    PROTOCOL("TcpExt", "TCPBacklogDrop", "SOCKET_BACKLOG"),
-    PROTOCOL("TcpExt", "TCPRcvQDrop", "PROTO_MEM"),
-    PROTOCOL("TcpExt", "TCPZeroWindowDrop", "TCP_ZEROWINDOW"),
-    PROTOCOL("TcpExt", "TCPOFODrop", "TCP_OFO_DROP"),
-    PROTOCOL("TcpExt", "OfoPruned", "TCP_OFO_QUEUE_PRUNE"),
-    PROTOCOL("TcpExt", "PAWSEstab", "TCP_RFC7323_PAWS"),
-    PROTOCOL("TcpExt", "TCPMinTTLDrop", "TCP_MINTTL"),
-    PROTOCOL("TcpExt", "PFMemallocDrop", "PFMEMALLOC"),
-    PROTOCOL("TcpExt", "IPReversePathFilter", "IP_RPFILTER"),
-    PROTOCOL("Tcp", "InCsumErrors", "TCP_CSUM"),
-    PROTOCOL("Udp", "NoPorts", "NO_SOCKET"),
-    PROTOCOL("Udp", "InCsumErrors", "UDP_CSUM"),
-    PROTOCOL("Udp", "RcvbufErrors", "SOCKET_RCVBUFF"),
-    PROTOCOL("Udp", "MemErrors", "PROTO_MEM"),
-    PROTOCOL("Udp6", "Udp6NoPorts", "NO_SOCKET"),
-    PROTOCOL("Udp6", "Udp6InCsumErrors", "UDP_CSUM"),
-    PROTOCOL("Udp6", "Udp6RcvbufErrors", "SOCKET_RCVBUFF"),
-    PROTOCOL("Udp6", "Udp6MemErrors", "PROTO_MEM"),
-    PROTOCOL("Icmp", "InCsumErrors", "ICMP_CSUM"),
-    PROTOCOL("Icmp6", "Icmp6InCsumErrors", "ICMP_CSUM"),
-    PROTOCOL("Ip", "InHdrErrors", "IP_INHDR"),
-    PROTOCOL("Ip", "InAddrErrors", "IP_INADDRERRORS"),
-    PROTOCOL("Ip", "InUnknownProtos", "IP_NOPROTO"),
-    PROTOCOL("Ip", "OutNoRoutes", "IP_OUTNOROUTES"),
-    PROTOCOL("Ip", "ReasmFails", "FRAG_REASM_TIMEOUT"),
-    PROTOCOL("Ip", "FragFails", "PKT_TOO_BIG"),
-    PROTOCOL("IpExt", "InNoRoutes", "IP_INNOROUTES"),
-    PROTOCOL("Ip6", "Ip6InHdrErrors", "IP_INHDR"),
-    PROTOCOL("Ip6", "Ip6InAddrErrors", "IP_INADDRERRORS"),
-    PROTOCOL("Ip6", "Ip6InNoRoutes", "IP_INNOROUTES"),
-    PROTOCOL("Ip6", "Ip6OutNoRoutes", "IP_OUTNOROUTES"),
-    PROTOCOL("Ip6", "Ip6InTooBigErrors", "PKT_TOO_BIG"),
-    {OF_MACHINE, NULL, "SoftnetDropped", "CPU_BACKLOG", 0},
-    {OF_MACHINE, NULL, "SoftnetFlowLimited", "CPU_BACKLOG", 0},
+static const struct counter others[] = {
+    {OF_SOCKET, "ListenDrops", NULL, 0},
+    {OF_SOCKET, "RcvbufErrors", "SOCKET_RCVBUFF", 0},
     INTERFACE("rx_missed_errors", details[RX_MISSED], NULL),
     INTERFACE("rx_fifo_errors", counters[RX_OVERRUNS], NULL),
     INTERFACE("rx_crc_errors", details[RX_CRC_ERRORS], NULL),
@@ -91,13 +51,22 @@ static const struct counter counters[] = {
     INTERFACE("tx_dropped", counters[TX_DROPPED], "NOT_SPECIFIED"),
     INTERFACE("qdisc_drops", queue_drops, "QDISC_DROP"),
 };
-enum { LISTENERS, RECEIVERS, SOCKETS, LISTEN_DROPS = SOCKETS, LISTEN_OVERFLOWS };
+
+static struct counter counter_of(unsigned number)
+{
+    if (number >= KERNEL_NUMBERS)
+        return others[number - KERNEL_NUMBERS];
+    const struct kernel_number_row *row = &kernel_numbers[number];
+    return (struct counter){.origin = row->protocol ? OF_PROTOCOL : OF_MACHINE,
+                            .name = row->name,
+                            .seen_as = *row->drops ? row->drops : NULL};
+}
 
 /* The socket's or interface's part of a counter; of the others, all of it. */
 struct amount {
     uint64_t value;
     uint64_t of;      /* cookie of a socket, index of an interface */
-    unsigned counter; /* in `counters` */
+    unsigned counter; /* its number */
     uint32_t uid;
     uint64_t inode;
     struct endpoint local;
@@ -201,27 +170,16 @@ static int add(struct counts *counts, struct amount amount)
     return 0;
 }
 
-static int take_counter(struct counts *counts, const struct counter_record *counter)
-{
-    for (unsigned i = SOCKETS; i < COUNT(counters); i++)
-        if (text_is(counter->name, counters[i].name) && counters[i].origin <= OF_MACHINE &&
-            (!counters[i].protocol || text_is(counter->protocol, counters[i].protocol)))
-            return add(counts, (struct amount){.value = counter->magnitude, .counter = i});
-    return 0;
-}
-
 static int take_interface(struct counts *counts, const struct interface_record *interface)
 {
     int error = 0;
 
-    for (unsigned i = SOCKETS; i < COUNT(counters) && !error; i++) {
-        const char *member = (const char *)interface + counters[i].offset;
+    for (unsigned i = INTERFACES; i < KERNEL_NUMBERS + COUNT(others) && !error; i++) {
+        const size_t offset = counter_of(i).offset;
         uint64_t value = interface->queue_drops; /* the only one of 32 bits */
-        if (counters[i].origin != OF_INTERFACE)
-            continue;
-        if (counters[i].offset != offsetof(struct interface_record, queue_drops))
-            memcpy(&value, member, sizeof value);
-        if (counters[i].offset == offsetof(struct interface_record, counters[RX_DROPPED]))
+        if (offset != offsetof(struct interface_record, queue_drops))
+            memcpy(&value, (const char *)interface + offset, sizeof value);
+        if (offset == offsetof(struct interface_record, counters[RX_DROPPED]))
             value -= interface->details[RX_MISSED]; /* a counter of its own here */
         error = add(counts, (struct amount){.value = value, .of = interface->index, .counter = i});
     }
@@ -246,9 +204,11 @@ static int take_socket(struct counts *counts, const struct record *record)
 static int take_row(const struct record *record, void *arg)
 {
     struct counts *counts = arg;
+    const enum kernel_number number =
+        record->kind == &kind_counter ? kernel_number_of(&record->counter) : NO_NUMBER;
 
-    if (record->kind == &kind_counter && !record->counter.negative)
-        return take_counter(counts, &record->counter);
+    if (kernel_numbers[number].drops && !record->counter.negative)
+        return add(counts, (struct amount){.value = record->counter.magnitude, .counter = number});
     if (record->kind == &kind_interface && record->has & INTERFACE_INDEX)
         return take_interface(counts, &record->interface);
     return record->kind == &kind_socket && record->has & SOCKET_MEMORY ? take_socket(counts, record)
@@ -355,8 +315,8 @@ int drop_counters_read(struct drop_counters *all, const struct drop_watch *watch
 struct growth {
     const struct counts *before, *now;
     const struct drop_watch *watch;
-    uint64_t told[SOCKETS]; /* by sockets of their own */
-    bool overflows;         /* all drops of listeners were */
+    uint64_t told[2]; /* by sockets of their own: LISTENERS, RECEIVERS */
+    bool overflows;   /* all drops of listeners were */
     int (*fn)(struct record *record, void *arg);
     void *arg;
 };
@@ -390,11 +350,11 @@ static bool is_seen(const struct drop_watch *watch, const char *reason)
 
 static int tell(const struct growth *growth, const struct amount *amount, uint64_t drops)
 {
-    const struct counter *counter = &counters[amount->counter];
+    const struct counter counter = counter_of(amount->counter);
     const bool of_listener = amount->counter == LISTENERS || amount->counter == LISTEN_DROPS;
-    const char *reason = counter->seen_as && counter->origin != OF_INTERFACE ? counter->seen_as
-                         : of_listener && growth->overflows ? counters[LISTEN_OVERFLOWS].name
-                                                            : counter->name;
+    const char *reason = counter.seen_as && counter.origin != OF_INTERFACE ? counter.seen_as
+                         : of_listener && growth->overflows ? counter_of(LISTEN_OVERFLOWS).name
+                                                            : counter.name;
     struct record record;
 
     record_begin(&record, &kind_drop, sizeof record.drop);
@@ -402,10 +362,10 @@ static int tell(const struct growth *growth, const struct amount *amount, uint64
     record.drop.drops = drops;
     record.drop.elapsed = growth->now->at - growth->before->at;
     record.drop.reason = as_text(reason);
-    if (counter->origin == OF_INTERFACE) {
+    if (counter.origin == OF_INTERFACE) {
         record.drop.interface = (uint32_t)amount->of;
         record.has = DROP_INTERFACE;
-    } else if (counter->origin == OF_SOCKET) {
+    } else if (counter.origin == OF_SOCKET) {
         record.drop.protocol = amount->counter == LISTENERS ? IPPROTO_TCP : IPPROTO_UDP;
         record.drop.local = amount->local;
         record.drop.remote.address.family = amount->local.address.family;
@@ -419,16 +379,16 @@ static int tell(const struct growth *growth, const struct amount *amount, uint64
 /* Drops of single sockets are not told again by the counter of all. */
 static int tell_if_grown(struct growth *growth, const struct amount *amount)
 {
-    const struct counter *counter = &counters[amount->counter];
+    const struct counter counter = counter_of(amount->counter);
     uint64_t drops = grown(growth, amount);
 
-    if (is_seen(growth->watch, counter->seen_as) || amount->counter == LISTEN_OVERFLOWS ||
-        !(growth->before->known & growth->now->known & 1u << counter->origin))
+    if (is_seen(growth->watch, counter.seen_as) || amount->counter == LISTEN_OVERFLOWS ||
+        !(growth->before->known & growth->now->known & 1u << counter.origin))
         return 0;
-    if (counter->origin == OF_SOCKET)
-        growth->told[amount->counter] += drops;
-    for (unsigned i = 0; i < SOCKETS && counter->origin == OF_PROTOCOL; i++)
-        if (strstr(counter->name, counters[i].name)) {
+    if (counter.origin == OF_SOCKET)
+        growth->told[amount->counter - LISTENERS] += drops;
+    for (unsigned i = 0; i < COUNT(growth->told) && counter.origin == OF_PROTOCOL; i++)
+        if (strstr(counter.name, others[i].name)) {
             const uint64_t told = growth->told[i] < drops ? growth->told[i] : drops;
             growth->told[i] -= told;
             drops -= told;
@@ -444,7 +404,7 @@ static int tell_all(struct growth *growth)
     for (int sockets = 1; sockets >= 0; sockets--)
         for (size_t i = 0; i < growth->now->amounts.count && result >= 0; i++) {
             const struct amount *amount = hash_table_at(&growth->now->amounts, i);
-            if ((counters[amount->counter].origin == OF_SOCKET) == sockets)
+            if ((counter_of(amount->counter).origin == OF_SOCKET) == sockets)
                 result = tell_if_grown(growth, amount);
         }
     return result;

@@ -4,11 +4,8 @@
 #include "fastnet/record.h"
 #include "fastnet/sysctl.h"
 
-#define COUNTER(number, of_protocol, of_name)                                                      \
-    [number] = {.protocol = (of_protocol), .name = (of_name)},
-#define LIMITED(number, of_protocol, of_name, of_limit, of_unit)                                   \
-    [number] = {                                                                                   \
-        .protocol = (of_protocol), .name = (of_name), .unit = (of_unit), .limit = (of_limit)},
+#define COUNTER(number, of_protocol, ...)                                                          \
+    [number] = {.protocol = (of_protocol), .name = __VA_ARGS__},
 #define SYSCTL(number, of_name, of_limit, of_file, of_numbers, at_index)                           \
     [number] = {.name = (of_name),                                                                 \
                 .file = (of_file),                                                                 \
@@ -16,7 +13,7 @@
                 .index = (at_index),                                                               \
                 .limit = (of_limit)},
 const struct kernel_number_row kernel_numbers[KERNEL_NUMBERS] = {
-    EACH_KERNEL_NUMBER(COUNTER, LIMITED, SYSCTL)};
+    EACH_KERNEL_NUMBER(COUNTER, SYSCTL)};
 
 enum kernel_number kernel_number_of(const struct counter_record *counter)
 {
