@@ -152,7 +152,7 @@ static struct amount *find(const struct counts *counts, const struct amount *amo
     return hash_table_find(&counts->amounts, hash_of(amount), is_same, amount);
 }
 
-/* The same counter may come several times: once for each processor. */
+/* Of softnet each processor has a counter; those of TCP come with IPv4 and again with IPv6. */
 static int add(struct counts *counts, struct amount amount)
 {
     struct amount *found = amount.value ? find(counts, &amount) : NULL;
@@ -160,7 +160,8 @@ static int add(struct counts *counts, struct amount amount)
     if (!amount.value)
         return 0;
     if (found) {
-        found->value += amount.value;
+        found->value =
+            amount.value + (counter_of(amount.counter).origin == OF_PROTOCOL ? 0 : found->value);
         return 0;
     }
     found = hash_table_add(&counts->amounts, hash_of(&amount), sizeof amount);

@@ -203,6 +203,20 @@ static void a_counter_of_each_processor_is_added_up(void **state)
     assert_told(scene, 0, "CPU_BACKLOG", 5);
 }
 
+static void a_counter_that_comes_with_both_families_counts_once(void **state)
+{
+    struct scene *scene = *state;
+
+    add_counter(&table_counters, "Tcp", "InCsumErrors", 1);
+    add_counter(&table_counters6, "Tcp", "InCsumErrors", 1);
+    begin(scene);
+    world.rows[0].counter.magnitude = 4;
+    world.rows[1].counter.magnitude = 5; /* read later */
+    assert_int_equal(list(scene), 0);
+    assert_int_equal(scene->count, 1);
+    assert_told(scene, 0, "TCP_CSUM", 4);
+}
+
 /* The counter of all has the rest. */
 static void what_a_socket_lost_is_told_once(void **state)
 {
@@ -342,6 +356,7 @@ int main(void)
         TEST(only_what_has_grown_is_told),
         TEST(without_a_reading_before_nothing_has_grown),
         TEST(a_counter_of_each_processor_is_added_up),
+        TEST(a_counter_that_comes_with_both_families_counts_once),
         TEST(what_a_socket_lost_is_told_once),
         TEST(a_socket_that_was_not_there_had_lost_nothing),
         TEST(a_listener_tells_why_where_all_were_overflows),
