@@ -3,6 +3,7 @@
 #ifndef FASTNET_KERNEL_NUMBER_H
 #define FASTNET_KERNEL_NUMBER_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct counter_record;
@@ -148,6 +149,19 @@ extern const struct kernel_number_row {
 
 /* NO_NUMBER: it has no row. */
 enum kernel_number kernel_number_of(const struct counter_record *counter);
+
+/* What is known of them. */
+struct kernel_counts {
+    uint64_t numbers[KERNEL_NUMBERS];
+    bool known[KERNEL_NUMBERS];
+};
+
+/*
+ * Takes a counter that has a row. Those of all protocols are added up, because each processor has
+ * one; of others the last one counts: TCP's come with those of IPv4 and of IPv6. Returns its row.
+ */
+enum kernel_number kernel_counts_take(struct kernel_counts *counts,
+                                      const struct counter_record *counter);
 
 /* Reads one that is in a file. Returns 0 or -errno as sysctl_numbers() does; *value stays then. */
 int kernel_number_read(const char *proc_root, enum kernel_number number, uint64_t *value);

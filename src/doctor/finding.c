@@ -17,15 +17,15 @@ uint64_t counter_moved(const struct examination *examination, enum kernel_number
 {
     const struct reading *before = examination->before, *now = examination->now;
 
-    if (!before->at || !before->known[counter] || !now->known[counter] ||
-        now->numbers[counter] < before->numbers[counter])
+    if (!before->at || !before->counts.known[counter] || !now->counts.known[counter] ||
+        now->counts.numbers[counter] < before->counts.numbers[counter])
         return 0;
-    return now->numbers[counter] - before->numbers[counter];
+    return now->counts.numbers[counter] - before->counts.numbers[counter];
 }
 
 uint64_t counter_total(const struct examination *examination, enum kernel_number counter)
 {
-    return examination->now->known[counter] ? examination->now->numbers[counter] : 0;
+    return examination->now->counts.known[counter] ? examination->now->counts.numbers[counter] : 0;
 }
 
 /* Files about the whole machine exist only in the first network namespace. */
@@ -35,9 +35,9 @@ uint64_t sysctl_of(struct examination *examination, enum kernel_number sysctl)
     const bool of_machine =
         sysctl == ORPHANS_MAX || (sysctl >= TCP_PAGES_PRESSURE && sysctl <= UDP_PAGES_MAX);
 
-    if (now->known[sysctl])
-        return now->numbers[sysctl];
-    examination->lacking |= !of_machine || !now->known[PORT_FIRST];
+    if (now->counts.known[sysctl])
+        return now->counts.numbers[sysctl];
+    examination->lacking |= !of_machine || !now->counts.known[PORT_FIRST];
     return UINT64_MAX;
 }
 

@@ -20,20 +20,6 @@
 
 /* --- Numbers of the kernel -------------------------------------------------------------------- */
 
-static void take_counter(struct reading *reading, const struct record *record)
-{
-    const enum kernel_number number = kernel_number_of(&record->counter);
-
-    if (!number)
-        return;
-    /* that of TCP comes with those of IPv4 and of IPv6 */
-    if (kernel_numbers[number].protocol)
-        reading->numbers[number] = 0;
-    reading->numbers[number] += record->counter.magnitude;
-    reading->processors += number == SOFTNET_DROPPED;
-    reading->known[number] = true;
-}
-
 /* Files about the whole machine exist only in the first namespace. */
 static void report_unread(struct report *report, const char *file, int error)
 {
@@ -46,14 +32,15 @@ static void read_sysctls(struct reading *reading, const char *proc_root, struct 
     static const char reserved[] = "net/ipv4/ip_local_reserved_ports";
 
     for (enum kernel_number i = TIME_WAIT_MAX; i <= FILES_MAX; i++) {
-        const int error = kernel_number_read(proc_root, i, &reading->numbers[i]);
-        reading->known[i] = error == 0;
+        const int error = kernel_number_read(proc_root, i, &reading->counts.numbers[i]);
+        reading->counts.known[i] = error == 0;
         report_unread(report, kernel_numbers[i].file, error);
     }
-    if (reading->known[PORT_FIRST])
+    if (reading->counts.known[PORT_FIRST])
         report_unread(report, reserved,
-                      sysctl_count_listed(proc_root, reserved, reading->numbers[PORT_FIRST],
-                                          reading->numbers[PORT_LAST], &reading->ports_reserved));
+                      sysctl_count_listed(proc_root, reserved, reading->counts.numbers[PORT_FIRST],
+                                          reading->counts.numbers[PORT_LAST],
+                                          &reading->ports_reserved));
 }
 
 /* --- Tables of limited size ------------------------------------------------------------------- */
@@ -238,7 +225,8 @@ static int take_row(const struct record *record, void *arg)
     else if (record->kind == &kind_flow)
         return sockets_take_query(reading, record);
     else if (record->kind == &kind_counter)
-        take_counter(reading, record);
+        reading->processors +=
+            kernel_counts_take(&reading->counts, &record->counter) == SOFTNET_DROPPED;
     else if (record->kind == &kind_flow_usage)
         take_flow_usage(reading, record);
     else if (record->kind == &kind_flow_statistics)

@@ -162,8 +162,7 @@ struct reading {
     unsigned read;                /* READS_*: tables that were read */
     unsigned cut;                 /* ... but perhaps not all rows of it */
     unsigned lacking;             /* ... but rows lacked needed fields: they came from a file */
-    uint64_t numbers[KERNEL_NUMBERS];
-    bool known[KERNEL_NUMBERS];
+    struct kernel_counts counts;
     uint64_t ports_reserved; /* ephemeral ports only */
     struct sockets_reading sockets;
     struct table_reading tables[TABLES];
@@ -218,7 +217,8 @@ bool sockets_heard(const struct sockets_reading *sockets, const struct address *
 /* True if the kernel chooses this port for connections. */
 static inline bool is_chosen_port(const struct reading *reading, uint16_t port)
 {
-    return port >= reading->numbers[PORT_FIRST] && port <= reading->numbers[PORT_LAST];
+    return port >= reading->counts.numbers[PORT_FIRST] &&
+           port <= reading->counts.numbers[PORT_LAST];
 }
 
 #endif

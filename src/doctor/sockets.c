@@ -254,7 +254,7 @@ static void take_unanswered(struct sockets_reading *sockets, const struct record
  */
 static void count_ports(struct reading *reading, const struct socket_record *socket)
 {
-    const uint64_t reuse = reading->numbers[TIME_WAIT_REUSE];
+    const uint64_t reuse = reading->counts.numbers[TIME_WAIT_REUSE];
 
     if (!is_chosen_port(reading, socket->local.port) || !socket->remote.port)
         return;
@@ -292,9 +292,10 @@ static int take_tcp(struct reading *reading, const struct record *record)
 
     if (socket->state == TCP_LISTEN) {
         /* without cookies, a quarter is for peers that are known: tcp_conn_request() */
-        const uint64_t most = reading->known[SYN_BACKLOG] && !reading->numbers[SYNCOOKIES]
-                                  ? reading->numbers[SYN_BACKLOG] / 4 * 3
-                                  : UINT64_MAX;
+        const uint64_t most =
+            reading->counts.known[SYN_BACKLOG] && !reading->counts.numbers[SYNCOOKIES]
+                ? reading->counts.numbers[SYN_BACKLOG] / 4 * 3
+                : UINT64_MAX;
         sockets->half_open[socket->local.port].backlog +=
             socket->backlog < most ? socket->backlog : (uint32_t)most;
         return (record->has & SOCKET_BACKLOG) ? take_listener(reading, record, ACCEPT_QUEUES) : 0;

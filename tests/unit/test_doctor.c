@@ -119,14 +119,14 @@ static int remove_scene(void **state)
 
 static void set_counter(struct reading *reading, enum kernel_number counter, uint64_t value)
 {
-    reading->numbers[counter] = value;
-    reading->known[counter] = true;
+    reading->counts.numbers[counter] = value;
+    reading->counts.known[counter] = true;
 }
 
 static void set_sysctl(struct reading *reading, enum kernel_number sysctl, uint64_t value)
 {
-    reading->numbers[sysctl] = value;
-    reading->known[sysctl] = true;
+    reading->counts.numbers[sysctl] = value;
+    reading->counts.known[sysctl] = true;
 }
 
 /* --- Rules ------------------------------------------------------------------------------------ */
@@ -221,7 +221,7 @@ static void a_counter_that_shrinks_has_not_grown(void **state)
     assert_int_equal(try_rule(scene, "accept-queue"), 1);
     assert_int_equal(scene->severity[0], SEVERITY_PAST);
     set_counter(&scene->now, LISTEN_OVERFLOWS, 10);
-    scene->before.known[LISTEN_OVERFLOWS] = false;
+    scene->before.counts.known[LISTEN_OVERFLOWS] = false;
     assert_int_equal(try_rule(scene, "accept-queue"), 1);
     assert_int_equal(scene->severity[0], SEVERITY_PAST);
 }

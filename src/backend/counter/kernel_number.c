@@ -24,6 +24,19 @@ enum kernel_number kernel_number_of(const struct counter_record *counter)
     return NO_NUMBER;
 }
 
+enum kernel_number kernel_counts_take(struct kernel_counts *counts,
+                                      const struct counter_record *counter)
+{
+    const enum kernel_number number = kernel_number_of(counter);
+    const uint64_t others = kernel_numbers[number].protocol ? 0 : counts->numbers[number];
+
+    if (number) {
+        counts->numbers[number] = others + counter->magnitude;
+        counts->known[number] = true;
+    }
+    return number;
+}
+
 int kernel_number_read(const char *proc_root, enum kernel_number number, uint64_t *value)
 {
     const struct kernel_number_row *row = &kernel_numbers[number];

@@ -165,11 +165,6 @@ static int read_entry_size(const char *proc_root, struct flow_usage_record *usag
 #define SYSCTL_BUCKETS "net/netfilter/nf_conntrack_buckets"
 #define SYSCTL_MAXIMUM "net/netfilter/nf_conntrack_max"
 
-int flow_entries(const char *proc_root, uint64_t *entries)
-{
-    return sysctl_number(proc_root, "net/netfilter/nf_conntrack_count", entries);
-}
-
 uint64_t flow_buckets(const char *proc_root)
 {
     uint64_t buckets;

@@ -60,9 +60,6 @@ int flow_counters_read(const struct query *query, flow_counters_fn fn, void *arg
 /* Takes the size of an entry in bytes from a line of slabinfo(5). Returns 0 or -EBADMSG. */
 int flow_slab_decode(const struct line *line, uint64_t *size);
 
-/* Reads from PROC_ROOT/sys/net/netfilter how many flows there are. Returns 0 or -errno. */
-int flow_entries(const char *proc_root, uint64_t *entries);
-
 /* Returns how many buckets their table has, which a resize changes; 0 if that cannot be read. */
 uint64_t flow_buckets(const char *proc_root);
 

@@ -10,6 +10,7 @@
 #include "backend/flow/flow_usage.h"
 #include "backend/proc/proc_file.h"
 #include "fastnet/array.h"
+#include "fastnet/kernel_number.h"
 #include "fastnet/predicate.h"
 #include "fastnet/report.h"
 
@@ -135,7 +136,7 @@ static int add_usage(const struct flow_counters *counters, uint32_t cpu, void *a
 static int dump_flow_count(const struct query *query, record_fn fn, void *arg)
 {
     struct record record = {.kind = &kind_flow_usage};
-    int result = flow_entries(query->proc_root, &record.usage.entries);
+    int result = kernel_number_read(query->proc_root, FLOWS_TRACKED, &record.usage.entries);
 
     if (result == 0)
         record.has = USAGE_ENTRIES;
@@ -151,7 +152,7 @@ static int dump_flow_usage(const struct query *query, record_fn fn, void *arg)
 {
     struct record record = {.kind = &kind_flow_usage};
     int drops = flow_counters_read(query, add_usage, &record);
-    int entries = flow_entries(query->proc_root, &record.usage.entries);
+    int entries = kernel_number_read(query->proc_root, FLOWS_TRACKED, &record.usage.entries);
 
     if (entries == 0)
         record.has |= USAGE_ENTRIES;

@@ -7,12 +7,12 @@
 #include <netinet/tcp.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include "backend/socket/sock_diag.h"
 #include "fastnet/array.h"
+#include "fastnet/kernel_number.h"
 #include "fastnet/predicate.h"
 #include "fastnet/report.h"
 #include "fastnet/rights.h"
@@ -248,19 +248,21 @@ static int put_in_order(struct socket_pass *pass)
 
 static int take_number(const struct record *record, void *arg)
 {
+    static const enum kernel_number in_use[PASS_TABLES] = {
+        TCP_IN_USE,     TCP6_IN_USE,     UDP_IN_USE, UDP6_IN_USE,
+        UDPLITE_IN_USE, UDPLITE6_IN_USE, RAW_IN_USE, RAW6_IN_USE};
     struct socket_numbers *numbers = arg;
     const struct counter_record *counter = &record->counter;
-    const bool in_use = text_is(counter->name, "inuse"), tcp = text_is(counter->protocol, "TCP");
+    const enum kernel_number number = kernel_number_of(counter);
 
-    for (size_t i = 0; i < COUNT(tables) && in_use; i++)
-        if (strlen(tables[i]->name) == counter->protocol.length &&
-            strncasecmp(tables[i]->name, counter->protocol.data, counter->protocol.length) == 0)
+    for (size_t i = 0; i < COUNT(in_use); i++)
+        if (number == in_use[i])
             numbers->in_use[i] = counter->magnitude;
-    if (tcp && text_is(counter->name, "tw"))
+    if (number == TCP_WAITING)
         numbers->time_wait = counter->magnitude;
-    if (text_is(counter->protocol, "sockets") && text_is(counter->name, "used"))
+    if (number == SOCKETS_USED)
         numbers->used = counter->magnitude;
-    numbers->found += tcp;
+    numbers->found += text_is(counter->protocol, "TCP");
     return text_is(counter->protocol, "FRAG6") ? -ECANCELED : 0; /* nothing behind it is needed */
 }
 

@@ -36,14 +36,9 @@ enum { STATES = 32 }; /* that a request of inet_diag can name */
 
 /* --- Counters --------------------------------------------------------------------------------- */
 
-struct counters {
-    uint64_t numbers[KERNEL_NUMBERS];
-    bool known[KERNEL_NUMBERS];
-};
-
 static int take_counter(const struct record *record, void *arg)
 {
-    struct counters *counters = arg;
+    struct kernel_counts *counters = arg;
     const struct counter_record *counter = &record->counter;
     const enum kernel_number number = kernel_number_of(counter);
 
@@ -52,13 +47,12 @@ static int take_counter(const struct record *record, void *arg)
         return 0;
     if (counter->negative || counter->magnitude > UINT32_MAX || counters->known[number])
         return -EBADMSG;
-    counters->numbers[number] = counter->magnitude;
-    counters->known[number] = true;
+    kernel_counts_take(counters, counter);
     return 0;
 }
 
 /* Into zeroes. Returns 0 or -errno, and reports nothing: sockets can still be listed. */
-static int read_counters(const struct query *query, struct counters *counters)
+static int read_counters(const struct query *query, struct kernel_counts *counters)
 {
     struct report losses = {.partial = false};
     const struct query files = {
@@ -73,12 +67,12 @@ static int read_counters(const struct query *query, struct counters *counters)
 }
 
 /* With those of IPv6, if the kernel has it. */
-static uint64_t in_use(const struct counters *counters)
+static uint64_t in_use(const struct kernel_counts *counters)
 {
     return counters->numbers[TCP_IN_USE] + counters->numbers[TCP6_IN_USE];
 }
 
-static bool are_same(const struct counters *a, const struct counters *b)
+static bool are_same(const struct kernel_counts *a, const struct kernel_counts *b)
 {
     return a->numbers[TCP_CONNECTIONS] == b->numbers[TCP_CONNECTIONS] &&
            a->numbers[TCP_WAITING] == b->numbers[TCP_WAITING] && in_use(a) == in_use(b);
@@ -178,8 +172,8 @@ static uint64_t middle(uint64_t number, uint64_t other)
  * those in SYN_RECV nobody knows whether they are in use already. Returns false if the counters
  * stood still and contradict that.
  */
-static bool conclude(struct states *states, const struct counters *before,
-                     const struct counters *after)
+static bool conclude(struct states *states, const struct kernel_counts *before,
+                     const struct kernel_counts *after)
 {
     const uint64_t established =
         middle(before->numbers[TCP_CONNECTIONS], after->numbers[TCP_CONNECTIONS]);
@@ -200,7 +194,7 @@ static bool conclude(struct states *states, const struct counters *before,
 /* Returns 0, -errno, or -EAGAIN if something does not fit: perhaps a socket changed meanwhile. */
 static int count_once(const struct query *query, struct states *states)
 {
-    struct counters before = {.numbers = {0}}, after = {.numbers = {0}};
+    struct kernel_counts before = {.numbers = {0}}, after = {.numbers = {0}};
     struct predicate where;
     const struct query others = query_of_others(query, &where);
     int result = read_counters(query, &before);

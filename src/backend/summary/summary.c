@@ -76,8 +76,7 @@ static const struct row {
 /* One reading. */
 struct reading {
     const struct query *query;
-    uint64_t numbers[KERNEL_NUMBERS];
-    bool known[KERNEL_NUMBERS];
+    struct kernel_counts counts;
     uint64_t states[TCP_STATES];
     bool has_states;
 };
@@ -101,14 +100,10 @@ static void report_unread(const struct reading *reading, const char *path, int e
 
 static int take_counter(const struct record *record, void *arg)
 {
-    const struct counter_record *counter = &record->counter;
-    const enum kernel_number number = kernel_number_of(counter);
     struct reading *reading = arg;
 
-    if (number && !counter->negative) {
-        reading->numbers[number] = plus(reading->numbers[number], counter->magnitude);
-        reading->known[number] = true;
-    }
+    if (!record->counter.negative)
+        kernel_counts_take(&reading->counts, &record->counter);
     return 0;
 }
 
@@ -239,8 +234,8 @@ static bool find_value(const struct reading *reading, const struct row *row, uin
 
     *value = counted ? reading->states[row->state] : 0;
     for (size_t i = 0; i < COUNT(row->numbers) && !counted; i++) {
-        *value = plus(*value, reading->numbers[row->numbers[i]]);
-        known |= reading->known[row->numbers[i]];
+        *value = plus(*value, reading->counts.numbers[row->numbers[i]]);
+        known |= reading->counts.known[row->numbers[i]];
     }
     return known;
 }
@@ -295,7 +290,8 @@ static int dump_by(const struct query *query, bool by_netlink, record_fn fn, voi
     for (size_t i = 0; i < COUNT(rows); i++) {
         const enum kernel_number number = *rows[i].numbers;
         if (kernel_numbers[number].file)
-            reading.known[number] = read_sysctl(&reading, number, true, &reading.numbers[number]);
+            reading.counts.known[number] =
+                read_sysctl(&reading, number, true, &reading.counts.numbers[number]);
     }
     return dump_read(&reading, fn, arg);
 }
