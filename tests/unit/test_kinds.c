@@ -3,20 +3,42 @@
 #include <string.h>
 
 #include "engine/rows.h"
+#include "fastnet/query.h"
 #include "format/fields/fields.h"
 #include "kept_rows.h"
 #include "kit.h"
+
+/* Those of the tables. */
+static const struct kind *kinds[32];
+static size_t kinds_count;
+
+static int gather_kinds(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < backend_count; i++)
+        for (const struct told *told = backends[i]->tells; told->table; told++) {
+            size_t at = 0;
+            while (at < kinds_count && kinds[at] != told->table->kind)
+                at++;
+            assert_true(at < COUNT(kinds));
+            kinds[at] = told->table->kind;
+            kinds_count += at == kinds_count;
+        }
+    return 0;
+}
 
 /* Of groups of --count-by the fields depend on the listing: the kind has none. */
 static const struct {
     const struct kind *kind;
     size_t size;
-} kinds[] = {
+} known_sizes[] = {
     {&kind_socket, RECORD_SIZE(socket)},
     {&kind_flow, RECORD_SIZE(flow)},
     {&kind_expectation, RECORD_SIZE(expectation)},
     {&kind_flow_statistics, RECORD_SIZE(statistics)},
     {&kind_flow_usage, RECORD_SIZE(usage)},
+    {&kind_drop, RECORD_SIZE(drop)},
+    {&kind_traffic, RECORD_SIZE(traffic)},
     {&kind_neighbour, RECORD_SIZE(neighbour)},
     {&kind_neighbour_usage, RECORD_SIZE(neighbour_usage)},
     {&kind_finding, RECORD_SIZE(finding)},
@@ -27,8 +49,6 @@ static const struct {
     {&kind_interface, RECORD_SIZE(interface)},
     {&kind_count, RECORD_SIZE(count)},
 };
-
-enum { KINDS = COUNT(kinds) - 1 };
 
 /*
  * Every text of a record, whatever shows it. What it needs is given where other texts of the record
@@ -72,6 +92,9 @@ static const struct {
     {&kind_flow, offsetof(struct record, flow.helper), 0},
     {&kind_flow, offsetof(struct record, flow.secctx), 0},
     {&kind_expectation, offsetof(struct record, expectation.helper), 0},
+    {&kind_drop, offsetof(struct record, drop.reason), 0},
+    {&kind_drop, offsetof(struct record, drop.meaning), 0},
+    {&kind_drop, offsetof(struct record, drop.function), DROP_FUNCTION},
     {&kind_counter, offsetof(struct record, counter.protocol), 0},
     {&kind_counter, offsetof(struct record, counter.name), 0},
     {&kind_group, offsetof(struct record, group.interface), 0},
@@ -88,9 +111,9 @@ typedef void check_fn(const struct kind *kind, const struct field *field);
 
 static void each_field(check_fn *check)
 {
-    for (size_t i = 0; i < KINDS; i++)
-        for (size_t j = 0; j < kinds[i].kind->field_count; j++)
-            check(kinds[i].kind, &kinds[i].kind->fields[j]);
+    for (size_t i = 0; i < kinds_count; i++)
+        for (size_t j = 0; j < kinds[i]->field_count; j++)
+            check(kinds[i], &kinds[i]->fields[j]);
 }
 
 #define ASSERT_FIELD(condition, kind, field, words)                                                \
@@ -102,8 +125,8 @@ static void each_field(check_fn *check)
 static void every_kind_has_fields(void **state)
 {
     (void)state;
-    for (size_t i = 0; i < KINDS; i++)
-        assert_true(kinds[i].kind->field_count > 0);
+    for (size_t i = 0; i < kinds_count; i++)
+        assert_true(kinds[i]->field_count > 0);
 }
 
 /* Or else the message of --prometheus would offer nothing. */
@@ -112,8 +135,8 @@ static void every_kind_has_metrics_or_columns_to_count_by(void **state)
     static const char letters[] = "abcdefghijklmnopqrstuvwxyz_";
 
     (void)state;
-    for (size_t i = 0; i < KINDS; i++) {
-        const struct kind *kind = kinds[i].kind;
+    for (size_t i = 0; i < kinds_count; i++) {
+        const struct kind *kind = kinds[i];
         if (!kind->metric == !kind->count_by)
             fail_msg("%s: one of metric and count_by", kind->name);
         assert_true(!kind->metric || !kind->metric[strspn(kind->metric, letters)]);
@@ -244,9 +267,9 @@ static void what_is_kept_of_a_record_covers_all_of_its_members(void **state)
 {
     (void)state;
     each_field(check_place);
-    for (size_t i = 0; i < COUNT(kinds); i++) {
-        const struct kind *kind = kinds[i].kind;
-        assert_int_equal(kind->size, kinds[i].size);
+    for (size_t i = 0; i < COUNT(known_sizes); i++) {
+        const struct kind *kind = known_sizes[i].kind;
+        assert_int_equal(kind->size, known_sizes[i].size);
         for (size_t j = 0; j < kind->borrowed_count; j++)
             assert_in_range(kind->borrowed[j].offset + sizeof(struct text), 0, kind->size);
         for (size_t j = 0; j < kind->host_count; j++)
@@ -367,8 +390,8 @@ static void what_a_field_looks_up_is_found_by_its_kind(void **state)
 static void groups_of_columns_have_names_of_their_own_and_members(void **state)
 {
     (void)state;
-    for (size_t i = 0; i < KINDS; i++) {
-        const struct kind *kind = kinds[i].kind;
+    for (size_t i = 0; i < kinds_count; i++) {
+        const struct kind *kind = kinds[i];
         assert_true(kind->field_count <= LISTING_COLUMNS_MAX);
         assert_null(field_named(kind, "all"));
         for (size_t k = 0; k < kind->group_count; k++) {
@@ -400,5 +423,5 @@ int main(void)
         cmocka_unit_test(groups_of_columns_have_names_of_their_own_and_members),
     };
 
-    return cmocka_run_group_tests_name("kinds", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("kinds", tests, gather_kinds, NULL);
 }

@@ -107,7 +107,6 @@ static const struct named_address hosts[] = {
 const struct kind kind_drop = {
     .name = "drops",
     .metric = "drop",
-    .count_by = "reason,function",
     .size = RECORD_SIZE(drop),
     FIELDS(fields),
     VIEWS(views),
