@@ -63,18 +63,27 @@ const struct table table_sctp6 = TABLE("sctp6", AF_INET6, IPPROTO_SCTP);
 /* These are 0 in a message about what has the timer of TIME_WAIT, because its socket is gone. */
 #define FIELDS_NOT_GONE (SOCKET_UID | SOCKET_INODE)
 
-static uint64_t fields_of(const struct table *table)
+static const struct protocol {
+    uint16_t number; /* 0: all others */
+    uint64_t fields;
+    uint64_t info; /* what INET_DIAG_INFO is: another struct for each protocol */
+    char missing[32];
+} protocols[] = {
+    {IPPROTO_TCP, FIELDS_TCP, SOCKET_TCP_INFO, "the kernel lacks tcp_diag"},
+    {IPPROTO_UDP, FIELDS_OTHER, 0, "the kernel lacks udp_diag"},
+    {PROTOCOL_MPTCP, FIELDS_MPTCP, SOCKET_MPTCP_INFO, "the kernel lacks mptcp_diag"},
+    {IPPROTO_SCTP, FIELDS_SCTP, SOCKET_SCTP_INFO, "the kernel lacks sctp_diag"},
+    {IPPROTO_RAW, FIELDS_OTHER, 0, "the kernel lacks raw_diag"},
+    {0, FIELDS_OTHER, 0, "the kernel lacks udp_diag"},
+};
+
+static const struct protocol *protocol_of(const struct table *table)
 {
-    switch (table->protocol) {
-    case IPPROTO_TCP:
-        return FIELDS_TCP;
-    case PROTOCOL_MPTCP:
-        return FIELDS_MPTCP;
-    case IPPROTO_SCTP:
-        return FIELDS_SCTP;
-    default:
-        return FIELDS_OTHER;
-    }
+    const struct protocol *protocol = protocols;
+
+    while (protocol->number && protocol->number != table->protocol)
+        protocol++;
+    return protocol;
 }
 
 /* In an empty record: behind an address of IPv4 there are zeroes. */
@@ -169,21 +178,6 @@ static const struct target inet_targets[] = {
     [INET_DIAG_SOCKOPT] = TAKE_BY(take_options, socket.options, SOCKET_OPTIONS),
 };
 
-/* INET_DIAG_INFO is another struct for each protocol. */
-static uint64_t info_of(const struct socket_record *sock)
-{
-    switch (sock->protocol) {
-    case IPPROTO_TCP:
-        return SOCKET_TCP_INFO;
-    case PROTOCOL_MPTCP:
-        return SOCKET_MPTCP_INFO;
-    case IPPROTO_SCTP:
-        return SOCKET_SCTP_INFO;
-    default:
-        return 0;
-    }
-}
-
 /*
  * struct tcp_info, which grew over the years, has the counters of TCP. Protocols without
  * connections never count; those of MPTCP and SCTP are not known.
@@ -215,12 +209,12 @@ static uint64_t bytes_at(const struct text *info, size_t at)
 }
 
 /* Adds fields that follow from protocol and state; removes those that are wrong in this state. */
-static uint64_t complete(struct socket_record *sock, uint64_t has)
+static uint64_t complete(struct socket_record *sock, const struct protocol *protocol, uint64_t has)
 {
     const bool is_tcp = sock->protocol == IPPROTO_TCP;
 
     if (has & SOCKET_TCP_INFO)
-        has = (has & ~SOCKET_TCP_INFO) | info_of(sock);
+        has = (has & ~SOCKET_TCP_INFO) | protocol->info;
     if (has & SOCKET_TCP_INFO && sock->state != TCP_LISTEN) { /* which moves nothing */
         sock->bytes_sent = bytes_at(&sock->info, offsetof(struct kernel_tcp_info, bytes_sent));
         sock->bytes_received =
@@ -256,13 +250,13 @@ static void identify_association(struct record *record)
 }
 
 /* Attributes come whether somebody needs them or not, and a listing has many rows. */
-static bool needs_attributes(const struct table *table, uint8_t family, uint64_t needs)
+static bool needs_attributes(const struct protocol *protocol, uint8_t family, uint64_t needs)
 {
-    if (table->protocol == PROTOCOL_MPTCP || table->protocol == IPPROTO_SCTP)
+    if (protocol->number == PROTOCOL_MPTCP || protocol->number == IPPROTO_SCTP)
         return true; /* take_inet(), identify_association() */
     if (family == AF_INET)
         needs &= ~SOCKET_V6ONLY;
-    return needs & fields_of(table) & ~(FIELDS_OF_HEADER | SOCKET_BACKLOG | SOCKET_MESSAGE);
+    return needs & protocol->fields & ~(FIELDS_OF_HEADER | SOCKET_BACKLOG | SOCKET_MESSAGE);
 }
 
 static bool is_of(const struct table *table, uint8_t family)
@@ -275,6 +269,7 @@ static bool is_of(const struct table *table, uint8_t family)
 int sock_diag_decode_inet(const struct nlmsghdr *message, const struct table *table, uint64_t needs,
                           struct record *record)
 {
+    const struct protocol *protocol = protocol_of(table);
     struct socket_record *sock = &record->socket;
     struct decoding decoding = {.object = record};
     struct attributes attributes;
@@ -286,12 +281,12 @@ int sock_diag_decode_inet(const struct nlmsghdr *message, const struct table *ta
     record->identity = (uint64_t)header->id.idiag_cookie[1] << 32 | header->id.idiag_cookie[0];
     sock->protocol = table->protocol;
     decode_header(header, sock);
-    if (needs_attributes(table, sock->family, needs))
+    if (needs_attributes(protocol, sock->family, needs))
         attributes_decode(&decoding, attributes, (struct targets)TARGETS(inet_targets));
     if (decoding.malformed)
         return -EBADMSG;
-    record->has = complete(sock, decoding.has | FIELDS_OF_HEADER);
-    record->has &= fields_of(table);
+    record->has = complete(sock, protocol, decoding.has | FIELDS_OF_HEADER);
+    record->has &= protocol->fields;
     if (record->has & SOCKET_PEERS)
         identify_association(record);
     return 0;
@@ -371,7 +366,7 @@ static uint8_t extensions(const struct query *query)
         {SOCKET_MEMORY, INET_DIAG_SKMEMINFO},
     };
     const uint16_t protocol = query->table->protocol;
-    uint64_t needs = query->needs & fields_of(query->table);
+    uint64_t needs = query->needs & protocol_of(query->table)->fields;
     uint8_t ext = 0;
 
     if (protocol == PROTOCOL_MPTCP)
@@ -549,16 +544,5 @@ int inet_diag_ask(const struct query *query, const struct socket_id ids[], size_
 
 const char *inet_diag_remedy(const struct table *table)
 {
-    switch (table->protocol) {
-    case IPPROTO_TCP:
-        return "the kernel lacks tcp_diag";
-    case IPPROTO_RAW:
-        return "the kernel lacks raw_diag";
-    case PROTOCOL_MPTCP:
-        return "the kernel lacks mptcp_diag";
-    case IPPROTO_SCTP:
-        return "the kernel lacks sctp_diag";
-    default:
-        return "the kernel lacks udp_diag";
-    }
+    return protocol_of(table)->missing;
 }
