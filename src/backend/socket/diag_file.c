@@ -162,46 +162,25 @@ static int take_message(struct reading *reading, const struct nlmsghdr *message)
     }
 }
 
-/* Takes the message that begins here, if all of it is there. Returns what the callback returned. */
-static int take_whole(struct reading *reading, uint32_t length)
-{
-    const size_t size = NLMSG_ALIGN((size_t)length);
-    const size_t available = fill(reading, size);
-    int result = 0;
-
-    if (available >= length)
-        result = take_message(reading, (const void *)(reading->buffer + reading->from));
-    pass_over(reading, size);
-    return result;
-}
-
-/* One that does not fit into the buffer. NLMSG_ALIGN() is for numbers of 32 bits: it could be 0. */
-static int take_overlong(struct reading *reading, uint32_t length)
-{
-    skip_malformed(reading);
-    pass_over(reading, length);
-    pass_over(reading, -length % NLMSG_ALIGNTO);
-    return 0;
-}
-
-/* True if another message begins here; then its header is in the buffer. */
-static bool find_message(struct reading *reading, struct nlmsghdr *header)
-{
-    if (fill(reading, sizeof *header) < sizeof *header)
-        return false;
-    memcpy(header, reading->buffer + reading->from, sizeof *header);
-    reading->lost = header->nlmsg_len < sizeof *header;
-    return !reading->lost;
-}
-
+/* Takes the answer, message by message. Returns what the callback returned. */
 static int read_messages(struct reading *reading)
 {
     struct nlmsghdr header;
     int result = 0;
 
-    while (result == 0 && !reading->complete && find_message(reading, &header))
-        result = header.nlmsg_len > MESSAGE_MAX ? take_overlong(reading, header.nlmsg_len)
-                                                : take_whole(reading, header.nlmsg_len);
+    while (result == 0 && !reading->complete && fill(reading, sizeof header) >= sizeof header) {
+        memcpy(&header, reading->buffer + reading->from, sizeof header);
+        /* NLMSG_ALIGN() is for numbers of 32 bits: it could be 0 */
+        const uint64_t size = (uint64_t)header.nlmsg_len + -header.nlmsg_len % NLMSG_ALIGNTO;
+        reading->lost = header.nlmsg_len < sizeof header;
+        if (reading->lost)
+            break;
+        if (header.nlmsg_len > MESSAGE_MAX)
+            skip_malformed(reading);
+        else if (fill(reading, size) >= header.nlmsg_len) /* else it is cut */
+            result = take_message(reading, (const void *)(reading->buffer + reading->from));
+        pass_over(reading, size);
+    }
     reading->more = reading->complete && fill(reading, 1) > 0;
     return result;
 }
