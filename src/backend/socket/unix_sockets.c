@@ -92,31 +92,26 @@ static int texts_add(struct texts *texts, const char *data, size_t length)
     return 0;
 }
 
+/* The members that both structs have, in an initializer. */
+/* clang-format off */
+#define EACH_MEMBER(MEMBER, of)                                                                    \
+    MEMBER(of, inode) MEMBER(of, path) MEMBER(of, recv_q) MEMBER(of, send_q) MEMBER(of, uid)       \
+    MEMBER(of, refcount) MEMBER(of, flags) MEMBER(of, peer) MEMBER(of, file_inode)                 \
+    MEMBER(of, file_device) MEMBER(of, type) MEMBER(of, state) MEMBER(of, unix_state)              \
+    MEMBER(of, shutdown)
+/* clang-format on */
+#define COPIED(of, member) .member = (of)->member,
+
 static struct unix_socket *list_add(struct socket_list *list, const struct record *record)
 {
-    const struct socket_record *sock = &record->socket;
     struct unix_socket *items =
         array_with_room(list->items, &list->capacity, list->count + 1, sizeof *items);
 
     if (!items)
         return NULL;
     list->items = items;
-    items[list->count] = (struct unix_socket){.has = record->has,
-                                              .identity = record->identity,
-                                              .inode = sock->inode,
-                                              .path = sock->path,
-                                              .recv_q = sock->recv_q,
-                                              .send_q = sock->send_q,
-                                              .uid = sock->uid,
-                                              .refcount = sock->refcount,
-                                              .flags = sock->flags,
-                                              .peer = sock->peer,
-                                              .file_inode = sock->file_inode,
-                                              .file_device = sock->file_device,
-                                              .type = sock->type,
-                                              .state = sock->state,
-                                              .unix_state = sock->unix_state,
-                                              .shutdown = sock->shutdown};
+    items[list->count] = (struct unix_socket){
+        .has = record->has, .identity = record->identity, EACH_MEMBER(COPIED, &record->socket)};
     return &items[list->count++];
 }
 
@@ -168,21 +163,11 @@ static int remember(const struct record *record, void *arg)
 }
 
 /* The texts no longer move: sockets can borrow them. */
-static void borrow_texts(struct reading *reading)
-{
-    const char *text = reading->borrowed.data;
-
-    for (size_t i = 0; i < reading->sockets.count; i++) {
-        struct unix_socket *socket = &reading->sockets.items[i];
-        socket->path.data = text;
-        text = text_behind(inodes_of(socket), 0).data; /* the next one's */
-    }
-}
-
 static int index_by_inode(struct reading *reading)
 {
     const size_t count = reading->sockets.count;
     struct ranked *by_inode = reallocarray(NULL, count + 1, sizeof *by_inode);
+    const char *text = reading->borrowed.data;
 
     if (!by_inode)
         return -ENOMEM;
@@ -190,6 +175,8 @@ static int index_by_inode(struct reading *reading)
     for (size_t i = 0; i < count; i++) {
         struct unix_socket *socket = &reading->sockets.items[i];
         by_inode[i] = (struct ranked){socket->inode, socket};
+        socket->path.data = text;
+        text = text_behind(inodes_of(socket), 0).data; /* the next one's */
     }
     return sort_ranked(by_inode, count);
 }
@@ -271,10 +258,8 @@ static int ask_netlink(struct reading *reading)
     all.needs = (all.needs & ~SOCKET_PENDING) | SOCKET_PATH | SOCKET_QUEUES;
     all.where = NULL;
     error = backend_sock_diag.dump(&all, remember, reading);
-    if (error)
-        return error;
-    borrow_texts(reading);
-    error = index_by_inode(reading);
+    if (!error)
+        error = index_by_inode(reading);
     if (error)
         return error;
     mark_repeats(reading);
@@ -490,22 +475,9 @@ static int hand_on(const struct socket_list *list, record_fn fn, void *arg)
                                       .has = socket->has,
                                       .identity = socket->identity,
                                       .socket = {.family = AF_UNIX,
-                                                 .state = socket->state,
-                                                 .shutdown = socket->shutdown,
-                                                 .type = socket->type,
-                                                 .recv_q = socket->recv_q,
-                                                 .send_q = socket->send_q,
-                                                 .uid = socket->uid,
-                                                 .refcount = socket->refcount,
-                                                 .inode = socket->inode,
                                                  .memory = memory_of(socket),
-                                                 .unix_state = socket->unix_state,
-                                                 .flags = socket->flags,
-                                                 .path = socket->path,
-                                                 .peer = socket->peer,
-                                                 .file_inode = socket->file_inode,
-                                                 .file_device = socket->file_device,
-                                                 .waiting = inodes_of(socket)}};
+                                                 .waiting = inodes_of(socket),
+                                                 EACH_MEMBER(COPIED, socket)}};
         if (!socket->repeated)
             result = fn(&record, arg);
     }
