@@ -20,14 +20,6 @@
 const struct table table_neighbour_usage = {.name = "use of the neighbour tables",
                                             .kind = &kind_neighbour_usage};
 
-/* The counters in the order of struct ndt_stats, which has grown at its end. */
-static const uint8_t counters[] = {
-    NEIGHBOUR_ALLOCS,           NEIGHBOUR_DESTROYS,         NEIGHBOUR_HASH_GROWS,
-    NEIGHBOUR_RES_FAILED,       NEIGHBOUR_LOOKUPS,          NEIGHBOUR_HITS,
-    NEIGHBOUR_RCV_PROBES_MCAST, NEIGHBOUR_RCV_PROBES_UCAST, NEIGHBOUR_PERIODIC_GC_RUNS,
-    NEIGHBOUR_FORCED_GC_RUNS,   NEIGHBOUR_TABLE_FULLS,
-};
-
 static bool take_config(struct text content, void *member)
 {
     struct neighbour_usage_record *usage = member;
@@ -44,13 +36,11 @@ static bool take_stats(struct text content, void *member)
 {
     struct record *record = member;
 
-    for (size_t i = 0; i < COUNT(counters); i++) {
-        const size_t offset = i * sizeof(uint64_t);
-        if (content.length < offset + sizeof(uint64_t))
-            break;
-        memcpy(&record->neighbour_usage.counters[counters[i]], content.data + offset,
+    for (size_t i = 0; i <= NEIGHBOUR_TABLE_FULLS && content.length >= (i + 1) * sizeof(uint64_t);
+         i++) {
+        memcpy(&record->neighbour_usage.counters[i], content.data + i * sizeof(uint64_t),
                sizeof(uint64_t));
-        record->has |= NEIGHBOUR_COUNTER(counters[i]);
+        record->has |= NEIGHBOUR_COUNTER(i);
     }
     return false;
 }
