@@ -121,25 +121,20 @@ static bool take_word(struct scan *scan, struct scan *word)
     return found;
 }
 
-static inline bool begins_with(const struct scan *word, struct text text)
-{
-    const size_t length = (size_t)(word->end - word->at);
-
-    if (length < text.length || *word->at != *text.data ||
-        memcmp(word->at, text.data, text.length) != 0)
-        return false;
-    return *text.data != '[' || length == text.length;
-}
-
 /* Says which word it is and takes its beginning off, which leaves its value. */
 static enum word recognise(struct decoding *decoding, struct scan *word)
 {
+    const size_t length = (size_t)(word->end - word->at);
+
     for (unsigned i = 0; i < COUNT(words); i++) {
         const enum word at = decoding->next;
+        const struct text text = words[at].text;
         decoding->next = at + 1 < COUNT(words) ? at + 1 : 0;
-        if (!begins_with(word, words[at].text))
+        if (length < text.length || *word->at != *text.data ||
+            memcmp(word->at, text.data, text.length) != 0 ||
+            (*text.data == '[' && length != text.length))
             continue;
-        word->at += words[at].text.length;
+        word->at += text.length;
         return at;
     }
     return WORD_OTHER;
@@ -164,13 +159,6 @@ static bool take_family(struct decoding *decoding)
     uint8_t *family = &decoding->record->flow.family;
 
     return take_byte(&decoding->scan, family) && (*family == AF_INET || *family == AF_INET6);
-}
-
-/* A key of GRE: 0x and up to four digits. */
-static bool take_key(struct scan *word, uint16_t *value)
-{
-    return scan_char(word, '0') && scan_char(word, 'x') && SCAN_HEX(word, *value) &&
-           word->at == word->end;
 }
 
 static bool take_address(struct scan *word, uint8_t family, struct address *address)
@@ -220,8 +208,9 @@ static inline bool take_value(struct decoding *decoding, enum word word, struct 
     switch (words[word].form) {
     case FORM_NUMBER:
         return take_number(value, member, words[word].size);
-    case FORM_KEY:
-        return take_key(value, member);
+    case FORM_KEY: /* of GRE: 0x and up to four digits */
+        return scan_char(value, '0') && scan_char(value, 'x') &&
+               scan_hex_member(value, member, words[word].size) && value->at == value->end;
     case FORM_ADDRESS:
         return take_address(value, decoding->record->flow.family, member) &&
                value->at == value->end;

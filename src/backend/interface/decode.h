@@ -21,7 +21,7 @@ int address_decode(const struct nlmsghdr *message, struct interface_address *add
 
 /* What the queueing discipline of an interface has dropped (tc(8)). */
 struct interface_queue {
-    uint32_t interface; /* index */
+    uint64_t interface; /* index, by which it is found */
     uint32_t drops;     /* packets; of all disciplines below it, too */
 };
 

@@ -137,11 +137,6 @@ static int take_queue(const struct nlmsghdr *message, void *arg)
     return 0;
 }
 
-static bool is_queue_of(const void *element, const void *index)
-{
-    return ((const struct interface_queue *)element)->interface == *(const uint32_t *)index;
-}
-
 /* --- Interfaces ------------------------------------------------------------------------------- */
 
 /* True if an address before this one has its label. */
@@ -193,8 +188,8 @@ static int take_link(const struct nlmsghdr *message, void *arg)
     if (!reading->record.has)
         return 0;
     set_addresses(reading);
-    queue = hash_table_find(&reading->queues, hash_word(0, interface->index), is_queue_of,
-                            &interface->index);
+    queue =
+        hash_table_find_number(&reading->queues, hash_word(0, interface->index), interface->index);
     if (queue) {
         interface->queue_drops = queue->drops;
         reading->record.has |= INTERFACE_QUEUE_DROPS;

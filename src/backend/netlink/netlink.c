@@ -317,27 +317,20 @@ static bool needs_rights(const struct dump *dump)
     return dump->protocol == NETLINK_SOCK_DIAG && !dump->netlink->peer;
 }
 
-/* On one processor it would only cost its start. */
-static void start_ahead(struct dump *dump)
-{
-    if (dump->netlink->spares || thread_processors() == 1)
-        return;
-    if (needs_rights(dump))
-        raise_for(dump->protocol);
-    dump->ahead = ahead_start(dump->channel->fd);
-    if (needs_rights(dump))
-        lower_for(dump->protocol);
-}
-
-/* The next datagram of the answer. */
+/* The next datagram of the answer. On one processor a thread would only cost its start. */
 static struct datagram receive_answer(struct dump *dump)
 {
     const bool is_of_sockets = dump->protocol == NETLINK_SOCK_DIAG;
     struct datagram datagram;
 
     if (++dump->received == (is_of_sockets ? SOCKETS_ALONE : DATAGRAMS_ALONE) &&
-        !dump->netlink->peer)
-        start_ahead(dump);
+        !dump->netlink->peer && !dump->netlink->spares && thread_processors() > 1) {
+        if (needs_rights(dump))
+            raise_for(dump->protocol);
+        dump->ahead = ahead_start(dump->channel->fd);
+        if (needs_rights(dump))
+            lower_for(dump->protocol);
+    }
     if (dump->ahead && ahead_receive(dump->ahead, &datagram))
         return datagram;
     if (needs_rights(dump))

@@ -7,11 +7,11 @@
 #include <sys/socket.h>
 
 #include "backend/netlink/netlink.h"
-#include "backend/proc/lines.h"
 #include "backend/route/decode.h"
 #include "fastnet/predicate.h"
 #include "fastnet/query.h"
 #include "fastnet/report.h"
+#include "fastnet/sysctl.h"
 #include "fastnet/text.h"
 
 const struct table table_route = {
@@ -143,16 +143,11 @@ static struct nlmsghdr *put_request(char *place, const struct query *query)
 
 bool route_hides_nexthops(const struct query *query)
 {
-    struct lines lines;
-    struct line line;
-    bool hides;
+    uint64_t compatible;
 
-    if (!query->table->file || query->exclusive ||
-        lines_open(&lines, query->proc_root, "sys/net/ipv4/nexthop_compat_mode") < 0)
-        return false;
-    hides = lines_next(&lines, &line) > 0 && line.length == 1 && line.data[0] == '0';
-    lines_close(&lines);
-    return hides;
+    return query->table->file && !query->exclusive &&
+           sysctl_number(query->proc_root, "net/ipv4/nexthop_compat_mode", &compatible) == 0 &&
+           !compatible;
 }
 
 /* No route is an answer, too. Routes of these types have an error (ip-route(8)). */

@@ -342,23 +342,15 @@ static bool compile_groups(struct compiler *compiler, const struct predicate *co
     return true;
 }
 
-/* True if it is a list of ports. */
-static bool is_port_list(const struct predicate *comparison, bool *remote)
-{
-    const size_t offset = comparison->field->offset;
-
-    *remote = offset == offsetof(struct record, socket.remote.port);
-    return comparison->operation == PREDICATE_AMONG && comparison->field->port &&
-           (*remote || offset == offsetof(struct record, socket.local.port));
-}
-
 static bool compile_comparison(struct compiler *compiler, const struct predicate *comparison,
                                bool negated, unsigned label)
 {
     const struct test test = test_of(comparison);
-    bool remote;
+    const size_t offset = comparison->field->offset;
+    const bool remote = offset == offsetof(struct record, socket.remote.port);
 
-    if (is_port_list(comparison, &remote))
+    if (comparison->operation == PREDICATE_AMONG && comparison->field->port &&
+        (remote || offset == offsetof(struct record, socket.local.port)))
         return compile_ranges(compiler, comparison, remote, negated, label);
     /* what the path of a group tells */
     if (compiler->cgroups && comparison->field->type == VALUE_TEXT &&

@@ -50,26 +50,22 @@ int listeners_add(struct hash_table *listeners, const struct record *record)
     return 0;
 }
 
-/* The listener that a connection came to: of its address, else of any. */
-static const struct listener *listener_of(const struct hash_table *listeners,
-                                          const struct endpoint *local)
-{
-    struct endpoint any = {.port = local->port, .address.family = local->address.family};
-    const struct listener *listener = find_listener(listeners, local);
-
-    if (!listener)
-        listener = find_listener(listeners, &any);
-    any.address.family = AF_INET6; /* it may take IPv4, too */
-    return listener ? listener : find_listener(listeners, &any);
-}
-
-/* Where a listener accepts, its group is the connection's. */
+/*
+ * The listener that a connection came to: of its address, else of any. Where a listener accepts,
+ * its group is the connection's.
+ */
 static bool take_listener(const struct hash_table *listeners, struct record *record,
                           struct socket_origin *origin)
 {
     struct socket_record *sock = &record->socket;
-    const struct listener *listener = listener_of(listeners, &sock->local);
+    struct endpoint any = {.port = sock->local.port, .address.family = sock->local.address.family};
+    const struct listener *listener = find_listener(listeners, &sock->local);
 
+    if (!listener)
+        listener = find_listener(listeners, &any);
+    any.address.family = AF_INET6; /* it may take IPv4, too */
+    if (!listener)
+        listener = find_listener(listeners, &any);
     if (!listener)
         return false;
     origin->listener = listener->inode;

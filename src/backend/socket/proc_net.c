@@ -357,23 +357,18 @@ struct doubts {
  * far behind the last name to be a part of it is the kernel's own. A name may begin with the
  * newline: the blank behind the inode shows that there is a name.
  */
-static void judge_row(struct doubts *doubts, const struct line *line, const struct text *path)
-{
-    size_t reach = doubts->offset + (size_t)(path->data - line->data) + SOCKET_PATH_MAX;
-
-    if (doubts->offset + line->length <= doubts->name_reach)
-        doubts->rows++;
-    if (path->data[-1] == ' ' && reach > doubts->name_reach)
-        doubts->name_reach = reach;
-}
-
 static int take_unix(struct proc_file *file, const struct line *line, struct record *record)
 {
     struct doubts *doubts = file->state;
-    int error = proc_net_decode_unix(line, record);
+    const int error = proc_net_decode_unix(line, record);
 
-    if (!error)
-        judge_row(doubts, line, &record->socket.path);
+    if (!error) {
+        const char *name = record->socket.path.data;
+        const size_t reach = doubts->offset + (size_t)(name - line->data) + SOCKET_PATH_MAX;
+        doubts->rows += doubts->offset + line->length <= doubts->name_reach;
+        if (name[-1] == ' ' && reach > doubts->name_reach)
+            doubts->name_reach = reach;
+    }
     doubts->offset += line->length + 1;
     return error;
 }

@@ -140,15 +140,6 @@ static bool is_decided(const struct predicate *where, uint8_t state)
            predicate_may_hold(&not, &record, SOCKET_STATE);
 }
 
-/* Where neither of the two is wanted, a listing of the others is all that there is to do. */
-static bool can_count(const struct query *query)
-{
-    for (unsigned state = 0; state < STATES; state++)
-        if (!is_decided(query->where, (uint8_t)state))
-            return false;
-    return sock_diag_states(query) & COUNTED;
-}
-
 /* --- Both together ---------------------------------------------------------------------------- */
 
 static uint64_t less(uint64_t number, uint64_t other)
@@ -222,8 +213,12 @@ static int dump(const struct query *query, record_fn fn, void *arg)
     struct states states;
     int result = -EAGAIN;
 
-    if (!can_count(query))
+    /* where neither of the two is wanted, a listing of the others is all that there is to do */
+    if (!(sock_diag_states(query) & COUNTED))
         return -EOPNOTSUPP;
+    for (unsigned state = 0; state < STATES; state++)
+        if (!is_decided(query->where, (uint8_t)state))
+            return -EOPNOTSUPP;
     for (int tries = 0; tries < TRIES && result == -EAGAIN; tries++)
         result = count_once(query, &states);
     for (unsigned state = 0; state < STATES && result == 0; state++) {
