@@ -74,19 +74,6 @@ static void put_find(struct assembly *to, int map)
     assembly_call(to, BPF_FUNC_map_lookup_elem);
 }
 
-/* Of two processors that add the socket at once, one does. */
-static void put_new(struct assembly *to, int map)
-{
-    assembly_store_zeroes(to, NOTHING, sizeof(struct byte_count));
-    assembly_map(to, BPF_FIRST, map);
-    assembly_address(to, BPF_SECOND, COOKIE);
-    assembly_address(to, BPF_THIRD, NOTHING);
-    assembly_number(to, BPF_MOV, BPF_REG_4, BPF_NOEXIST);
-    assembly_call(to, BPF_FUNC_map_update_elem);
-    put_find(to, map);
-    assembly_end_if(to, BPF_JEQ, BPF_REG_0, 0);
-}
-
 size_t byte_program_make(const struct byte_layout *layout, enum byte_way way, int map,
                          struct bpf_insn program[BYTE_PROGRAM_MAX])
 {
@@ -102,7 +89,15 @@ size_t byte_program_make(const struct byte_layout *layout, enum byte_way way, in
     assembly_store(&to, BPF_REG_0, COOKIE, BPF_DW);
     put_find(&to, map);
     is_known = assembly_skip_if(&to, BPF_JNE, BPF_REG_0, 0);
-    put_new(&to, map);
+    /* of two processors that add the socket at once, one does */
+    assembly_store_zeroes(&to, NOTHING, sizeof(struct byte_count));
+    assembly_map(&to, BPF_FIRST, map);
+    assembly_address(&to, BPF_SECOND, COOKIE);
+    assembly_address(&to, BPF_THIRD, NOTHING);
+    assembly_number(&to, BPF_MOV, BPF_REG_4, BPF_NOEXIST);
+    assembly_call(&to, BPF_FUNC_map_update_elem);
+    put_find(&to, map);
+    assembly_end_if(&to, BPF_JEQ, BPF_REG_0, 0);
     assembly_land(&to, is_known);
     assembly_add(&to, BPF_REG_0, (int)way * (int)sizeof(uint64_t), BYTES);
     assembly_finish(&to);

@@ -122,17 +122,6 @@ bool name_matches(const char *pattern, struct text text, struct text *told)
     return !*pattern && !text.length;
 }
 
-static const struct pattern *pattern_of(struct text above, struct text name, struct text *told)
-{
-    struct text unused;
-
-    for (size_t i = 0; i < COUNT(patterns); i++)
-        if ((!patterns[i].above || name_matches(patterns[i].above, above, &unused)) &&
-            name_matches(patterns[i].name, name, told))
-            return &patterns[i];
-    return NULL;
-}
-
 /* --- Names ------------------------------------------------------------------------------------ */
 
 static void copy(char to[CGROUP_NAME_MAX + 1], struct text from)
@@ -204,14 +193,18 @@ static void take_told(struct naming *naming, enum told what, struct text told)
 /* A directory of the path. What stands deeper counts more. */
 static void take_directory(struct naming *naming, struct text name)
 {
-    struct text told = name;
-    const struct pattern *pattern = pattern_of(naming->above, name, &told);
+    struct text told = name, unused;
+    const struct pattern *pattern = patterns, *const end = patterns + COUNT(patterns);
 
-    if (pattern)
+    while (pattern < end &&
+           ((pattern->above && !name_matches(pattern->above, naming->above, &unused)) ||
+            !name_matches(pattern->name, name, &told)))
+        pattern++;
+    if (pattern < end)
         take_told(naming, pattern->told, told);
     /* the name of a container may look like that of a unit */
     if (is_unit(name) &&
-        (!pattern || is_unit((struct text){pattern->name, strlen(pattern->name)}))) {
+        (pattern == end || is_unit((struct text){pattern->name, strlen(pattern->name)}))) {
         const bool escaped = name.data[0] == '_'; /* as names that the kernel could claim */
         snprintf(naming->names->unit, sizeof naming->names->unit, "%.*s%s%.*s",
                  (int)naming->user.length, naming->user.data, naming->user.length ? "/" : "",

@@ -98,18 +98,9 @@ const char *hosts_name(const struct hosts *hosts, const struct address *address)
 }
 
 /*
- * The errno that kept the resolver from asking; 0 if it asked and no server has the name. A
+ * An error is what kept the resolver from asking; 0 if it asked and no server has the name. A
  * resolver that cannot open a file or a socket returns the same status as one that gets no answer.
  */
-static int fault_of(int status, int error)
-{
-    if (status == EAI_MEMORY)
-        return ENOMEM;
-    if (status == EAI_SYSTEM || error == EMFILE || error == ENFILE || error == ENOMEM)
-        return error;
-    return 0;
-}
-
 static void ask_name(struct host *host)
 {
     char name[NI_MAXHOST];
@@ -128,10 +119,11 @@ static void ask_name(struct host *host)
     }
     errno = 0;
     const int status = getnameinfo(&address.any, length, name, sizeof name, NULL, 0, NI_NAMEREQD);
-    if (status != 0)
-        host->error = fault_of(status, errno);
-    else if (!(host->name = strdup(name)))
+    if (status == EAI_MEMORY || (status == 0 && !(host->name = strdup(name))))
         host->error = ENOMEM;
+    else if (status == EAI_SYSTEM ||
+             (status != 0 && (errno == EMFILE || errno == ENFILE || errno == ENOMEM)))
+        host->error = errno;
 }
 
 static void ask_address(const char *name, struct host *host)

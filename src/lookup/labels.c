@@ -23,33 +23,26 @@ static bool is_blank(char c)
     return c == ' ' || (c >= '\t' && c <= '\r');
 }
 
-/* Removes the blanks around a name. Returns its length, 0 if it is no valid name. */
-static size_t trim(const char **name, const char *end)
-{
-    static const char valid[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789 -";
-
-    while (*name < end && is_blank(**name))
-        (*name)++;
-    while (end > *name && is_blank(end[-1]))
-        end--;
-    return *name + strspn(*name, valid) >= end ? (size_t)(end - *name) : 0;
-}
-
 /* line is terminated. Returns 0, even if it ignores the line, or -ENOMEM. */
 static int take_line(struct labels *labels, const char *line, size_t length)
 {
-    char *number_end;
+    static const char valid[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789 -";
+    const char *end = line + length;
+    char *name;
 
     if (line[0] == '#')
         return 0;
-    const unsigned long bit = strtoul(line, &number_end, 0);
-    if (number_end == line || bit >= FLOW_LABEL_BITS || labels->by_bit[bit])
+    const unsigned long bit = strtoul(line, &name, 0);
+    if (name == line || bit >= FLOW_LABEL_BITS || labels->by_bit[bit])
         return 0;
-    const char *name = number_end;
-    const size_t name_length = trim(&name, line + length);
-    if (name_length == 0 || labels_bit(labels, name, name_length) >= 0)
+    while (name < end && is_blank(*name))
+        name++;
+    while (end > name && is_blank(end[-1]))
+        end--;
+    if (end == name || name + strspn(name, valid) < end ||
+        labels_bit(labels, name, (size_t)(end - name)) >= 0)
         return 0;
-    char *copy = strndup(name, name_length);
+    char *copy = strndup(name, (size_t)(end - name));
     if (!copy)
         return -ENOMEM;
     labels->by_bit[bit] = copy;

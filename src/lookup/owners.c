@@ -273,19 +273,6 @@ static int list_processes(struct owners *owners)
     return status;
 }
 
-/* Which processes hide what they hold. Only a second look asks that: when a row has no owner. */
-static int look_for_denials(struct owners *owners)
-{
-    int status;
-
-    raise_right(owners);
-    status = processes_list(&owners->walk.tree, &owners->processes, false);
-    for (size_t i = 0; i < owners->processes.count && status == 0; i++)
-        note_error(owners, process_look(&owners->walk.tree, &owners->processes.items[i]));
-    rights_lower();
-    return status;
-}
-
 /*
  * The kernel gives numbers of processes anew: a socket that has ended is not of the new process,
  * nor has that the name of the old one.
@@ -309,11 +296,20 @@ static void forget_replaced(struct owners *owners)
 static int find_holdings(struct owners *owners)
 {
     const bool again = owners->processes.count;
-    int error = 0, status;
+    int error = 0, status = 0;
 
     if (owners->program &&
-        owners_program_walk(owners->program, &owners->processes, &owners->holdings) == 0)
-        return again ? look_for_denials(owners) : 0;
+        owners_program_walk(owners->program, &owners->processes, &owners->holdings) == 0) {
+        if (!again)
+            return 0;
+        /* a row has no owner: which processes hide what they hold? */
+        raise_right(owners);
+        status = processes_list(&owners->walk.tree, &owners->processes, false);
+        for (size_t i = 0; i < owners->processes.count && status == 0; i++)
+            note_error(owners, process_look(&owners->walk.tree, &owners->processes.items[i]));
+        rights_lower();
+        return status;
+    }
     owners->program = NULL;
     status = list_processes(owners);
     if (status == 0)

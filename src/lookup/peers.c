@@ -65,18 +65,6 @@ static int add_connection(struct peers *peers, const struct socket_record *socke
     return 0;
 }
 
-static int add_named(struct peers *peers, const struct socket_record *socket)
-{
-    struct named *added = hash_table_add(&peers->named, hash_word(0, socket->inode), sizeof *added);
-    char *path = added ? malloc(socket->path.length) : NULL;
-
-    if (!path)
-        return -ENOMEM;
-    memcpy(path, socket->path.data, socket->path.length);
-    *added = (struct named){socket->inode, path, socket->path.length};
-    return 0;
-}
-
 struct peers *peers_create(void)
 {
     return calloc(1, sizeof(struct peers));
@@ -96,13 +84,21 @@ void peers_destroy(struct peers *peers)
 int peers_add(struct peers *peers, const struct record *record)
 {
     const struct socket_record *socket = &record->socket;
+    const struct text name = socket->path;
+    struct named *added;
+    char *path;
 
     if (!(record->has & SOCKET_INODE) || !socket->inode)
         return 0;
     if (record->has & SOCKET_ADDRESSES && socket->family != AF_UNIX && socket->remote.port)
         return add_connection(peers, socket);
-    if (record->has & SOCKET_PATH && socket->path.length)
-        return add_named(peers, socket);
+    if (!(record->has & SOCKET_PATH) || !name.length)
+        return 0;
+    added = hash_table_add(&peers->named, hash_word(0, socket->inode), sizeof *added);
+    path = added ? malloc(name.length) : NULL;
+    if (!path)
+        return -ENOMEM;
+    *added = (struct named){socket->inode, memcpy(path, name.data, name.length), name.length};
     return 0;
 }
 

@@ -302,14 +302,6 @@ ssize_t process_read_file(const struct proc_tree *tree, pid_t pid, const char *f
     return proc_tree_read(tree, path, text, size);
 }
 
-static bool process_is_gone(const struct proc_tree *tree, pid_t pid)
-{
-    char path[PROCESS_PATH_MAX];
-    struct stat status;
-    snprintf(path, sizeof path, "%d", (int)pid);
-    return fstatat(tree->fd, path, &status, AT_SYMLINK_NOFOLLOW) < 0 && error_is_absence(-errno);
-}
-
 /* starttime of proc(5), in clock ticks, is behind the name and 19 more fields. */
 bool process_began_after(const struct proc_tree *tree, const struct process *process, uint64_t time)
 {
@@ -329,10 +321,16 @@ static int read_name(const struct proc_tree *tree, struct process *process)
 {
     char buffer[PROCESS_NAME_MAX + 2];
     ssize_t length = process_read_file(tree, process->pid, "comm", buffer, sizeof buffer);
-    process->gone = length < 0 && process_is_gone(tree, process->pid);
     process->unnamed = error_is_denial((int)length);
-    if (length < 0)
+    process->gone = false;
+    if (length < 0) {
+        char path[PROCESS_PATH_MAX];
+        struct stat status;
+        snprintf(path, sizeof path, "%d", (int)process->pid);
+        process->gone =
+            fstatat(tree->fd, path, &status, AT_SYMLINK_NOFOLLOW) < 0 && error_is_absence(-errno);
         return error_to_report((int)length);
+    }
     /* The name itself may end in newlines: remove only the one that the file adds. */
     if (length > 0 && buffer[length - 1] == '\n')
         length--;
