@@ -222,28 +222,22 @@ static bool is_loopback(const struct address *address)
                                       : memcmp(address->bytes, loopback6, sizeof loopback6) == 0;
 }
 
-/* Whether it waits for a listener of this machine whose queue is full: that is the finding. */
-static bool waits_here(const struct sockets_reading *sockets, const struct socket_record *socket)
-{
-    const struct suspects *full = &sockets->suspects[ACCEPT_QUEUES];
-    const struct address *to = &socket->remote.address;
-
-    for (size_t i = 0; i < full->kept; i++)
-        if (full->worst[i].local.port == socket->remote.port)
-            return is_loopback(to) || address_equal(to, &socket->local.address);
-    return false;
-}
-
+/* If it waits for a listener of this machine whose queue is full, that is the finding. */
 static void take_unanswered(struct sockets_reading *sockets, const struct record *record)
 {
+    const struct socket_record *socket = &record->socket;
+    const struct address *to = &socket->remote.address;
+    const bool is_here = is_loopback(to) || address_equal(to, &socket->local.address);
+    const struct suspects *full = &sockets->suspects[ACCEPT_QUEUES];
     struct suspect suspect = suspect_of(record);
-    const uint32_t retransmits = record->socket.retransmits > record->socket.timer_count
-                                     ? record->socket.retransmits
-                                     : record->socket.timer_count;
 
-    if (retransmits < SYNS || waits_here(sockets, &record->socket))
+    suspect.value =
+        socket->retransmits > socket->timer_count ? socket->retransmits : socket->timer_count;
+    if (suspect.value < SYNS)
         return;
-    suspect.value = retransmits;
+    for (size_t i = 0; i < full->kept && is_here; i++)
+        if (full->worst[i].local.port == socket->remote.port)
+            return;
     add(sockets, NO_ANSWERS, &suspect);
 }
 

@@ -193,16 +193,6 @@ static int find_sockets(struct drops *drops, uint64_t id)
     return error;
 }
 
-/* Sets the socket of a drop that has none, if exactly one fits. */
-static void take_socket(const struct fitting *fitting, struct record *record)
-{
-    if (record->has & DROP_SOCKET || fitting->count != 1 || !fitting->inode)
-        return;
-    record->drop.inode = fitting->inode;
-    record->drop.uid = fitting->uid;
-    record->has |= DROP_SOCKET;
-}
-
 /* Those of a packet whose namespace is unknown are told at home. */
 static int list_seen(struct drops *drops, uint64_t id)
 {
@@ -210,12 +200,17 @@ static int list_seen(struct drops *drops, uint64_t id)
 
     for (size_t i = 0; i < drop_watch_count(drops->watch) && result >= 0; i++) {
         const struct drop *drop = drop_watch_at(drops->watch, i);
+        const struct fitting *fitting = &drops->fitting[i]; /* one or more that may be its socket */
         const char *function = symbols_name(drops->symbols, drop->place);
         struct record record = drop->record;
         if (drops->listed[i] || (drop->netns ? drop->netns : drops->home) != id)
             continue;
         drops->listed[i] = true;
-        take_socket(&drops->fitting[i], &record);
+        if (!(record.has & DROP_SOCKET) && fitting->count == 1 && fitting->inode) {
+            record.drop.inode = fitting->inode;
+            record.drop.uid = fitting->uid;
+            record.has |= DROP_SOCKET;
+        }
         if (function) {
             record.drop.function = as_text(function);
             record.has |= DROP_FUNCTION;

@@ -157,18 +157,6 @@ static void count_interfaces(struct traffic *traffic)
     traffic->seen.shares = traffic->now.of;
 }
 
-static void add_to_sums(struct traffic *traffic, const struct traffic_record *seen)
-{
-    struct traffic_share *share = share_of(&traffic->now, seen->interface);
-
-    flow_totals_add(&traffic->seen.sums, (struct flow_totals){seen->frames > 0, seen->packets,
-                                                              seen->frames, seen->bytes});
-    if (!share)
-        return;
-    share->bytes += seen->bytes;
-    share->frames += seen->frames;
-}
-
 static int most_first(const void *a, const void *b)
 {
     const struct traffic_share *one = a, *other = b;
@@ -313,6 +301,7 @@ static int take_row(const struct record *record, void *arg)
     struct traffic *traffic = arg;
     struct record row = *record;
     const struct traffic_record *seen = &record->traffic;
+    struct traffic_share *share;
     bool wanted = false;
     int result = 0;
 
@@ -328,8 +317,15 @@ static int take_row(const struct record *record, void *arg)
     }
     if (result >= 0)
         result = hand_on(traffic, &row, &wanted);
-    if (wanted)
-        add_to_sums(traffic, seen);
+    if (!wanted)
+        return result;
+    flow_totals_add(&traffic->seen.sums, (struct flow_totals){seen->frames > 0, seen->packets,
+                                                              seen->frames, seen->bytes});
+    share = share_of(&traffic->now, seen->interface);
+    if (share) {
+        share->bytes += seen->bytes;
+        share->frames += seen->frames;
+    }
     return result;
 }
 

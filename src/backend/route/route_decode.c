@@ -98,15 +98,6 @@ static bool is_rejected(const struct route_record *route)
            route->type == RTN_BLACKHOLE || route->type == RTN_THROW;
 }
 
-static uint32_t flags_of_ipv4(const struct record *record)
-{
-    const struct route_record *route = &record->route;
-
-    return RTF_UP | (is_rejected(route) ? RTF_REJECT : 0u) |
-           ((record->has & ROUTE_GATEWAY) ? RTF_GATEWAY : 0u) |
-           (route->prefix == 32 ? RTF_HOST : 0u) | (route->cloned ? RTF_CACHE : 0u);
-}
-
 /*
  * netlink has no word for some of IPv6's flags. Those that the kernel sets where it takes a route
  * from a router advertisement itself are left out, because a program that does this in its place
@@ -129,8 +120,14 @@ static uint32_t flags_of_ipv6(const struct record *record)
 
 static void set_flags(struct record *record)
 {
-    record->route.flags =
-        record->route.destination.family == AF_INET ? flags_of_ipv4(record) : flags_of_ipv6(record);
+    struct route_record *route = &record->route;
+
+    route->flags = route->destination.family == AF_INET6
+                       ? flags_of_ipv6(record)
+                       : RTF_UP | (is_rejected(route) ? RTF_REJECT : 0u) |
+                             ((record->has & ROUTE_GATEWAY) ? RTF_GATEWAY : 0u) |
+                             (route->prefix == 32 ? RTF_HOST : 0u) |
+                             (route->cloned ? RTF_CACHE : 0u);
     record->has |= ROUTE_FLAGS;
 }
 
