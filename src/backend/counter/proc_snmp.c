@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "backend/proc/proc_file.h"
+#include "fastnet/array.h"
 #include "fastnet/report.h"
 
 const struct table table_counters = {.name = "snmp", .file = "snmp", .kind = &kind_counter};
@@ -273,61 +274,54 @@ static int read_pairs(struct reading *reading, const char *protocol)
     return proc_file_rows(&reading->file, hand_on, reading);
 }
 
-/* Whether a file that is missing fails the dump, is reported, or only belongs to another kernel. */
-enum presence { REQUIRED, EXPECTED, OPTIONAL };
+/* The files of each table. Those of sockets are all that ss -s shows. */
+static const struct file {
+    const struct table *table;
+    const char *name;
+    /* A file that is missing fails the dump, is reported, or only belongs to another kernel. */
+    enum { REQUIRED, EXPECTED, OPTIONAL } presence;
+    int (*read)(struct reading *, const char *);
+    const char *protocol, *only; /* for read(); and for struct reading */
+} files[] = {
+    {&table_counters, "snmp", REQUIRED, read_blocks, "", NULL},
+    {&table_counters, "netstat", OPTIONAL, read_blocks, "", NULL},
+    {&table_counters, "sctp/snmp", OPTIONAL, read_pairs, "Sctp", NULL},
+    {&table_counters6, "snmp6", REQUIRED, read_pairs, NULL, NULL},
+    {&table_counters6, "snmp", OPTIONAL, read_blocks, "Tcp", NULL},
+    {&table_sockstat, "sockstat", REQUIRED, read_sockets, NULL, NULL},
+    {&table_sockstat, "sockstat6", OPTIONAL, read_sockets, NULL, NULL},
+    {&table_sockstat, "snmp", EXPECTED, read_blocks, "Tcp", "CurrEstab"},
+};
 
-static int read_file(struct reading *reading, const char *name, enum presence presence,
-                     int (*read)(struct reading *, const char *), const char *protocol)
+static int read_file(struct reading *reading, const struct file *file)
 {
     const struct query *query = reading->query;
     int result;
 
-    reading->file = (struct proc_file){.query = query, .name = name, .counters = true};
+    reading->only = file->only;
+    reading->file = (struct proc_file){.query = query, .name = file->name, .counters = true};
     result = proc_file_open(&reading->file);
     if (result == 0) {
-        result = read(reading, protocol);
+        result = file->read(reading, file->protocol);
         proc_file_close(&reading->file);
     }
-    if (presence == REQUIRED || reading->stopped)
+    if (file->presence == REQUIRED || reading->stopped)
         return result;
-    if (result < 0 && (result != -ENOENT || presence == EXPECTED))
-        report_loss(query->report, "%s/net/%s: %s", query->proc_root, name, strerror(-result));
+    if (result < 0 && (result != -ENOENT || file->presence == EXPECTED))
+        report_loss(query->report, "%s/net/%s: %s", query->proc_root, file->name,
+                    strerror(-result));
     return 0;
-}
-
-/* All that ss -s shows. A kernel without IPv6 has no sockstat6. */
-static int dump_sockets(struct reading *reading)
-{
-    int result = read_file(reading, "sockstat", REQUIRED, read_sockets, NULL);
-
-    if (result == 0)
-        result = read_file(reading, "sockstat6", OPTIONAL, read_sockets, NULL);
-    reading->only = "CurrEstab";
-    return result < 0 ? result : read_file(reading, "snmp", EXPECTED, read_blocks, "Tcp");
-}
-
-static int dump_counters(struct reading *reading)
-{
-    int result;
-
-    if (reading->query->table == &table_counters6) {
-        result = read_file(reading, "snmp6", REQUIRED, read_pairs, NULL);
-        return result < 0 ? result : read_file(reading, "snmp", OPTIONAL, read_blocks, "Tcp");
-    }
-    result = read_file(reading, "snmp", REQUIRED, read_blocks, "");
-    if (result == 0)
-        result = read_file(reading, "netstat", OPTIONAL, read_blocks, "");
-    return result < 0 ? result : read_file(reading, "sctp/snmp", OPTIONAL, read_pairs, "Sctp");
 }
 
 static int dump(const struct query *query, record_fn fn, void *arg)
 {
     struct reading reading = {
         .query = query, .fn = fn, .arg = arg, .names = malloc(LINES_CAPACITY)};
-    int result = -ENOMEM;
+    int result = reading.names ? 0 : -ENOMEM;
 
-    if (reading.names)
-        result = query->table == &table_sockstat ? dump_sockets(&reading) : dump_counters(&reading);
+    for (size_t i = 0; i < COUNT(files) && result >= 0; i++)
+        if (files[i].table == query->table)
+            result = read_file(&reading, &files[i]);
     free(reading.names);
     return result;
 }
