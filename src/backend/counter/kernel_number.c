@@ -17,8 +17,10 @@ const struct kernel_number_row kernel_numbers[KERNEL_NUMBERS] = {
 
 enum kernel_number kernel_number_of(const struct counter_record *counter)
 {
+    const char first = counter->name.length ? *counter->name.data : '\0'; /* it differs mostly */
+
     for (enum kernel_number i = NO_NUMBER + 1; i < TIME_WAIT_MAX; i++)
-        if (text_is(counter->name, kernel_numbers[i].name) &&
+        if (*kernel_numbers[i].name == first && text_is(counter->name, kernel_numbers[i].name) &&
             (!kernel_numbers[i].protocol || text_is(counter->protocol, kernel_numbers[i].protocol)))
             return i;
     return NO_NUMBER;
