@@ -56,10 +56,11 @@ static int by_process(const void *one, const void *other)
 
 /*
  * Finds the processes that hold the sockets, each once, with how many of them. Returns how many
- * there are, in an array for the caller to free; sockets that nobody visible holds add to *hidden.
+ * there are, in an array for the caller to free. what: words for the sockets, to report those that
+ * nobody visible holds, from so many on; or NULL.
  */
 static size_t find_holders(struct examination *examination, const struct held_sockets *held,
-                           struct holder **found, size_t *hidden)
+                           const char *what, size_t least, struct holder **found)
 {
     struct owners *owners = held->count ? owners_of(examination) : NULL;
     struct holder *holders = owners ? calloc(held->count, sizeof *holders) : NULL;
@@ -73,7 +74,10 @@ static size_t find_holders(struct examination *examination, const struct held_so
         if (owners_find(owners, held->list[i].inode, &owner))
             holders[sockets++] = (struct holder){owner->process, 1, &held->list[i]};
     }
-    *hidden = holders ? held->count - sockets : 0;
+    if (what && holders && held->count - sockets >= least)
+        report_loss(examination->report,
+                    "%s: %zu %s belong to processes that are not visible (try sudo)",
+                    examination->rule->text.name, held->count - sockets, what);
     if (sockets)
         qsort(holders, sockets, sizeof *holders, by_process);
     for (size_t i = 0; i < sockets; i++) {
@@ -89,16 +93,12 @@ void rule_close_wait(struct examination *examination)
 {
     const struct held_sockets *unclosed = &examination->now->sockets.unclosed;
     struct holder *holders = NULL;
-    size_t count, hidden;
+    size_t count;
 
     if (unclosed->count < UNCLOSED_FEW)
         return;
-    count = find_holders(examination, unclosed, &holders, &hidden);
-    if (hidden >= UNCLOSED_FEW)
-        report_loss(examination->report,
-                    "close-wait: %zu connections that are not closed belong to processes that are "
-                    "not visible (try sudo)",
-                    hidden);
+    count = find_holders(examination, unclosed, "connections that are not closed", UNCLOSED_FEW,
+                         &holders);
     for (size_t i = 0; i < count; i++)
         say_unclosed(examination, &holders[i]);
     free(holders);
@@ -152,17 +152,13 @@ void rule_dns(struct examination *examination)
 {
     const struct sockets_reading *sockets = &examination->now->sockets;
     struct holder *asking = NULL, *resolvers = NULL;
-    size_t count = 0, resolver_count = 0, hidden = 0, said = 0;
+    size_t count = 0, resolver_count = 0, said = 0;
 
     if (sockets->queries.count >= QUERIES_LEAST)
-        count = find_holders(examination, &sockets->queries, &asking, &hidden);
-    if (hidden >= QUERIES_LEAST)
-        report_loss(examination->report,
-                    "dns: %zu sockets that wait for port 53 belong to processes that are not "
-                    "visible (try sudo)",
-                    hidden);
+        count = find_holders(examination, &sockets->queries, "sockets that wait for port 53",
+                             QUERIES_LEAST, &asking);
     if (count)
-        resolver_count = find_holders(examination, &sockets->resolvers, &resolvers, &hidden);
+        resolver_count = find_holders(examination, &sockets->resolvers, NULL, 0, &resolvers);
     for (size_t i = 0; i < count; i++)
         if (asking[i].count >= QUERIES_LEAST &&
             !(resolver_count &&
