@@ -7,7 +7,6 @@
 #include <string.h>
 #include <sys/socket.h>
 
-#include "backend/flow/flow_identity.h"
 #include "backend/netlink/attributes.h"
 #include "fastnet/array.h"
 

@@ -14,7 +14,6 @@
 #include <linux/netfilter/nf_conntrack_common.h>
 
 #include "backend/flow/decode.h"
-#include "backend/flow/flow_identity.h"
 #include "backend/proc/lines.h"
 #include "backend/proc/scan.h"
 #include "fastnet/array.h"

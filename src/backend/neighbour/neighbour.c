@@ -13,7 +13,6 @@
 #include <sys/socket.h>
 
 #include "backend/explanation.h"
-#include "backend/neighbour/neighbour_identity.h"
 #include "backend/netlink/attributes.h"
 #include "backend/netlink/netlink.h"
 #include "fastnet/kernel_abi.h"

@@ -12,7 +12,6 @@
 #include <string.h>
 #include <sys/socket.h>
 
-#include "backend/neighbour/neighbour_identity.h"
 #include "backend/proc/proc_file.h"
 #include "backend/proc/scan.h"
 #include "fastnet/predicate.h"

@@ -5,9 +5,9 @@
 
 #include <linux/netlink.h>
 
+#include "backend/proc/lines.h"
+#include "fastnet/hash.h"
 #include "fastnet/query.h"
-
-struct line;
 
 /*
  * As diag_decode(), for sockets of IP. needs: fields that will be used; if no attribute has one of
@@ -42,5 +42,23 @@ int proc_net_decode_words(const struct line *line, const struct table *table,
  */
 int proc_packet_decode(const struct line *line, struct record *record);
 int proc_netlink_decode(const struct line *line, unsigned long *groups, struct record *record);
+
+/*
+ * Sets the identity of a row of these two, whose last number is its inode. The kernel address
+ * (hashed, and 0 under kptr_restrict) is not enough, because a new socket may be where another one
+ * has just gone. The inode of a line without an end is not known: it may have lost digits.
+ */
+static inline void proc_settle(struct record *record, const struct line *line, uint64_t address,
+                               uint64_t name)
+{
+    uint64_t hash = hash_word(hash_word(hash_word(0, address), record->socket.inode), name);
+
+    if (address)
+        record->identity = hash ? hash : 1;
+    if (line->unended) {
+        record->has &= ~SOCKET_INODE;
+        record->socket.inode = 0;
+    }
+}
 
 #endif

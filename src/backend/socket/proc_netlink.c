@@ -11,7 +11,6 @@
 
 #include "backend/proc/proc_file.h"
 #include "backend/proc/scan.h"
-#include "backend/socket/proc_identity.h"
 
 #define FIELDS (SOCKET_STATE | SOCKET_QUEUES | SOCKET_INODE | SOCKET_NETLINK | SOCKET_GROUPS)
 

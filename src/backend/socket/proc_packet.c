@@ -9,7 +9,6 @@
 
 #include "backend/proc/proc_file.h"
 #include "backend/proc/scan.h"
-#include "backend/socket/proc_identity.h"
 
 #define FIELDS                                                                                     \
     (SOCKET_STATE | SOCKET_TYPE | SOCKET_REFCOUNT | SOCKET_QUEUES | SOCKET_UID | SOCKET_INODE |    \
