@@ -348,19 +348,14 @@ static uint8_t reply_type(uint8_t protocol, uint8_t type)
 }
 
 /*
- * The zone that a flow is in for this direction only: among flows of one tuple it tells which. The
- * kernel refuses it beside a zone of both directions, which then says it all.
+ * The zone that a flow is in for this direction only tells which it is among flows of one tuple.
+ * The kernel refuses it beside a zone of both directions, which then says it all.
  */
-static uint16_t zone_of_direction(const struct record *key, enum flow_way way)
-{
-    if (key->has & FLOW_ZONE && key->flow.zone)
-        return 0;
-    return (key->has & FLOW_ORIG_ZONE << way) ? key->flow.way[way].zone : 0;
-}
-
 void ctnetlink_put_key(struct nlmsghdr *message, const struct record *key)
 {
     const enum flow_way way = (key->has & FLOW_ORIG) ? WAY_ORIG : WAY_REPLY;
+    const bool has_zone = key->has & FLOW_ZONE && key->flow.zone;
+    const bool has_way_zone = key->has & FLOW_ORIG_ZONE << way;
     struct flow_tuple tuple = key->flow.way[way].tuple;
 
     if (key->kind == &kind_expectation) {
@@ -370,7 +365,7 @@ void ctnetlink_put_key(struct nlmsghdr *message, const struct record *key)
     if (way == WAY_REPLY)
         tuple.icmp_type = reply_type(tuple.protocol, tuple.icmp_type);
     put_tuple(message, way == WAY_REPLY ? CTA_TUPLE_REPLY : CTA_TUPLE_ORIG, &tuple,
-              zone_of_direction(key, way));
+              has_way_zone && !has_zone ? key->flow.way[way].zone : 0);
     if (key->has & FLOW_ZONE)
         mnl_attr_put_u16(message, CTA_ZONE, htons(key->flow.zone));
 }

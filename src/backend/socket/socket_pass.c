@@ -92,14 +92,6 @@ static void decode_queues(const struct held_socket *held, struct socket_record *
         sock->recv_q = 0; /* the FIN was read, too (tcp_diag_get_info) */
 }
 
-static void decode_endpoint(struct endpoint *endpoint, uint8_t family, const uint8_t address[16],
-                            uint16_t port)
-{
-    endpoint->address.family = family;
-    memcpy(endpoint->address.bytes, address, family == AF_INET ? 4 : 16);
-    endpoint->port = port;
-}
-
 void held_socket_decode(const struct held_socket *held, struct record *record)
 {
     struct socket_record *sock = &record->socket;
@@ -119,8 +111,9 @@ void held_socket_decode(const struct held_socket *held, struct record *record)
     sock->cgroup = held->cgroup;
     sock->mark = held->mark;
     decode_queues(held, sock);
-    decode_endpoint(&sock->local, sock->family, held->local, held->local_port);
-    decode_endpoint(&sock->remote, sock->family, held->remote, ntohs(held->remote_port));
+    sock->local = (struct endpoint){address_make(sock->family, held->local), held->local_port};
+    sock->remote =
+        (struct endpoint){address_make(sock->family, held->remote), ntohs(held->remote_port)};
     if (sock->family == AF_INET6 && (held->state == TCP_LISTEN || held->state == TCP_CLOSE)) {
         sock->v6only = held->v6only;
         record->has |= SOCKET_V6ONLY;
