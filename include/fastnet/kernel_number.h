@@ -12,12 +12,13 @@ struct counter_record;
  * COUNTER(member of the enum, protocol, name): a counter as the kernel names it (table_counters,
  * table_sockstat ...), or the column "sockets" of /proc/net/protocols. protocol NULL: of all
  * protocols. Further members of the row may follow. SYSCTL(member of the enum, name of sysctl(8),
- * limit, file below PROC_ROOT/sys, how many numbers it has, which of them).
+ * limit, file below PROC_ROOT/sys, how many numbers it has, which of them). OF_ROWS(member of the
+ * enum, name, limit): what rows of other kinds have: how full tables of flows and neighbours are.
  *
  * Files about memory are about the whole machine. TIME_WAIT_REUSE: 1 if connections in TIME_WAIT
  * leave their ports, 2 if only those of loopback do. SYNCOOKIES: 2 if each SYN is answered by one.
  */
-#define EACH_KERNEL_NUMBER(COUNTER, SYSCTL)                                                        \
+#define EACH_KERNEL_NUMBER(COUNTER, SYSCTL, OF_ROWS)                                               \
     COUNTER(SOCKETS_USED, "sockets", "used")                                                       \
     COUNTER(TCP_IN_USE, "TCP", "inuse") /* from here on IPv4, and behind each the same of IPv6 */  \
     COUNTER(TCP6_IN_USE, "TCP6", "inuse")                                                          \
@@ -126,20 +127,33 @@ struct counter_record;
     SYSCTL(FRAGMENTS_MAX, "net.ipv4.ipfrag_high_thresh", NO_NUMBER, "net/ipv4/ipfrag_high_thresh", \
            1, 0)                                                                                   \
     SYSCTL(FRAGMENTS6_MAX, "net.ipv6.ip6frag_high_thresh", NO_NUMBER,                              \
-           "net/ipv6/ip6frag_high_thresh", 1, 0)
+           "net/ipv6/ip6frag_high_thresh", 1, 0)                                                   \
+    SYSCTL(ARP_MAX, "net.ipv4.neigh.default.gc_thresh3", NO_NUMBER,                                \
+           "net/ipv4/neigh/default/gc_thresh3", 1, 0)                                              \
+    SYSCTL(NDISC_MAX, "net.ipv6.neigh.default.gc_thresh3", NO_NUMBER,                              \
+           "net/ipv6/neigh/default/gc_thresh3", 1, 0)                                              \
+    OF_ROWS(ARP_ENTRIES, "entries", ARP_MAX)                                                       \
+    OF_ROWS(ARP_FULLS, "table_fulls", NO_NUMBER)                                                   \
+    OF_ROWS(NDISC_ENTRIES, "entries", NDISC_MAX)                                                   \
+    OF_ROWS(NDISC_FULLS, "table_fulls", NO_NUMBER)                                                 \
+    OF_ROWS(FLOWS_DROPPED, "drop", NO_NUMBER)                                                      \
+    OF_ROWS(FLOWS_SQUEEZED, "early_drop", NO_NUMBER) /* to make room for others */                 \
+    OF_ROWS(FLOWS_RACED, "insert_failed", NO_NUMBER) /* of those that were dropped */
 
 #define COUNTER(number, ...) number,
 #define SYSCTL(number, ...)  number,
+#define OF_ROWS(number, ...) number,
 enum kernel_number {
     NO_NUMBER, /* is never known */
-    EACH_KERNEL_NUMBER(COUNTER, SYSCTL) KERNEL_NUMBERS
+    EACH_KERNEL_NUMBER(COUNTER, SYSCTL, OF_ROWS) KERNEL_NUMBERS
 };
 #undef COUNTER
 #undef SYSCTL
+#undef OF_ROWS
 
 extern const struct kernel_number_row {
     const char *protocol, *name;
-    const char *file; /* NULL: it is a counter */
+    const char *file; /* NULL: it is a counter, or of rows */
     uint8_t file_numbers, index;
     enum { IN_ROWS, IN_BYTES, IN_PAGES } unit; /* of this machine, also for a captured tree */
     enum kernel_number limit;                  /* or NO_NUMBER */

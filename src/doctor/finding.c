@@ -37,7 +37,8 @@ uint64_t sysctl_of(struct examination *examination, enum kernel_number sysctl)
 
     if (now->counts.known[sysctl])
         return now->counts.numbers[sysctl];
-    examination->lacking |= !of_machine || !now->counts.known[PORT_FIRST];
+    /* those behind it come with what they are the limits of */
+    examination->lacking |= sysctl <= FILES_MAX && (!of_machine || !now->counts.known[PORT_FIRST]);
     return UINT64_MAX;
 }
 

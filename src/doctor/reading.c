@@ -45,14 +45,19 @@ static void read_sysctls(struct reading *reading, const char *proc_root, struct 
 
 /* --- Tables of limited size ------------------------------------------------------------------- */
 
+static void take_number(struct reading *reading, enum kernel_number number, uint64_t value,
+                        bool known)
+{
+    reading->counts.numbers[number] += known ? value : 0;
+    reading->counts.known[number] |= known;
+}
+
 static void take_flow_usage(struct reading *reading, const struct record *record)
 {
-    struct table_reading *table = &reading->tables[TABLE_FLOWS];
+    const uint64_t maximum = record->usage.maximum; /* 0: there is none */
 
-    table->known = record->has & USAGE_ENTRIES;
-    table->limited = record->has & USAGE_MAXIMUM && record->usage.maximum;
-    table->entries = record->usage.entries;
-    table->maximum = record->usage.maximum;
+    take_number(reading, FLOWS_TRACKED, record->usage.entries, record->has & USAGE_ENTRIES);
+    take_number(reading, FLOWS_MAX, maximum, record->has & USAGE_MAXIMUM && maximum);
 }
 
 #define STATISTIC(number) (UINT64_C(1) << (number))
@@ -60,30 +65,28 @@ static void take_flow_usage(struct reading *reading, const struct record *record
     (STATISTIC(CTA_STATS_DROP) | STATISTIC(CTA_STATS_EARLY_DROP) |                                 \
      STATISTIC(CTA_STATS_INSERT_FAILED))
 
-/* Both from one answer: the drops include failed insertions, which are subtracted. */
+/* All from one answer: the drops include failed insertions, which are subtracted. */
 static void take_flow_statistics(struct reading *reading, const struct record *record)
 {
-    struct table_reading *table = &reading->tables[TABLE_FLOWS];
     const uint32_t *counters = record->statistics.counters;
+    const bool known = (record->has & STATISTICS) == STATISTICS;
 
-    if ((record->has & STATISTICS) != STATISTICS)
-        return;
-    table->dropped += counters[CTA_STATS_DROP];
-    table->squeezed += counters[CTA_STATS_EARLY_DROP];
-    table->failed += counters[CTA_STATS_INSERT_FAILED];
+    take_number(reading, FLOWS_DROPPED, counters[CTA_STATS_DROP], known);
+    take_number(reading, FLOWS_SQUEEZED, counters[CTA_STATS_EARLY_DROP], known);
+    take_number(reading, FLOWS_RACED, counters[CTA_STATS_INSERT_FAILED], known);
 }
 
 static void take_neighbour_usage(struct reading *reading, const struct record *record)
 {
     const struct neighbour_usage_record *usage = &record->neighbour_usage;
-    struct table_reading *table =
-        &reading->tables[usage->family == AF_INET ? TABLE_ARP : TABLE_NDISC];
+    const bool arp = usage->family == AF_INET;
 
-    table->known = record->has & NEIGHBOUR_ENTRIES;
-    table->limited = record->has & NEIGHBOUR_THRESHOLD(2);
-    table->entries = usage->entries;
-    table->maximum = usage->thresholds[2];
-    table->dropped = usage->counters[NEIGHBOUR_TABLE_FULLS];
+    take_number(reading, arp ? ARP_ENTRIES : NDISC_ENTRIES, usage->entries,
+                record->has & NEIGHBOUR_ENTRIES);
+    take_number(reading, arp ? ARP_MAX : NDISC_MAX, usage->thresholds[2],
+                record->has & NEIGHBOUR_THRESHOLD(2));
+    take_number(reading, arp ? ARP_FULLS : NDISC_FULLS, usage->counters[NEIGHBOUR_TABLE_FULLS],
+                record->has & NEIGHBOUR_COUNTER(NEIGHBOUR_TABLE_FULLS));
 }
 
 /* The first of its addresses that another machine has, too. */
@@ -355,7 +358,7 @@ int reading_take(struct reading *reading, const struct reading *before, struct e
         struct report losses = {.partial = false};
         if (!(sources[i].reads & needs & ~READS_REFUSED) ||
             (sources[i].tables[0] == &table_route && !reading->silent_count) ||
-            (sources[i].reads == READS_QUERIES && !reading->tables[TABLE_FLOWS].entries))
+            (sources[i].reads == READS_QUERIES && !reading->counts.numbers[FLOWS_TRACKED]))
             continue;
         error = list(&sources[i], reading, before, engine, options, needs, -1, &losses);
         report_hand_on(report, &losses);

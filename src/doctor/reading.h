@@ -146,16 +146,6 @@ struct silent_neighbour {
     struct network destination; /* ... to here: the first of them */
 };
 
-/* A table of limited size: the neighbours of a family, or flows. */
-struct table_reading {
-    bool known, limited;
-    uint64_t entries, maximum;
-    uint64_t dropped;  /* because it was full */
-    uint64_t squeezed; /* flows: entries removed early to make room */
-    uint64_t failed;   /* flows: insertions that failed */
-};
-enum { TABLE_FLOWS, TABLE_ARP, TABLE_NDISC, TABLES };
-
 struct reading {
     uint64_t at;                  /* CLOCK_MONOTONIC, nanoseconds; 0: there is no reading */
     const struct reading *before; /* while rows are taken: that knows some of them, or NULL */
@@ -165,7 +155,6 @@ struct reading {
     struct kernel_counts counts;
     uint64_t ports_reserved; /* ephemeral ports only */
     struct sockets_reading sockets;
-    struct table_reading tables[TABLES];
     size_t processors; /* that have counters of softnet_stat: those that are online */
     size_t interface_count, interface_capacity;
     struct interface_reading *interfaces;

@@ -91,6 +91,18 @@ static const struct filling open_files = {
     .gauge = FILES_OPEN,
 };
 
+static const struct filling conntrack = {
+    .subject = "conntrack",
+    .what = "connections tracked",
+    .percent = NEARLY_PERCENT,
+    .gauge = FLOWS_TRACKED,
+    .losses = {FLOWS_DROPPED, FLOWS_SQUEEZED},
+    .less = FLOWS_RACED,
+    .counter = "drop and early_drop",
+    .loss = {"packet or connection was", "packets or connections were",
+             "dropped by connection tracking"},
+};
+
 const struct rule rules[] = {
     {{"accept-queue", "a program does not accept its connections fast enough",
       "find out what keeps the program from calling accept(2); for bursts, raise the backlog of "
@@ -168,7 +180,8 @@ const struct rule rules[] = {
       "fastnet conntrack -L --count-by orig_src --sort -count",
       "ctnetlink: entries, maximum, drop, early_drop"},
      READS_FLOWS | READS_DROPS,
-     .evaluate = rule_flows},
+     rule_flows,
+     .filling = &conntrack},
     {{"conntrack-races", "packets are dropped because their connection is tracked already",
       "for DNS: let resolvers send one query at a time (single-request-reopen of "
       "resolv.conf(5)); for NAT: use more addresses or ports",

@@ -36,7 +36,8 @@ struct filling {
     struct loss loss;             /* what the counter counts that grows when it is full */
     enum kernel_number gauge;     /* how full it is, of its limit */
     enum kernel_number losses[2]; /* the counters that grow when it is full; NO_NUMBER: none */
-    const char *counter;          /* the name of another one */
+    enum kernel_number less;      /* a part of the first that does not count, or NO_NUMBER */
+    const char *counter;          /* the words for them; NULL: the name of the first one */
     bool harmless;                /* nothing is lost when it is full: a warning */
 };
 

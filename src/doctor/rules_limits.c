@@ -11,14 +11,20 @@ struct usage {
     uint64_t value, limit, moved, total;
 };
 
+static uint64_t without(uint64_t number, uint64_t part)
+{
+    return number > part ? number - part : 0;
+}
+
 static struct usage usage_of(struct examination *examination, const struct filling *filling)
 {
     struct usage usage = {.value = counter_total(examination, filling->gauge),
                           .limit = sysctl_of(examination, kernel_numbers[filling->gauge].limit)};
 
     for (size_t i = 0; i < COUNT(filling->losses); i++) {
-        usage.moved += counter_moved(examination, filling->losses[i]);
-        usage.total += counter_total(examination, filling->losses[i]);
+        const enum kernel_number loss = filling->losses[i], less = i ? NO_NUMBER : filling->less;
+        usage.moved += without(counter_moved(examination, loss), counter_moved(examination, less));
+        usage.total += without(counter_total(examination, loss), counter_total(examination, less));
     }
     return usage;
 }
@@ -76,35 +82,10 @@ void rule_tcp_memory(struct examination *examination)
 
 /* --- Flows and neighbours --------------------------------------------------------------------- */
 
-/* By how much a counter of a table grew since the reading before, if that knew it. */
-static uint64_t grown(const struct table_reading *table, uint64_t before, uint64_t now)
-{
-    return table->known && now > before ? now - before : 0;
-}
-
-/* Flows lost because the table is full. Packets that race count as dropped, too. */
-static uint64_t flows_lost(const struct table_reading *flows)
-{
-    return (flows->dropped > flows->failed ? flows->dropped - flows->failed : 0) + flows->squeezed;
-}
-
 void rule_flows(struct examination *examination)
 {
-    static const struct filling filling = {.subject = "conntrack",
-                                           .what = "connections tracked",
-                                           .percent = NEARLY_PERCENT,
-                                           .counter = "drop and early_drop",
-                                           .loss = {"packet or connection was",
-                                                    "packets or connections were",
-                                                    "dropped by connection tracking"}};
-    const struct table_reading *before = &examination->before->tables[TABLE_FLOWS];
-    const struct table_reading *now = &examination->now->tables[TABLE_FLOWS];
-
-    if (now->known)
-        say_filling(examination, &filling,
-                    (struct usage){now->entries, now->limited ? now->maximum : UINT64_MAX,
-                                   grown(before, flows_lost(before), flows_lost(now)),
-                                   flows_lost(now)});
+    if (examination->now->counts.known[FLOWS_TRACKED])
+        rule_filling(examination);
 }
 
 /* Where two resolvers race, a few packets a second are usual. */
@@ -112,9 +93,7 @@ enum { INSERTIONS_A_SECOND = 2 };
 
 void rule_flow_races(struct examination *examination)
 {
-    const struct table_reading *before = &examination->before->tables[TABLE_FLOWS];
-    const uint64_t failed =
-        grown(before, before->failed, examination->now->tables[TABLE_FLOWS].failed);
+    const uint64_t failed = counter_moved(examination, FLOWS_RACED);
     struct finding finding;
 
     if (!failed || (double)failed < (double)INSERTIONS_A_SECOND * seconds_between(examination))
@@ -133,27 +112,30 @@ void rule_flow_races(struct examination *examination)
  * net/core/neighbour.c). So more entries than the limit show that many are permanent, not that the
  * table is full.
  */
-static void say_neighbours(struct examination *examination, size_t which, const char *subject)
+static void say_neighbours(struct examination *examination, struct filling filling)
 {
-    const struct table_reading *before = &examination->before->tables[which];
-    const struct table_reading *now = &examination->now->tables[which];
-    const struct filling filling = {
-        .subject = subject,
-        .what = "entries",
-        .percent = now->entries > now->maximum ? 0 : NEARLY_PERCENT,
-        .counter = "table_fulls",
-        .loss = {"neighbour", "neighbours", "found no place in the table"}};
+    const struct usage usage = usage_of(examination, &filling);
 
-    if (now->known && now->limited)
-        say_filling(examination, &filling,
-                    (struct usage){now->entries, now->maximum,
-                                   grown(before, before->dropped, now->dropped), now->dropped});
+    if (usage.value > usage.limit)
+        filling.percent = 0;
+    if (examination->now->counts.known[filling.gauge] && usage.limit != UINT64_MAX)
+        say_filling(examination, &filling, usage);
 }
 
 void rule_neighbours(struct examination *examination)
 {
-    say_neighbours(examination, TABLE_ARP, "neighbours of IPv4 (ARP)");
-    say_neighbours(examination, TABLE_NDISC, "neighbours of IPv6");
+    struct filling filling = {.subject = "neighbours of IPv4 (ARP)",
+                              .what = "entries",
+                              .percent = NEARLY_PERCENT,
+                              .gauge = ARP_ENTRIES,
+                              .losses = {ARP_FULLS},
+                              .loss = {"neighbour", "neighbours", "found no place in the table"}};
+
+    say_neighbours(examination, filling);
+    filling.subject = "neighbours of IPv6";
+    filling.gauge = NDISC_ENTRIES;
+    filling.losses[0] = NDISC_FULLS;
+    say_neighbours(examination, filling);
 }
 
 /* --- Ports ------------------------------------------------------------------------------------ */

@@ -182,8 +182,9 @@ static void nothing_grows_in_one_reading(void **state)
     assert_int_equal(scene->severity[0], SEVERITY_PAST);
     assert_false(scene->has_moved[0]);
     assert_int_equal(try_rule(scene, "retransmissions"), 0);
-    scene->now.tables[TABLE_FLOWS] =
-        (struct table_reading){.known = true, .limited = true, .maximum = 9, .failed = 1000};
+    set_counter(&scene->now, FLOWS_TRACKED, 0);
+    set_sysctl(&scene->now, FLOWS_MAX, 9);
+    set_counter(&scene->now, FLOWS_RACED, 1000);
     assert_int_equal(try_rule(scene, "conntrack-races"), 0);
 }
 
@@ -245,29 +246,27 @@ static void a_limit_that_is_not_known_is_not_reached(void **state)
 static void neighbours_close_to_their_limit_are_a_warning(void **state)
 {
     struct scene *scene = *state;
-    struct table_reading *table = &scene->now.tables[TABLE_ARP];
 
-    *table =
-        (struct table_reading){.known = true, .limited = true, .entries = 921, .maximum = 1024};
+    set_counter(&scene->now, ARP_ENTRIES, 921);
+    set_sysctl(&scene->now, ARP_MAX, 1024);
     assert_int_equal(try_rule(scene, "neighbour-table"), 0);
-    table->entries = 922;
+    set_counter(&scene->now, ARP_ENTRIES, 922);
     assert_int_equal(try_rule(scene, "neighbour-table"), 1);
     assert_int_equal(scene->severity[0], SEVERITY_WARNING);
     assert_string_equal(scene->summaries[0], "neighbours of IPv4 (ARP): 922 of 1024 entries, 90 %");
-    table->limited = false;
+    scene->now.counts.known[ARP_MAX] = false;
     assert_int_equal(try_rule(scene, "neighbour-table"), 0);
 }
 
 static void permanent_neighbours_fill_no_table(void **state)
 {
     struct scene *scene = *state;
-    struct table_reading *table = &scene->now.tables[TABLE_NDISC];
 
-    *table =
-        (struct table_reading){.known = true, .limited = true, .entries = 4010, .maximum = 1024};
+    set_counter(&scene->now, NDISC_ENTRIES, 4010);
+    set_sysctl(&scene->now, NDISC_MAX, 1024);
     assert_int_equal(try_rule(scene, "neighbour-table"), 0);
-    scene->before.tables[TABLE_NDISC] = *table;
-    table->dropped = 3;
+    set_counter(&scene->before, NDISC_FULLS, 0);
+    set_counter(&scene->now, NDISC_FULLS, 3);
     assert_int_equal(try_rule(scene, "neighbour-table"), 1);
     assert_int_equal(scene->severity[0], SEVERITY_FAULT);
     assert_string_equal(scene->summaries[0],
@@ -278,20 +277,23 @@ static void permanent_neighbours_fill_no_table(void **state)
 static void packets_that_race_do_not_fill_the_table_of_flows(void **state)
 {
     struct scene *scene = *state;
-    struct table_reading *flows = &scene->now.tables[TABLE_FLOWS];
 
-    *flows = (struct table_reading){
-        .known = true, .limited = true, .entries = 10, .maximum = 100, .dropped = 9, .failed = 9};
-    flows->failed = 100;
+    set_counter(&scene->now, FLOWS_TRACKED, 10);
+    set_sysctl(&scene->now, FLOWS_MAX, 100);
+    set_counter(&scene->now, FLOWS_DROPPED, 9);
+    set_counter(&scene->now, FLOWS_SQUEEZED, 0);
+    set_counter(&scene->now, FLOWS_RACED, 100);
     assert_int_equal(try_rule(scene, "conntrack-races"), 0); /* the reading before did not know */
-    flows->failed = 9;
-    scene->before.tables[TABLE_FLOWS].known = true;
+    set_counter(&scene->now, FLOWS_RACED, 9);
+    set_counter(&scene->before, FLOWS_DROPPED, 0);
+    set_counter(&scene->before, FLOWS_SQUEEZED, 0);
+    set_counter(&scene->before, FLOWS_RACED, 0);
     assert_int_equal(try_rule(scene, "conntrack-full"), 0);
     assert_int_equal(try_rule(scene, "conntrack-races"), 0); /* fewer than two a second */
-    flows->failed = 10;
+    set_counter(&scene->now, FLOWS_RACED, 10);
     assert_int_equal(try_rule(scene, "conntrack-races"), 1);
     assert_int_equal(scene->severity[0], SEVERITY_WARNING);
-    flows->squeezed = 1;
+    set_counter(&scene->now, FLOWS_SQUEEZED, 1);
     assert_int_equal(try_rule(scene, "conntrack-full"), 1);
     assert_int_equal(scene->severity[0], SEVERITY_FAULT);
 }

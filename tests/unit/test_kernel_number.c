@@ -16,7 +16,7 @@ static enum kernel_number number_of(const char *protocol, const char *name)
 static void each_counter_is_found_by_its_protocol_and_name(void **state)
 {
     (void)state;
-    for (enum kernel_number i = NO_NUMBER + 1; i < KERNEL_NUMBERS; i++) {
+    for (enum kernel_number i = NO_NUMBER + 1; i < ARP_ENTRIES; i++) {
         const struct kernel_number_row *row = &kernel_numbers[i];
         if (!row->file)
             assert_int_equal(number_of(row->protocol ? row->protocol : "Cpu0", row->name), i);

@@ -12,8 +12,9 @@
                 .file_numbers = (of_numbers),                                                      \
                 .index = (at_index),                                                               \
                 .limit = (of_limit)},
+#define OF_ROWS(number, of_name, of_limit) [number] = {.name = (of_name), .limit = (of_limit)},
 const struct kernel_number_row kernel_numbers[KERNEL_NUMBERS] = {
-    EACH_KERNEL_NUMBER(COUNTER, SYSCTL)};
+    EACH_KERNEL_NUMBER(COUNTER, SYSCTL, OF_ROWS)};
 
 enum kernel_number kernel_number_of(const struct counter_record *counter)
 {
