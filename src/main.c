@@ -104,11 +104,15 @@ static int take_word(int argc, char *argv[])
         return 2;
     }
     if (!find_personality(argv[2])) {
-        struct nearest nearest = nearest_to(argv[2], strlen(argv[2]));
+        struct misuse misuse = {.place = "help",
+                                .wrong = "there is no command '%s'",
+                                .typed = as_text(argv[2]),
+                                .before = "fastnet help "};
+        char message[SAID_MAX];
         for (size_t i = 0; i < COUNT(personalities); i++)
-            nearest_offer(&nearest, personalities[i].name);
-        fprintf(stderr, "fastnet: help: there is no command '%s'%s (see fastnet --help)\n",
-                TYPED(argv[2]), HINT(&nearest, "fastnet help "));
+            misuse_offer(&misuse, personalities[i].name);
+        misuse_put(&misuse, message, sizeof message);
+        fprintf(stderr, "fastnet: %s (see fastnet --help)\n", message);
         return 0;
     }
     argv[1] = argv[2];

@@ -16,10 +16,11 @@ bool columns_used(const struct listing_command *command)
 
 int columns_misuse(const struct listing_command *command, const char *option, struct text name)
 {
-    char message[NO_COLUMN];
+    char wrong[NO_COLUMN];
+    struct misuse misuse = misuse_of_column(command->kind, name, wrong);
 
-    return common_misuse(command->common, "%s: %s", option,
-                         nearest_column(command->kind, name.data, name.length, message));
+    misuse.place = option;
+    return common_refuse(command->common, &misuse);
 }
 
 /* --- The columns that are shown --------------------------------------------------------------- */
@@ -128,7 +129,7 @@ static int choose(struct listing_command *command, char sign, struct text word)
     size_t found = 0;
 
     if (named && !sign && is_shown(command, named))
-        return common_misuse_typed(command->common, "--columns", "named twice:", word);
+        return common_misuse_typed(command->common, "--columns", "named twice: '%s'", word);
     for (size_t i = 0; (field = field_at(kind, i)); i++) {
         const struct field_group *group = field_group(kind, field);
         const bool listed = text_is(word, "all") || (group && text_is(word, group->name));
@@ -228,13 +229,13 @@ static int add_counted(struct listing_command *command, struct text word)
     if (!field)
         return columns_misuse(command, "--count-by", (struct text){word.data, length});
     if (is_counted(command, field->name))
-        return common_misuse_typed(command->common, "--count-by", "named twice:", word);
+        return common_misuse_typed(command->common, "--count-by", "named twice: '%s'", word);
     if (slash)
         field = make_network(&command->counting->networks[at], field,
                              (struct text){slash, word.length - length});
     if (!field)
         return common_misuse_typed(command->common, "--count-by",
-                                   "no column of addresses with a prefix:", word);
+                                   "no column of addresses with a prefix: '%s'", word);
     listing->count_by[listing->count_by_count++] = field;
     show_value(command, field, at);
     command->counting->columns[at].key = true;
@@ -249,9 +250,9 @@ static int add_sum(struct listing_command *command, struct text word)
     if (!field)
         return columns_misuse(command, "--sum", word);
     if (is_counted(command, field->name))
-        return common_misuse_typed(command->common, "--sum", "named twice:", word);
+        return common_misuse_typed(command->common, "--sum", "named twice: '%s'", word);
     if (!value_is_number(field->type))
-        return common_misuse_typed(command->common, "--sum", "no numbers to add are in", word);
+        return common_misuse_typed(command->common, "--sum", "no numbers to add are in '%s'", word);
     if (listing->sum_count == SUMS_MAX)
         return common_misuse(command->common, "--sum: more than %d columns", SUMS_MAX);
     listing->sum[listing->sum_count++] = field;

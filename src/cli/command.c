@@ -34,7 +34,8 @@ static int misuse_sort(const struct listing_command *command, struct text name)
         return columns_misuse(command, "--sort", name);
     for (size_t i = 0; i < command->shown_count; i++)
         text_list(words, sizeof words, " ", as_text(command->shown[i]->name));
-    return common_misuse_word(command->common, "counted column", name, words);
+    return common_misuse_of(command->common, .wrong = "no counted column '%s'", .typed = name,
+                            .words = words);
 }
 
 /* A comma-separated list of columns; equal rows are in the order of the next one. */

@@ -91,39 +91,37 @@ hosts_wait_fn common_waiting(void)
 
 /* --- What is wrong ---------------------------------------------------------------------------- */
 
-int common_complain(const struct common *common, bool hint, const char *format, ...)
+enum { MESSAGE_MAX = 1024 };
+
+int common_refuse(const struct common *common, const struct misuse *misuse)
 {
-    char message[1024];
+    const struct manner *manner = &common->grammar->manner;
+    const char *own = misuse->help == HELP_OWN ? manner->help : NULL;
+    struct misuse said = *misuse;
+    char message[MESSAGE_MAX], help[128] = "", command[COMMON_COMMAND];
+
+    if (own && manner->above && misuse->place) {
+        fprintf(stderr, "%s: %s: %s\n", common->program, misuse->place, misuse->words);
+        said.place = said.words = NULL;
+    }
+    misuse_put(&said, message, sizeof message);
+    /* a list of columns helps more */
+    if (own || (misuse->help != HELP_NONE && !strstr(message, "=help")))
+        misuse_put_words(own ? own : " (see %s --help)", common_command(common, command), help,
+                         sizeof help);
+    fprintf(stderr, "%s: %s%s\n", common->program, message, help);
+    return manner->status ? manner->status : STATUS_REFUSED;
+}
+
+int common_complain(const struct common *common, enum misuse_help help, const char *format, ...)
+{
+    char message[MESSAGE_MAX];
     va_list arguments;
 
     va_start(arguments, format);
     vsnprintf(message, sizeof message, format, arguments);
     va_end(arguments);
-    fprintf(stderr, "%s: %s", common->program, message);
-    if (hint && !strstr(message, "=help")) { /* a list of columns helps more */
-        char command[COMMON_COMMAND];
-        fprintf(stderr, " (see %s --help)", common_command(common, command));
-    }
-    fputc('\n', stderr);
-    return common->grammar->misuse ? common->grammar->misuse : STATUS_REFUSED;
-}
-
-int common_misuse_typed(const struct common *common, const char *option, const char *what,
-                        struct text typed)
-{
-    return common_misuse(common, "%s: %s '%s'", option, what,
-                         TYPED_BYTES(typed.data, typed.length));
-}
-
-int common_misuse_word(const struct common *common, const char *what, struct text typed,
-                       const char *words)
-{
-    struct nearest nearest = nearest_to(typed.data, typed.length);
-
-    nearest_offer_words(&nearest, words);
-    const char *hint = HINT(&nearest, "");
-    return common_misuse(common, "no %s '%s'%s%s", what, TYPED_BYTES(typed.data, typed.length),
-                         *hint ? hint : "; there are: ", *hint ? "" : words);
+    return common_misuse_of(common, .wrong = message, .help = help);
 }
 
 const char *common_original(const char *name, char path[ORIGINAL_SIZE])

@@ -114,19 +114,15 @@ void common_put_letters(FILE *stream, const struct option_table *table, unsigned
 void common_put_filters(FILE *stream, const struct common *common);
 
 /* Says what is wrong with the command line. Returns the exit status for that. */
-int common_complain(const struct common *common, bool hint, const char *format, ...)
+int common_refuse(const struct common *common, const struct misuse *misuse);
+#define common_misuse_of(common, ...) common_refuse(common, &(struct misuse){__VA_ARGS__})
+#define common_misuse_typed(common, of, words, text)                                               \
+    common_misuse_of(common, .place = (of), .wrong = (words), .typed = (text))
+/* The same in words alone, made as printf(3) does. */
+int common_complain(const struct common *common, enum misuse_help help, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-/* ... and where help is, or not. */
-#define common_misuse(common, ...)      common_complain(common, true, __VA_ARGS__)
-#define common_misuse_bare(common, ...) common_complain(common, false, __VA_ARGS__)
-
-/* As common_misuse(), with what the user typed: "OPTION: WHAT 'TYPED'", escaped. */
-int common_misuse_typed(const struct common *common, const char *option, const char *what,
-                        struct text typed);
-
-/* Says that it is none of these words, and which was probably meant, or else all of them. */
-int common_misuse_word(const struct common *common, const char *what, struct text typed,
-                       const char *words);
+#define common_misuse(common, ...)      common_complain(common, HELP_BEHIND, __VA_ARGS__)
+#define common_misuse_bare(common, ...) common_complain(common, HELP_NONE, __VA_ARGS__)
 
 /* The program of that name that is not this one, with its path; the name alone if there is none. */
 enum { ORIGINAL_SIZE = 32 };

@@ -171,7 +171,7 @@ static int complete(const struct common *common)
     const int status = page_finish(&page, common->program);
 
     return known ? status
-                 : common_misuse_typed(common, "--completion", "bash, zsh or fish, not",
+                 : common_misuse_typed(common, "--completion", "bash, zsh or fish, not '%s'",
                                        as_text(common->completion));
 }
 
@@ -219,7 +219,7 @@ static int take_seconds(const struct common *common, const struct option *option
     double seconds;
 
     if (!form_decimal(argument, SECONDS_MAX, &seconds))
-        return common_misuse_typed(common, "--for", "seconds, 0 to 1000000, not",
+        return common_misuse_typed(common, "--for", "seconds, 0 to 1000000, not '%s'",
                                    as_text(argument));
     *milliseconds = (unsigned)(seconds * 1000 + 0.999);
     return *milliseconds || !option->value
@@ -351,13 +351,8 @@ int common_parse(struct common *common, const struct grammar *grammar, int argc,
     common->program = argv[0];
     common->grammar = grammar;
     status = options_parse(grammar->tables, argc, argv, take_option, &parsing, message);
-    if (status == OPTIONS_MISUSE) {
-        if (!grammar->hint)
-            return common_misuse(common, "%s", message);
-        status = common_misuse_bare(common, "%s", message);
-        grammar->hint(common->program);
-        return status;
-    }
+    if (status == OPTIONS_MISUSE)
+        return common_misuse_of(common, .wrong = message, .help = HELP_OWN);
     if (status)
         return status == OPTIONS_ANSWERED ? STATUS_OK : status;
     if (common->completion)

@@ -163,17 +163,17 @@ bool filters_meant(const struct kind *kind, const char *word, char meant[FILTERS
 {
     const char *port = *word == ':' ? word + 1 : word;
     const struct field *states = field_named(kind, "state");
-    struct nearest state = nearest_to(word, strlen(word));
+    /* one letter may be wrong, or its end be missing */
+    struct misuse state = {.typed = as_text(word), .distance = 2};
 
-    state.distance = 2; /* one letter may be wrong, or its end be missing */
     if (states)
         where_offer_words(&state, kind, states);
     if (isdigit((unsigned char)*port) && takes(kind, PORTS, port))
         snprintf(meant, FILTERS_MEANT, "--port=%.80s", TYPED(port));
     else if (takes(kind, ADDRESSES, word))
         snprintf(meant, FILTERS_MEANT, "--host=%.80s", TYPED(word));
-    else if (state.word)
-        snprintf(meant, FILTERS_MEANT, "--state=%s", state.word);
+    else if (state.meant.data)
+        snprintf(meant, FILTERS_MEANT, "--state=%s", state.meant.data);
     else
         return false;
     return true;
@@ -197,6 +197,7 @@ int filters_misuse_operand(const struct common *common, const struct kind *kind,
     else if (!filters_meant(kind, word, meant) && kind == &kind_socket &&
              isalpha((unsigned char)*word))
         snprintf(meant, FILTERS_MEANT, "--process=%.80s", TYPED(word));
-    return common_misuse(common, "%s takes options only, not '%s'%s%s%s", common->grammar->name,
-                         TYPED(word), *meant ? "; did you mean " : "", meant, *meant ? "?" : "");
+    return common_misuse_of(
+        common, .wrong = SAID("%s takes options only, not '%%s'", common->grammar->name),
+        .typed = as_text(word), .meant = as_text(*meant ? meant : NULL));
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 
 #include <ctype.h>
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
@@ -20,10 +21,14 @@ const char *typed_text(char text[TYPED_MAX], const char *typed, size_t length)
     return text;
 }
 
-struct nearest nearest_to(const char *typed, size_t length)
+const char *said_text(char text[SAID_MAX], const char *format, ...)
 {
-    /* one letter in three may be wrong; only words that are nearer than this are taken */
-    return (struct nearest){.typed = typed, .length = length, .distance = (length + 1) / 3 + 1};
+    va_list arguments;
+
+    va_start(arguments, format);
+    vsnprintf(text, SAID_MAX, format, arguments);
+    va_end(arguments);
+    return text;
 }
 
 static char folded(char letter)
@@ -64,60 +69,83 @@ static size_t distance(const char *a, size_t a_length, const char *b, size_t b_l
     return before[b_length];
 }
 
-static void offer(struct nearest *nearest, const char *word, size_t length)
+static void offer(struct misuse *misuse, struct text word)
 {
-    if (length > WORD_MAX || nearest->length > WORD_MAX)
+    const struct text typed = misuse->typed;
+    /* one letter in three may be wrong; only words that are nearer than this are taken */
+    const size_t limit =
+        misuse->meant.data || misuse->distance ? misuse->distance : (typed.length + 1) / 3 + 1;
+
+    if (word.length > WORD_MAX || typed.length > WORD_MAX)
         return;
-    size_t found = distance(nearest->typed, nearest->length, word, length);
+    size_t found = distance(typed.data, typed.length, word.data, word.length);
     /* the beginning of a word, three letters at least, is nearly that word */
-    if (found && nearest->length >= 3 && nearest->length < length &&
-        distance(nearest->typed, nearest->length, word, nearest->length) == 0)
+    if (found && typed.length >= 3 && typed.length < word.length &&
+        distance(typed.data, typed.length, word.data, typed.length) == 0)
         found = 1;
-    if (found >= nearest->distance)
+    if (found >= limit)
         return;
-    nearest->distance = found;
-    nearest->word = word;
-    nearest->word_length = length;
+    misuse->distance = found;
+    misuse->meant = word;
 }
 
-void nearest_offer(struct nearest *nearest, const char *word)
+void misuse_offer(struct misuse *misuse, const char *word)
 {
-    offer(nearest, word, strlen(word));
+    offer(misuse, as_text(word));
 }
 
-void nearest_offer_words(struct nearest *nearest, const char *words)
+__attribute__((format(printf, 3, 4))) static void append(char *message, size_t size,
+                                                         const char *format, ...)
 {
-    for (struct text word; text_next(&words, ' ', &word);)
-        offer(nearest, word.data, word.length);
+    const size_t used = strlen(message);
+    va_list arguments;
+
+    va_start(arguments, format);
+    vsnprintf(message + used, size - used, format, arguments);
+    va_end(arguments);
 }
 
-const char *nearest_hint(const struct nearest *nearest, const char *before, char hint[NEAREST_HINT])
+void misuse_put_words(const char *words, const char *text, char *message, size_t size)
 {
-    *hint = '\0';
-    if (nearest->word)
-        snprintf(hint, NEAREST_HINT, "; did you mean %s%.*s?", before, (int)nearest->word_length,
-                 nearest->word);
-    return hint;
+    for (const char *at; (at = strstr(words, "%s")); words = at + 2)
+        append(message, size, "%.*s%s", (int)(at - words), words, text);
+    append(message, size, "%s", words);
 }
 
-const char *nearest_column(const struct kind *kind, const char *typed, size_t length,
-                           char message[NO_COLUMN])
+void misuse_put(const struct misuse *misuse, char *message, size_t size)
 {
-    struct nearest nearest = nearest_to(typed, length);
+    struct misuse found = *misuse;
+
+    *message = '\0';
+    if (misuse->place)
+        append(message, size, "%s: ", misuse->place);
+    if (misuse->typed.data)
+        misuse_put_words(misuse->wrong, TYPED_BYTES(misuse->typed.data, misuse->typed.length),
+                         message, size);
+    else
+        append(message, size, "%s", misuse->wrong);
+    for (struct text word; text_next(&found.words, ' ', &word);)
+        offer(&found, word);
+    if (found.meant.data)
+        append(message, size, "; did you mean %s%.*s?", misuse->before ? misuse->before : "",
+               (int)found.meant.length, found.meant.data);
+    else if (misuse->words)
+        append(message, size, "; there are: %s", misuse->words);
+}
+
+struct misuse misuse_of_column(const struct kind *kind, struct text typed, char wrong[NO_COLUMN])
+{
+    struct misuse misuse = {.wrong = wrong, .typed = typed};
     const struct field *field;
+    const bool few = kind->field_count <= FEW;
 
     for (size_t i = 0; (field = field_at(kind, i)); i++)
-        nearest_offer(&nearest, field->name);
+        misuse_offer(&misuse, field->name);
     for (size_t i = 0; i < kind->group_count; i++)
-        nearest_offer(&nearest, kind->groups[i].name);
-    const bool few = kind->field_count <= FEW;
-    const char *hint = nearest.word ? HINT(&nearest, "")
-                       : few        ? ""
-                                    : " (--columns=help lists them)";
-    size_t used = (size_t)snprintf(message, NO_COLUMN, "no column '%s' for %s%s",
-                                   TYPED_BYTES(typed, length), kind->name, hint);
-    for (size_t i = 0; !nearest.word && few && i < kind->field_count && used < NO_COLUMN; i++)
-        used += (size_t)snprintf(message + used, NO_COLUMN - used, "%s%s",
-                                 i ? ", " : "; there are: ", kind->fields[i].name);
-    return message;
+        misuse_offer(&misuse, kind->groups[i].name);
+    snprintf(wrong, NO_COLUMN, "no column '%%s' for %s%s", kind->name,
+             misuse.meant.data || few ? "" : " (--columns=help lists them)");
+    for (size_t i = 0; !misuse.meant.data && few && i < kind->field_count; i++)
+        append(wrong, NO_COLUMN, "%s%s", i ? ", " : "; there are: ", kind->fields[i].name);
+    return misuse;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a message says of a word: as it was typed, and which was probably meant. */
+/* What is wrong with a command line, what was typed and what was probably meant. */
 #ifndef CLI_MISUSE_H
 #define CLI_MISUSE_H
 
@@ -14,32 +14,43 @@ const char *typed_text(char text[TYPED_MAX], const char *typed, size_t length);
 #define TYPED_BYTES(typed, length) typed_text((char[TYPED_MAX]){""}, typed, length)
 #define TYPED(word)                TYPED_BYTES(word, strlen(word))
 
-/* The word that is nearest, among those that would be right. */
-struct nearest {
-    const char *typed; /* length bytes */
-    size_t length;
-    const char *word; /* the best so far, or NULL; borrowed */
-    size_t word_length;
-    size_t distance;
+/* A text made as printf(3) does, cut if it is very long, terminated. */
+enum { SAID_MAX = 512 };
+const char *said_text(char text[SAID_MAX], const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+/* The same, into memory that lives as long as the block that this stands in. */
+#define SAID(...) said_text((char[SAID_MAX]){""}, __VA_ARGS__)
+
+/* Where a message says that help is. */
+enum misuse_help {
+    HELP_BEHIND, /* behind it */
+    HELP_NONE,
+    HELP_OWN, /* as the personality says it (struct manner); most do so behind it */
 };
 
-/* Starts a search. Only words that share most of their letters with the typed word are found. */
-struct nearest nearest_to(const char *typed, size_t length);
+/* "PLACE: WRONG; did you mean BEFOREmeant?". Texts are borrowed; all but `wrong` may be missing. */
+struct misuse {
+    const char *place; /* what it is about: an option, or where in a filter */
+    const char *wrong; /* in which each %s is what was typed, escaped, if that is given */
+    struct text typed;
+    const char *words; /* that would be right, by blanks: the nearest is meant, or all are named */
+    const char *before;
+    struct text meant; /* the nearest word that was offered */
+    size_t distance;   /* of it, in letters; before the first 0, or how many are too many */
+    enum misuse_help help;
+};
 
-void nearest_offer(struct nearest *nearest, const char *word);
-/* Each of these words, separated by blanks. */
-void nearest_offer_words(struct nearest *nearest, const char *words);
+/* Offers a word that would be right: taken if it shares most of its letters with the typed one. */
+void misuse_offer(struct misuse *misuse, const char *word);
 
-/* "; did you mean BEFOREword?", or "" if there is no such word. */
-enum { NEAREST_HINT = 80 };
-const char *nearest_hint(const struct nearest *nearest, const char *before,
-                         char hint[NEAREST_HINT]);
-/* The same, into memory that lives as long as the block that this stands in. */
-#define HINT(nearest, before) nearest_hint(nearest, before, (char[NEAREST_HINT]){""})
+/* Writes all of it but the help. */
+void misuse_put(const struct misuse *misuse, char *message, size_t size);
 
-/* Says that rows of this kind have no such column, and which one was probably meant. */
+/* Adds words to the message, with the text in place of each %s. */
+void misuse_put_words(const char *words, const char *text, char *message, size_t size);
+
+/* Rows of this kind have no such column; another was probably meant. `wrong` gets the words. */
 enum { NO_COLUMN = 480 };
-const char *nearest_column(const struct kind *kind, const char *typed, size_t length,
-                           char message[NO_COLUMN]);
+struct misuse misuse_of_column(const struct kind *kind, struct text typed, char wrong[NO_COLUMN]);
 
 #endif

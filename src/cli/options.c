@@ -16,18 +16,15 @@ struct parser {
     char *message;
 };
 
-static int misuse(struct parser *parser, const char *before, const char *typed, size_t length,
-                  const char *after)
+static int refuse(struct parser *parser, const struct misuse *misuse)
 {
-    snprintf(parser->message, OPTIONS_MESSAGE, "%s '%s'%s", before, TYPED_BYTES(typed, length),
-             after);
+    misuse_put(misuse, parser->message, OPTIONS_MESSAGE);
     return OPTIONS_MISUSE;
 }
 
-static int misuse_name(struct parser *parser, const struct option *option, const char *what)
+static int refuse_typed(struct parser *parser, const char *wrong, struct text typed)
 {
-    snprintf(parser->message, OPTIONS_MESSAGE, "option '--%s'%s", option->name, what);
-    return OPTIONS_MISUSE;
+    return refuse(parser, &(struct misuse){.wrong = wrong, .typed = typed});
 }
 
 const struct option *options_at(const struct option_table *const tables[], size_t index)
@@ -107,7 +104,7 @@ static int report_ambiguous(struct parser *parser, const struct option_table *ta
     const struct option *first = NULL;
     size_t used;
 
-    misuse(parser, "option", word, strlen(word), " is ambiguous; possibilities:");
+    refuse_typed(parser, "option '%s' is ambiguous; possibilities:", as_text(word));
     used = strlen(parser->message);
     for (size_t i = 0; i < table->count; i++) {
         const struct option *option = &table->options[i];
@@ -171,16 +168,19 @@ static int parse_long(struct parser *parser)
     if (ambiguous)
         return report_ambiguous(parser, ambiguous, word, length);
     if (!option) {
-        struct nearest nearest = nearest_to(word + 2, length);
+        struct misuse misuse = {.typed = {word + 2, length}, .before = "--"};
         for (size_t i = 0; (option = options_at(parser->tables, i)); i++)
             if (option->name && option->help)
-                nearest_offer(&nearest, option->name);
-        return misuse(parser, "unrecognized option", word, strlen(word), HINT(&nearest, "--"));
+                misuse_offer(&misuse, option->name);
+        misuse.wrong = "unrecognized option '%s'";
+        misuse.typed = as_text(word); /* with its dashes and its argument */
+        return refuse(parser, &misuse);
     }
     if (argument && !takes_rest(option))
-        return misuse_name(parser, option, " doesn't allow an argument");
+        return refuse_typed(parser, "option '--%s' doesn't allow an argument",
+                            as_text(option->name));
     if (!argument && option->argument == ARGUMENT_REQUIRED && parser->at + 1 == parser->argc)
-        return misuse_name(parser, option, " requires an argument");
+        return refuse_typed(parser, "option '--%s' requires an argument", as_text(option->name));
     return take(parser, option, argument);
 }
 
@@ -188,14 +188,19 @@ static int parse_long(struct parser *parser)
 static int report_letter(struct parser *parser, const char *letter, char before)
 {
     const struct option *option = find_letter(parser, before);
-    char hint[NEAREST_HINT] = "";
+    struct misuse misuse = {.wrong = "invalid option -- '%s'", .typed = {letter, 1}};
+    char interval[48];
 
-    if (option && option->argument == ARGUMENT_INTERVAL && is_number(letter))
-        snprintf(hint, sizeof hint, "; did you mean -%c %.40s?", before, letter);
-    for (size_t i = 0; !*hint && (option = options_at(parser->tables, i)); i++)
+    if (option && option->argument == ARGUMENT_INTERVAL && is_number(letter)) {
+        snprintf(interval, sizeof interval, "-%c %.40s", before, letter);
+        misuse.meant = as_text(interval);
+        return refuse(parser, &misuse);
+    }
+    misuse.before = "--";
+    for (size_t i = 0; !misuse.meant.data && (option = options_at(parser->tables, i)); i++)
         if (option->help && option->name && !option->letter && option->name[0] == *letter)
-            snprintf(hint, sizeof hint, "; did you mean --%s?", option->name);
-    return misuse(parser, "invalid option --", letter, 1, hint);
+            misuse.meant = as_text(option->name);
+    return refuse(parser, &misuse);
 }
 
 static int parse_letters(struct parser *parser)
@@ -209,7 +214,8 @@ static int parse_letters(struct parser *parser)
         if (!option)
             return report_letter(parser, letters, letters[-1]);
         if (option->argument == ARGUMENT_REQUIRED && last && parser->at + 1 == parser->argc)
-            return misuse(parser, "option requires an argument --", letters, 1, "");
+            return refuse_typed(parser, "option requires an argument -- '%s'",
+                                (struct text){letters, 1});
         if (takes_rest(option))
             return take(parser, option, last ? NULL : letters + 1);
         if (last)

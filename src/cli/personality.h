@@ -31,6 +31,13 @@ struct example {
     const char *help;  /* a few words: what it lists */
 };
 
+/* How it says that a command line is wrong (misuse.h). */
+struct manner {
+    int status;       /* of the exit; 0: STATUS_REFUSED */
+    const char *help; /* with HELP_OWN: where help is, of the command %s; NULL: as all others */
+    bool above;       /* ... what an argument can be is said first, in a line of its own */
+};
+
 /*
  * What can be typed after the name of a personality: its options, for parsing, --help and the
  * completions, and what --help and --version say besides.
@@ -51,9 +58,7 @@ struct grammar {
     const struct example *examples; /* EXAMPLES_SHORT of them for -h, and more; {NULL, NULL} ends */
     const char *page;               /* its man page */
     const char *version;            /* a line of --version: whose output it has, and from where */
-    int misuse;                     /* exit status of a wrong command line, 0: STATUS_REFUSED */
-    /* Says on stderr where help is, in a line below what is wrong with an option; or NULL. */
-    void (*hint)(const char *program);
+    struct manner manner;
 };
 
 enum { EXAMPLES_SHORT = 4 };

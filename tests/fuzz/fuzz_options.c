@@ -67,7 +67,8 @@ static void resolve(const struct common *common, const struct kind *kind)
     where_finish(&command.where);
     require(status == STATUS_OK || status == STATUS_FAILURE ||
             (status == STATUS_REFUSED && common_is_metrics(common)) ||
-            status == (common->grammar->misuse ? common->grammar->misuse : STATUS_REFUSED));
+            status ==
+                (common->grammar->manner.status ? common->grammar->manner.status : STATUS_REFUSED));
     if (status != STATUS_OK || done)
         return;
     require(command.shown_count > 0 && command.shown_count <= LISTING_COLUMNS_MAX);

@@ -821,11 +821,11 @@ static void a_service_has_the_ports_of_all_its_lines(void **state)
 static const char *meant(const char *typed)
 {
     static const char *const words[] = {"remote_address", "remote_port", "state", "uid", "inode"};
-    struct nearest nearest = nearest_to(typed, strlen(typed));
+    struct misuse misuse = {.typed = as_text(typed)};
 
     for (size_t i = 0; i < COUNT(words); i++)
-        nearest_offer(&nearest, words[i]);
-    return nearest.word ? nearest.word : "";
+        misuse_offer(&misuse, words[i]);
+    return misuse.meant.data ? misuse.meant.data : "";
 }
 
 static void the_nearest_word_is_one_that_looks_alike(void **state)

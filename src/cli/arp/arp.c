@@ -70,7 +70,7 @@ const struct grammar arp_grammar = {
     .examples = examples,
     .page = "fastnet-arp",
     .version = "lists as arp of net-tools 2.10 does; backends: rtnetlink, /proc/net/arp",
-    .misuse = STATUS_MISUSE,
+    .manner = {.status = STATUS_MISUSE},
 };
 
 /* The families that Debian's net-tools knows by these names; arp lists only one of them. */

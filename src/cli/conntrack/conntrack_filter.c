@@ -22,21 +22,14 @@ static const uint8_t protocol_bits[UINT8_MAX + 1] = {
 
 /* --- What is wrong ---------------------------------------------------------------------------- */
 
-int conntrack_hint(const struct conntrack_parsing *parsing, int status)
+int conntrack_fail_argument(const struct conntrack_parsing *parsing, const char *option,
+                            const char *takes, const char *wrong, const char *typed)
 {
-    const struct common *common = &parsing->options->common;
+    char place[32];
 
-    common->grammar->hint(common->program);
-    return status;
-}
-
-int conntrack_fail_argument(const struct conntrack_parsing *parsing, const struct option *option,
-                            const char *takes, const char *words, const char *typed)
-{
-    const int before = (int)strcspn(words, "%");
-
-    common_misuse_bare(&parsing->options->common, "--%s: %s", option->name, takes);
-    return conntrack_fail(parsing, "%.*s%s%s", before, words, TYPED(typed), words + before + 2);
+    snprintf(place, sizeof place, "--%s", option);
+    return common_misuse_of(&parsing->options->common, .place = place, .wrong = wrong,
+                            .typed = as_text(typed), .words = takes, .help = HELP_OWN);
 }
 
 /* --- Parts of the predicate ------------------------------------------------------------------- */
@@ -317,8 +310,8 @@ int conntrack_take_form(struct conntrack_parsing *parsing, const char *argument)
     if (result >= 0)
         return result;
     snprintf(number, sizeof number, "a number of at most %u", option->number);
-    return conntrack_fail_argument(parsing, option, form->takes ? form->takes : number, form->words,
-                                   argument);
+    return conntrack_fail_argument(parsing, option->name, form->takes ? form->takes : number,
+                                   form->words, argument);
 }
 
 /* --- What goes with what ---------------------------------------------------------------------- */
@@ -330,8 +323,7 @@ static int fail_state(const struct conntrack_parsing *parsing, uint8_t protocol)
 
     for (uint8_t state = 0; flow_state_name(protocol, state).data; state++)
         text_list(states, sizeof states, ", ", flow_state_name(protocol, state));
-    common_misuse_bare(&parsing->options->common, "--state: %s", states);
-    return conntrack_fail(parsing, "unknown state `%s'", TYPED(parsing->state));
+    return conntrack_fail_argument(parsing, "state", states, "unknown state `%s'", parsing->state);
 }
 
 /* An option of a protocol needs that protocol, before or behind it. */

@@ -140,14 +140,6 @@ static const struct option options_table[] = {
     CHANGE('R', "load-file", TAKES("FILE")),
 };
 
-/* Says where help is. */
-static void hint(const char *program)
-{
-    const char *command = strcmp(program, "conntrack") == 0 ? "conntrack" : "fastnet conntrack";
-
-    fprintf(stderr, "Try `%s -h' or '%s --help' for more information.\n", command, command);
-}
-
 static const struct listed listed[] = {
     {'L', &kind_expectation, "expect"},
     {'G', &kind_expectation, "expect"},
@@ -183,7 +175,7 @@ const struct grammar conntrack_grammar = {
     .examples = examples,
     .page = "fastnet-conntrack",
     .version = "lists as conntrack of conntrack-tools 1.4.7 does; backends: ctnetlink, /proc/net",
-    .hint = hint,
+    .manner = {.help = "\nTry `%s -h' or '%s --help' for more information.", .above = true},
 };
 
 /* --- Taking options --------------------------------------------------------------------------- */
@@ -203,7 +195,7 @@ static int take_command(struct conntrack_parsing *parsing, const struct option *
     if (!table)
         return 0;
     if (conntrack_table(table, &options->table) < 0)
-        return conntrack_fail_argument(parsing, option,
+        return conntrack_fail_argument(parsing, option->name,
                                        "conntrack, expect, dying, unconfirmed, or nothing",
                                        "unknown type `%s'", table);
     if (options->table >= TABLE_DYING && options->command != COMMAND_LIST)
@@ -231,7 +223,7 @@ static int take_output(struct conntrack_parsing *parsing, const struct option *o
 
     if (conntrack_words(argument, conntrack_output, layout) < 0)
         return conntrack_fail_argument(
-            parsing, option,
+            parsing, option->name,
             "extended, id, timestamp, ktimestamp, labels, xml, save, userspace, or ./FILE",
             "Bad parameter `%s'", argument);
     if (layout->save && (layout->xml || layout->extended || layout->timestamp || layout->id ||

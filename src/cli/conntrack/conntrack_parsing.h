@@ -92,15 +92,11 @@ int conntrack_take_form(struct conntrack_parsing *parsing, const char *argument)
 
 /* Says what is wrong, and where help is. Returns STATUS_PARAMETER. */
 #define conntrack_fail(parsing, ...)                                                               \
-    conntrack_hint(parsing, common_misuse_bare(&(parsing)->options->common, __VA_ARGS__))
-int conntrack_hint(const struct conntrack_parsing *parsing, int status);
+    common_complain(&(parsing)->options->common, HELP_OWN, __VA_ARGS__)
 
-/*
- * The same for an option's argument, which is typed where the words have a %s, below a line that
- * says which arguments the option takes.
- */
-int conntrack_fail_argument(const struct conntrack_parsing *parsing, const struct option *option,
-                            const char *takes, const char *words, const char *typed);
+/* The same for an option's argument, which stands where `wrong` has a %s (struct misuse). */
+int conntrack_fail_argument(const struct conntrack_parsing *parsing, const char *option,
+                            const char *takes, const char *wrong, const char *typed);
 
 /* Checks that the options go together, and sets what depends on several. Returns 0 or a status. */
 int conntrack_check_filter(struct conntrack_parsing *parsing);

@@ -88,7 +88,8 @@ static int take_rules(const struct doctor_command *command, const char *names, u
             char all[1024] = "";
             for (i = 0; doctor_rule(i); i++)
                 text_list(all, sizeof all, " ", as_text(doctor_rule(i)->name));
-            return common_misuse_word(&command->common, "rule", name, all);
+            return common_misuse_of(&command->common, .wrong = "no rule '%s'", .typed = name,
+                                    .words = all);
         }
         *rules |= UINT64_C(1) << i;
     }

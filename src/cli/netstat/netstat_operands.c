@@ -30,19 +30,19 @@ static const struct {
 /* The command, or the long option, that is nearest to the word. */
 static bool name_nearest(const struct common *common, const char *word, char meant[FILTERS_MEANT])
 {
-    struct nearest command = nearest_to(word, strlen(word)), option = command;
+    struct misuse command = {.typed = as_text(word)}, option = command;
     const struct option *known;
 
     for (size_t i = 0; common->words[i]; i++)
-        nearest_offer(&command, common->words[i]->name);
+        misuse_offer(&command, common->words[i]->name);
     for (size_t i = 0; (known = options_at(common->grammar->tables, i)); i++)
         if (known->name && known->help)
-            nearest_offer(&option, known->name);
-    if (command.word && (!option.word || command.distance <= option.distance))
-        snprintf(meant, FILTERS_MEANT, "fastnet %s", command.word);
-    else if (option.word)
-        snprintf(meant, FILTERS_MEANT, "--%s", option.word);
-    return command.word || option.word;
+            misuse_offer(&option, known->name);
+    if (command.meant.data && (!option.meant.data || command.distance <= option.distance))
+        snprintf(meant, FILTERS_MEANT, "fastnet %s", command.meant.data);
+    else if (option.meant.data)
+        snprintf(meant, FILTERS_MEANT, "--%s", option.meant.data);
+    return command.meant.data || option.meant.data;
 }
 
 /* What can be typed in place of the word; false if nobody knows. next: the operand behind it. */
@@ -85,8 +85,7 @@ int netstat_operands(const struct netstat_options *options)
                     options->common.program, TYPED(word));
         return 0;
     }
-    if (guess(options, word, options->operands[1], meant))
-        return common_misuse(&options->common, "unexpected '%s'; did you mean %s?", TYPED(word),
-                             meant);
-    return common_misuse(&options->common, "unexpected '%s'", TYPED(word));
+    const bool known = guess(options, word, options->operands[1], meant);
+    return common_misuse_of(&options->common, .wrong = "unexpected '%s'", .typed = as_text(word),
+                            .meant = as_text(known ? meant : NULL));
 }

@@ -124,7 +124,7 @@ const struct grammar netstat_grammar = {
              "fastnet netstat is the same as fastnet, but leaves blanks in names as they are.",
     .page = "fastnet",
     .version = "lists as netstat of net-tools 2.10 does; backends: sock_diag netlink, /proc/net",
-    .misuse = STATUS_MISUSE,
+    .manner = {.status = STATUS_MISUSE},
 };
 
 /* For routes and counters all names count, in their order. */

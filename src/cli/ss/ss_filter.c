@@ -92,7 +92,7 @@ static struct predicate *fail_condition(struct ss_parser *parser)
 {
     const char *word = parser->token == SS_WORD ? parser->word : "";
     const char *sign = strpbrk(word, "(!=<>");
-    struct nearest nearest = nearest_to(word, strlen(word));
+    struct misuse misuse = {.wrong = "no condition '%s'", .typed = as_text(word)};
     const bool may_be_address =
         parser->filter->selection->preferred == AF_UNIX || /* any word is a name */
         (!word[strspn(word, "0123456789abcdefABCDEFx.:/[]*")] && strpbrk(word, "0123456789:*"));
@@ -111,9 +111,9 @@ static struct predicate *fail_condition(struct ss_parser *parser)
         return ss_fail(parser, "no condition '%s'; did you mean state %s?", word, word);
     for (size_t i = 0; i < COUNT(tokens); i++)
         if (begins_condition(tokens[i].token))
-            nearest_offer(&nearest, tokens[i].text);
-    if (*word && nearest.word)
-        return ss_fail(parser, "no condition '%s'%s", TYPED(word), HINT(&nearest, ""));
+            misuse_offer(&misuse, tokens[i].text);
+    if (*word && misuse.meant.data)
+        return ss_refuse(parser, misuse);
     return fail_expected(parser,
                          "src, dst, sport, dport, dev, fwmark, cgroup, autobound, not or (");
 }

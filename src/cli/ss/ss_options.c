@@ -140,7 +140,7 @@ const struct grammar ss_grammar = {
              "not, ( and ). It is read from left to right: and binds no closer than or.",
     .page = "fastnet-ss",
     .version = "lists as ss of iproute2 7.1 does; backends: sock_diag netlink, /proc/net",
-    .misuse = STATUS_SS_MISUSE,
+    .manner = {.status = STATUS_SS_MISUSE},
 };
 
 /* --- Options ---------------------------------------------------------------------------------- */
@@ -162,7 +162,8 @@ static int take_family(struct ss_options *options, const char *name)
         return 0;
     if (strcmp(name, "help") == 0)
         return common_help(&options->common);
-    return common_misuse_word(&options->common, "family", as_text(name), ss_family_names);
+    return common_misuse_of(&options->common, .wrong = "no family '%s'", .typed = as_text(name),
+                            .words = ss_family_names);
 }
 
 static int take_query(struct ss_options *options, const char *list)
@@ -172,8 +173,8 @@ static int take_query(struct ss_options *options, const char *list)
     if (!wrong)
         return 0;
     wrong += *wrong == '!';
-    return common_misuse_word(&options->common, "table", (struct text){wrong, strcspn(wrong, ",")},
-                              ss_query_names);
+    return common_misuse_of(&options->common, .wrong = "no table '%s'",
+                            .typed = {wrong, strcspn(wrong, ",")}, .words = ss_query_names);
 }
 
 /* In the words and with the status of ss. The number may be hexadecimal or octal. */
@@ -274,7 +275,8 @@ static int take_states(struct ss_options *options)
                                  ss_state_names);
         const char *name = words[at + 1];
         if (!ss_select_state_named(&options->selection, name, words[at][0] == 'e'))
-            status = common_misuse_word(&options->common, "state", as_text(name), ss_state_names);
+            status = common_misuse_of(&options->common, .wrong = "no state '%s'",
+                                      .typed = as_text(name), .words = ss_state_names);
         at += 2;
     }
     options->word_count -= at;

@@ -2,25 +2,21 @@
 /* What conditions of filters are made of, and what is wrong with them. */
 #include "cli/ss/ss_parser.h"
 
-#include <stdarg.h>
 #include <stdio.h>
 #include <sys/socket.h>
 
 #include "cli/form.h"
-#include "cli/misuse.h"
 #include "fastnet/lookup.h"
 
-struct predicate *ss_fail(struct ss_parser *parser, const char *format, ...)
+struct predicate *ss_refuse(struct ss_parser *parser, struct misuse misuse)
 {
-    char place[40] = "filter, at the end: ";
-    va_list arguments;
+    char place[40] = "filter, at the end";
 
     parser->filter->failed = true;
     if (parser->token != SS_END)
-        snprintf(place, sizeof place, "filter, word %zu: ", parser->number);
-    va_start(arguments, format);
-    where_fail(parser->filter->where, place, format, arguments);
-    va_end(arguments);
+        snprintf(place, sizeof place, "filter, word %zu", parser->number);
+    misuse.place = place;
+    where_refuse(parser->filter->where, &misuse);
     return NULL;
 }
 

@@ -41,8 +41,9 @@ struct ss_parser {
 };
 
 /* Sets the message, with the place of the word. An earlier message stays. Returns NULL. */
-struct predicate *ss_fail(struct ss_parser *parser, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
+struct predicate *ss_refuse(struct ss_parser *parser, struct misuse misuse);
+/* The same in words alone, made as printf(3) does. */
+#define ss_fail(parser, ...) ss_refuse(parser, (struct misuse){.wrong = SAID(__VA_ARGS__)})
 
 /* The same for a value: "'WORD': WHAT". */
 struct predicate *ss_fail_value(struct ss_parser *parser, const char *what);

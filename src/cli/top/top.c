@@ -82,8 +82,8 @@ static int take_option(const struct option *option, const char *argument, void *
     if (option->id != OPTION_BUDGET)
         return filters_misuse_operand(&top->common, &kind_socket, argument);
     if (!form_decimal(argument, 100, &percent) || percent < 0.1)
-        return common_misuse_typed(&top->common, "--budget", "percent of a CPU, 0.1 to 100, not",
-                                   as_text(argument));
+        return common_misuse_typed(&top->common, "--budget",
+                                   "percent of a CPU, 0.1 to 100, not '%s'", as_text(argument));
     top->budget.share = percent / 100;
     return 0;
 }

@@ -66,7 +66,6 @@ static int take_option(const struct option *option, const char *argument, void *
 {
     struct traffic_command *command = arg;
     uint64_t *count = option->id == OPTION_FLOWS ? &command->flows : &command->threads;
-    char name[16], range[32];
 
     if (!option->number && !command->interface) {
         command->interface = argument;
@@ -74,12 +73,11 @@ static int take_option(const struct option *option, const char *argument, void *
     }
     if (!option->number)
         return common_misuse_typed(&command->common, command->interface,
-                                   "one interface is watched, not also", as_text(argument));
+                                   "one interface is watched, not also '%s'", as_text(argument));
     if (form_digits(argument, count) && *count && *count <= option->number)
         return 0;
-    snprintf(name, sizeof name, "--%s", option->name);
-    snprintf(range, sizeof range, "a number from 1 to %" PRIu32 ", not", option->number);
-    return common_misuse_typed(&command->common, name, range, as_text(argument));
+    return common_misuse(&command->common, "--%s: a number from 1 to %" PRIu32 ", not '%s'",
+                         option->name, option->number, TYPED(argument));
 }
 
 /* --- How much that is ------------------------------------------------------------------------- */
@@ -203,7 +201,7 @@ int traffic_run(int argc, char *const argv[])
         command.interface = NULL;
     interface = command.interface ? if_nametoindex(command.interface) : 0;
     if (command.interface && !interface)
-        return common_misuse_typed(common, traffic_grammar.name, "there is no interface",
+        return common_misuse_typed(common, traffic_grammar.name, "there is no interface '%s'",
                                    as_text(command.interface));
     return watch(&command, interface);
 }

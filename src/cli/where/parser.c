@@ -2,12 +2,9 @@
 /* What the files of --where share: memory, and messages. */
 #include "cli/where/parser.h"
 
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "cli/misuse.h"
 
 struct where_part {
     struct where_part *next;
@@ -73,27 +70,21 @@ char *parser_keep(struct parser *parser, const char *data, size_t length)
     return kept ? memcpy(kept, data, length) : NULL;
 }
 
-void where_fail(struct where *where, const char *place, const char *format, va_list arguments)
+void where_refuse(struct where *where, const struct misuse *misuse)
 {
-    char *message = where->message;
-
-    if (message[0])
-        return;
-    const size_t length = (size_t)snprintf(message, WHERE_MESSAGE, "%s", place);
-    vsnprintf(message + length, WHERE_MESSAGE - length, format, arguments);
+    if (!where->message[0])
+        misuse_put(misuse, where->message, sizeof where->message);
 }
 
-struct predicate *parser_fail(struct parser *parser, const struct token *token, const char *format,
-                              ...)
+struct predicate *parser_refuse(struct parser *parser, const struct token *token,
+                                struct misuse misuse)
 {
-    char place[40] = "at the end: ";
-    va_list arguments;
+    char place[32] = "at the end";
 
     if (token->type != TOKEN_END)
-        snprintf(place, sizeof place, "at %zu: ", (size_t)(token->text.data - parser->start) + 1);
-    va_start(arguments, format);
-    where_fail(parser->where, place, format, arguments);
-    va_end(arguments);
+        snprintf(place, sizeof place, "at %zu", (size_t)(token->text.data - parser->start) + 1);
+    misuse.place = place;
+    where_refuse(parser->where, &misuse);
     return NULL;
 }
 

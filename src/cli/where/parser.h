@@ -3,7 +3,6 @@
 #ifndef CLI_WHERE_PARSER_H
 #define CLI_WHERE_PARSER_H
 
-#include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -57,16 +56,18 @@ enum token_type token_word_type(struct text word);
 /* Reads the next token. */
 void parser_next(struct parser *parser);
 
-/* Sets the message, behind a place. An earlier message stays. */
-void where_fail(struct where *where, const char *place, const char *format, va_list arguments)
-    __attribute__((format(printf, 3, 0)));
+/* Sets the message. An earlier message stays. */
+void where_refuse(struct where *where, const struct misuse *misuse);
 
 /*
- * Sets the message: "at 7: ..." of the token, or "at the end: ...". Returns NULL. An earlier
- * message stays.
+ * Sets the message, with the place of the token: "at 7: ..." or "at the end: ...". Returns NULL.
+ * An earlier message stays.
  */
-struct predicate *parser_fail(struct parser *parser, const struct token *token, const char *format,
-                              ...) __attribute__((format(printf, 3, 4)));
+struct predicate *parser_refuse(struct parser *parser, const struct token *token,
+                                struct misuse misuse);
+/* The same in words alone, made as printf(3) does. */
+#define parser_fail(parser, token, ...)                                                            \
+    parser_refuse(parser, token, (struct misuse){.wrong = SAID(__VA_ARGS__)})
 
 /* The token's text, escaped, for a message. */
 #define TOKEN_SAID(token) TYPED_BYTES((token)->text.data, (token)->text.length)
@@ -86,7 +87,7 @@ const char *where_word(const struct field *field, uint64_t number);
 /* The other word for one of its values, or NULL. */
 const struct synonym *where_synonym(const struct kind *kind, const struct field *field);
 /* Offers all words of a field that has some. */
-void where_offer_words(struct nearest *nearest, const struct kind *kind, const struct field *field);
+void where_offer_words(struct misuse *misuse, const struct kind *kind, const struct field *field);
 
 /* One comparison: NULL where the value does not fit the field. */
 struct predicate *parser_constant(struct parser *parser, const struct field *field,

@@ -132,7 +132,7 @@ static const struct field *find_column(struct parser *parser)
     const struct token *token = &parser->token;
     const struct kind *kind = parser->kind;
     const struct field *field;
-    char message[NO_COLUMN];
+    char wrong[NO_COLUMN];
 
     if (token->type != TOKEN_WORD) {
         fail_expected(parser, "a column");
@@ -141,8 +141,7 @@ static const struct field *find_column(struct parser *parser)
     field = field_compared(kind, token->text.data, token->text.length);
     if (field || fail_short_form(parser))
         return field;
-    parser_fail(parser, token, "%s",
-                nearest_column(kind, token->text.data, token->text.length, message));
+    parser_refuse(parser, token, misuse_of_column(kind, token->text, wrong));
     return NULL;
 }
 

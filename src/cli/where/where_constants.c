@@ -64,35 +64,35 @@ const struct synonym *where_synonym(const struct kind *kind, const struct field 
     return synonym && strcmp(synonym->column, field->name) == 0 ? synonym : NULL;
 }
 
-void where_offer_words(struct nearest *nearest, const struct kind *kind, const struct field *field)
+void where_offer_words(struct misuse *misuse, const struct kind *kind, const struct field *field)
 {
     const struct synonym *synonym = where_synonym(kind, field);
 
     if (synonym)
-        nearest_offer(nearest, synonym->other);
+        misuse_offer(misuse, synonym->other);
     for (uint64_t i = 0; i < word_limit(field); i++) {
         const char *word = word_of(field, i);
         if (word && *word)
-            nearest_offer(nearest, word);
+            misuse_offer(misuse, word);
     }
 }
 
 static struct predicate *refuse_word(const struct constant *constant)
 {
     const struct field *field = constant->field;
-    struct nearest nearest = nearest_to(constant->text, constant->length);
+    struct misuse misuse = {.typed = {constant->text, constant->length}};
     const char *typed = TOKEN_SAID(&constant->token);
     char words[160] = "";
     bool more = false;
 
-    where_offer_words(&nearest, constant->parser->kind, field);
+    where_offer_words(&misuse, constant->parser->kind, field);
     for (uint64_t i = 0; i < word_limit(field) && !more; i++) {
         const char *word = word_of(field, i);
         more = word && *word && !text_list(words, sizeof words, ", ", as_text(word));
     }
-    if (nearest.word)
-        return parser_fail(constant->parser, &constant->token, "no %s '%s'%s", field->name, typed,
-                           HINT(&nearest, ""));
+    if (misuse.meant.data)
+        return parser_fail(constant->parser, &constant->token, "no %s '%s'; did you mean %.*s?",
+                           field->name, typed, (int)misuse.meant.length, misuse.meant.data);
     return parser_fail(constant->parser, &constant->token, "no %s '%s'; it can be %s%s",
                        field->name, typed, words, more ? ", ..." : "");
 }
@@ -717,7 +717,7 @@ static bool parse_column(const struct constant *constant, struct predicate **com
 {
     const struct field *field = constant->field, *other, *swapped;
     struct parser *parser = constant->parser;
-    char message[NO_COLUMN];
+    char wrong[NO_COLUMN];
     uint64_t factor;
     const char *behind, *name = column_name(constant->text, &factor);
 
@@ -735,8 +735,8 @@ static bool parse_column(const struct constant *constant, struct predicate **com
     if (name == constant->text && (!other || (field->port && !other->port)))
         return false; /* a port may be a service */
     *comparison = other ? compare_column(constant, other, factor)
-                        : parser_fail(parser, &constant->token, "%s",
-                                      nearest_column(parser->kind, name, strlen(name), message));
+                        : parser_refuse(parser, &constant->token,
+                                        misuse_of_column(parser->kind, as_text(name), wrong));
     return true;
 }
 
