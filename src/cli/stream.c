@@ -2,7 +2,6 @@
 #include "cli/stream.h"
 
 #include <errno.h>
-#include <netinet/in.h>
 #include <signal.h>
 #include <stdio.h>
 #include <sys/eventfd.h>
@@ -53,16 +52,13 @@ void stream_end_in(unsigned milliseconds)
         setitimer(ITIMER_REAL, &end, NULL);
 }
 
-unsigned stream_kinds(bool tcp, bool udp, bool inet, bool inet6)
+unsigned stream_kinds(const struct listing_table tables[], size_t count)
 {
     unsigned kinds = 0;
 
-    for (size_t i = 0; i < 2; i++) {
-        const uint8_t family = i ? AF_INET6 : AF_INET;
-        if (i ? inet6 : inet)
-            kinds |= (tcp ? socket_end_kind(family, IPPROTO_TCP) : 0) |
-                     (udp ? socket_end_kind(family, IPPROTO_UDP) : 0);
-    }
+    for (size_t i = 0; i < count; i++)
+        if (tables[i].table) /* or else the kernel has none */
+            kinds |= socket_end_kind(tables[i].table->family, tables[i].table->protocol);
     return kinds;
 }
 

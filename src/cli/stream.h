@@ -15,8 +15,8 @@ struct stream {
     time_t said; /* when losses were reported last */
 };
 
-/* The kinds of events of these sockets (struct query_events). */
-unsigned stream_kinds(bool tcp, bool udp, bool inet, bool inet6);
+/* The kinds of events of the sockets of these tables (struct query_events). */
+unsigned stream_kinds(const struct listing_table tables[], size_t count);
 
 /*
  * Makes it a listing of events, of these kinds (struct query_events). SIGINT, SIGTERM and SIGHUP

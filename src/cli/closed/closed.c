@@ -3,11 +3,13 @@
 #include "cli/command.h"
 #include "cli/personality.h"
 #include "cli/stream.h"
+#include "cli/which.h"
 
 struct closed_command {
     struct common common;  /* first */
     unsigned milliseconds; /* how long; 0: until it is ended */
-    bool tcp, udp, all, inet, inet6;
+    struct which which;
+    bool all;
     bool nothing; /* cppcheck-suppress unusedStructMember ; letters that have no effect */
 };
 
@@ -17,11 +19,11 @@ static const char *const groups[] = {"Which connections", "How they are shown", 
 #define SETS(of_closed) .member = offsetof(struct closed_command, of_closed)
 
 static const struct option options_table[] = {
-    OPTION('t', "tcp", WHICH, "TCP (default)", SETS(tcp)),
-    OPTION('u', "udp", WHICH, "UDP", SETS(udp)),
+    OPTION('t', "tcp", WHICH, "TCP (default)", SETS(which.tcp)),
+    OPTION('u', "udp", WHICH, "UDP", SETS(which.udp)),
     OPTION('a', "all", WHICH, "also sockets without a peer, such as listeners", SETS(all)),
-    OPTION('4', "ipv4", WHICH, "IPv4 only", SETS(inet)),
-    OPTION('6', "ipv6", WHICH, "IPv6 only", SETS(inet6)),
+    OPTION('4', "ipv4", WHICH, "IPv4 only", SETS(which.inet)),
+    OPTION('6', "ipv6", WHICH, "IPv6 only", SETS(which.inet6)),
     FOR_OPTION(SHOW, "how long (default: until ctrl-C)", SETS(milliseconds),
                .value = "connections are only seen while fastnet watches"),
     OPTION('n', "numeric", SHOW, "no effect: addresses and ports are numbers", SETS(nothing)),
@@ -84,10 +86,9 @@ static int list(struct closed_command *command)
         .after_each_pass = stream_sum_up,
         .arg = &stream,
     };
-    const unsigned kinds =
-        stream_kinds(command->tcp || !command->udp, command->udp, command->inet || !command->inet6,
-                     command->inet6 || !command->inet);
-    int status = stream_begin(&stream, common, &listing.listing, 0, kinds);
+    struct listing_table tables[WHICH_TABLES];
+    int status = stream_begin(&stream, common, &listing.listing, 0,
+                              stream_kinds(tables, which_tables(&command->which, tables)));
 
     if (!status && command->milliseconds && !common->explain)
         stream_end_in(command->milliseconds);
@@ -110,5 +111,6 @@ int closed_run(int argc, char *const argv[])
                              common->proc_root ? "a captured tree" : "/proc");
     if (common->exact)
         return common_misuse(common, "--exact is for tables that are read: each event comes once");
+    command.which.tcp |= !command.which.udp;
     return list(&command);
 }

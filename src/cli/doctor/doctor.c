@@ -2,9 +2,11 @@
 /* fastnet doctor: its command line, and its two listings: what is wrong, and what is exposed. */
 #include <limits.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "cli/command.h"
 #include "cli/netstat/netstat.h"
+#include "cli/which.h"
 #include "fastnet/array.h"
 #include "fastnet/doctor.h"
 #include "fastnet/layouts.h"
@@ -240,14 +242,14 @@ static int diagnose(const struct doctor_command *command)
 /* What listens where other machines can reach it: no fault, a list. */
 static int list_exposed(const struct doctor_command *command)
 {
-    static const struct table *const tables[] = {
-        &table_tcp,      &table_tcp6, &table_udp,  &table_udp6, &table_udplite,
-        &table_udplite6, &table_raw,  &table_raw6, &table_sctp, &table_sctp6};
     /* a mapped address is shown, and compared, as IPv4 */
     static const struct network loopback[] = {{{AF_INET, {127}}, 8}, {{AF_INET6, {[15] = 1}}, 128}};
     const struct field *local = field_named(&kind_socket, "local_address");
+    const struct listing_table sctp[] = {{.table = &table_sctp, .unnamed = true},
+                                         {.table = &table_sctp6, .unnamed = true}};
+    struct listing_table tables[WHICH_TABLES + COUNT(sctp)];
+    const size_t count = which_tables(&(struct which){.all = false}, tables);
     struct predicate listening[COUNT(tables)][2];
-    struct listing_table chosen[COUNT(tables)];
     struct predicate_tree where = {.count = 0};
     const bool plain = command->common.format == FORMAT_PLAIN;
     struct listing_command listing = {
@@ -259,19 +261,11 @@ static int list_exposed(const struct doctor_command *command)
         .drop = "unit pid",
         .shorten = "unit process user",
         .whole = "local_address",
-        .listing.table_count = COUNT(tables),
+        .listing = {.tables = tables, .table_count = count + COUNT(sctp)},
     };
 
-    for (size_t i = 0; i < COUNT(tables); i++) {
-        /* where both families are read as one, they have one predicate */
-        const size_t first = i && tables[i - 1]->partner == tables[i] ? i - 1 : i;
-        chosen[i] = (struct listing_table){
-            .table = tables[i],
-            .where = netstat_where(listening[first], tables[i], SHOW_LISTENING),
-            .unnamed = true,
-        };
-    }
-    listing.listing.tables = chosen;
+    memcpy(tables + count, sctp, sizeof sctp);
+    netstat_choose_rows(tables, count + COUNT(sctp), listening, SHOW_LISTENING, false);
     for (size_t i = 0; i < COUNT(loopback); i++)
         predicate_tree_refuse(&where, &where.whole, predicate_within(local, &loopback[i]));
     listing.listing.where = predicate_of(&where);

@@ -3,7 +3,6 @@
  * net-tools netstat: its tables of sockets, and its exit statuses. The layout is made by
  * format/socket/layout_netstat.c.
  */
-#include <netinet/in.h>
 #include <unistd.h>
 
 #include "cli/command.h"
@@ -54,6 +53,7 @@ static void add_protocol(struct netstat *netstat, bool wanted, const struct tabl
         add_table(netstat, ipv6, SECTION_INTERNET, NULL);
 }
 
+/* Only a filter that asks for sockets that are BOUND_INACTIVE lists them. */
 static bool wants_inactive(const struct filters *filters)
 {
     struct where where = {0};
@@ -63,26 +63,6 @@ static bool wants_inactive(const struct filters *filters)
 
     where_finish(&where);
     return wants;
-}
-
-/*
- * TCP of both families has one predicate, because their tables are read as one. The files of
- * netstat have no sockets that are BOUND_INACTIVE: only a filter that asks for them lists them.
- */
-static void choose_rows(struct netstat *netstat)
-{
-    const bool inactive = netstat->options.layout.show == SHOW_ALL &&
-                          wants_inactive(&netstat->options.common.filters);
-
-    for (size_t i = 0; i < netstat->table_count; i++) {
-        struct listing_table *table = &netstat->tables[i];
-        if (i && table->table && table[-1].table && table[-1].table->partner == table->table)
-            table->where = table[-1].where;
-        else if (table->table && table->table->kind == &kind_socket &&
-                 !(inactive && table->table->protocol == IPPROTO_TCP))
-            table->where =
-                netstat_where(netstat->where[i], table->table, netstat->options.layout.show);
-    }
 }
 
 #define NO_INET(name) "no support for `AF INET (" name ")' on this system."
@@ -212,7 +192,8 @@ static int list_sockets(struct netstat *netstat)
     bool internet;
 
     choose_tables(netstat);
-    choose_rows(netstat);
+    netstat_choose_rows(netstat->tables, netstat->table_count, netstat->where, layout->show,
+                        layout->show == SHOW_ALL && wants_inactive(&options->common.filters));
     internet = lists(netstat, SECTION_INTERNET);
     struct listing_command command = {
         .common = &options->common,

@@ -6,6 +6,7 @@
 #include <stdbool.h>
 
 #include "cli/common.h"
+#include "fastnet/engine.h"
 #include "fastnet/layouts.h"
 
 struct netstat_options {
@@ -39,11 +40,12 @@ int netstat_parse(struct netstat_options *options, int argc, char *const argv[])
 int netstat_operands(const struct netstat_options *options);
 
 /*
- * The predicate for sockets of this table, in the caller's space; NULL: all are shown. netstat goes
- * by the remote end, not by the state.
+ * Sets the predicates of tables of sockets, in the caller's space; NULL: all are shown. netstat
+ * goes by the remote end, not by the state. Its files have no sockets that are BOUND_INACTIVE:
+ * `inactive` lists them, too.
  */
-const struct predicate *netstat_where(struct predicate where[2], const struct table *table,
-                                      enum show show);
+void netstat_choose_rows(struct listing_table tables[], size_t count, struct predicate where[][2],
+                         enum show show, bool inactive);
 
 /* Whether it asks for sockets that are BOUND_INACTIVE, more than for those in no known state. */
 bool netstat_wants_inactive(const struct predicate *where);

@@ -23,8 +23,8 @@ static const struct predicate *choose_states(struct predicate where[2], uint64_t
     return choose(where, predicate_one_of(field_named(&kind_socket, "state"), states), wanted);
 }
 
-const struct predicate *netstat_where(struct predicate where[2], const struct table *table,
-                                      enum show show)
+static const struct predicate *where_of(struct predicate where[2], const struct table *table,
+                                        enum show show)
 {
     const uint64_t inactive = UINT64_C(1) << STATE_BOUND_INACTIVE; /* in no file of netstat */
     const struct address any = {.family = table->family};
@@ -45,6 +45,21 @@ const struct predicate *netstat_where(struct predicate where[2], const struct ta
     /* protocols that do not listen: a socket without a peer stands for one that does */
     return choose(where, predicate_address(field_named(&kind_socket, "remote_address"), &any),
                   show == SHOW_LISTENING);
+}
+
+/* TCP of both families has one predicate, because their tables are read as one. */
+void netstat_choose_rows(struct listing_table tables[], size_t count, struct predicate where[][2],
+                         enum show show, bool inactive)
+{
+    for (size_t i = 0; i < count; i++) {
+        const struct table *table = tables[i].table, *before = i ? tables[i - 1].table : NULL;
+        tables[i].where = NULL;
+        if (before && before->partner == table)
+            tables[i].where = tables[i - 1].where;
+        else if (table && table->kind == &kind_socket &&
+                 !(inactive && table->protocol == IPPROTO_TCP))
+            tables[i].where = where_of(where[i], table, show);
+    }
 }
 
 /* How surely a TCP socket in this state passes: 2 it does, 1 it may, 0 it does not. */

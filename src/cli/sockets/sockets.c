@@ -96,27 +96,6 @@ const struct grammar sockets_grammar = {
     .version = "backends: sock_diag netlink, /proc/net",
 };
 
-/* --- Which sockets ---------------------------------------------------------------------------- */
-
-struct sockets {
-    struct listing_table tables[WHICH_TABLES];
-    struct predicate where[WHICH_TABLES][2]; /* of the tables */
-};
-
-/* Tables that are read as one have one predicate. */
-static size_t choose_tables(struct sockets *sockets, const struct sockets_options *options)
-{
-    const size_t count = which_tables(&options->which, sockets->tables);
-
-    for (size_t i = 0; i < count && options->listening; i++) {
-        struct listing_table *table = &sockets->tables[i];
-        table->where = i && table[-1].table->partner == table->table
-                           ? table[-1].where
-                           : netstat_where(sockets->where[i], table->table, SHOW_LISTENING);
-    }
-    return count;
-}
-
 /* --- Listing ---------------------------------------------------------------------------------- */
 
 /*
@@ -163,7 +142,8 @@ static int list(const struct sockets_options *options)
                       (!chosen || *chosen == '+' || *chosen == '-');
     const struct containers_found named =
         here ? containers_look(NULL) : (struct containers_found){.pods = false};
-    struct sockets sockets = {.tables = {{.table = NULL}}};
+    struct listing_table tables[WHICH_TABLES];
+    struct predicate where[WHICH_TABLES][2]; /* of the tables */
     char attention[COMMAND_MAX] = "";
     struct listing_command command = {
         .common = &options->common,
@@ -176,7 +156,7 @@ static int list(const struct sockets_options *options)
         .whole = "local remote attention",
         .synonym = true,
         .see = command_for_attention(options, attention),
-        .listing = {.tables = sockets.tables},
+        .listing = {.tables = tables, .table_count = which_tables(which, tables)},
     };
     const char *const views[] = {"owners pid",
                                  named.pods ? "pod_name" : NULL,
@@ -200,7 +180,8 @@ static int list(const struct sockets_options *options)
         command.columns[i] = views[i];
     for (size_t i = 0; i < COUNT(columns) && !plain; i++)
         command.columns[i] = columns[i];
-    command.listing.table_count = choose_tables(&sockets, options);
+    if (options->listening)
+        netstat_choose_rows(tables, command.listing.table_count, where, SHOW_LISTENING, false);
     if (local && !options->listening)
         command.listing.needs.fields |= SOCKET_PENDING; /* netlink alone would leave some out */
     if (options->common.delta && !options->no_bytes && !options->common.proc_root &&

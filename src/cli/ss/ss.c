@@ -164,21 +164,16 @@ static void choose_columns(struct listing_command *command, const struct ss *ss)
 
 /* --- -E: sockets as they are closed ----------------------------------------------------------- */
 
-static unsigned kinds_of(const struct ss_selection *selection)
-{
-    return stream_kinds(ss_selects(selection, 1 << SS_TCP), ss_selects(selection, 1 << SS_UDP),
-                        selection->families & ss_family(AF_INET),
-                        selection->families & ss_family(AF_INET6));
-}
-
 /*
  * With -p ports are numbers: to look up names, rights would be given up that finding the owners of
  * new sockets needs.
  */
-static int choose_events(struct ss_options *options)
+static int choose_events(struct ss *ss)
 {
+    struct ss_options *options = &ss->options;
     const struct common *common = &options->common;
-    const char *conflict = !kinds_of(&options->selection) ? "only TCP and UDP sockets have events"
+    const bool any = stream_kinds(ss->tables.tables, ss->tables.count);
+    const char *conflict = !any ? "only TCP and UDP sockets have events"
                            : common->backend == BACKEND_PROC || common->proc_root
                                ? "events come by netlink only, not from /proc"
                            : options->dump || common->interval_ms || common->exact
@@ -193,16 +188,17 @@ static int choose_events(struct ss_options *options)
 }
 
 /* States do not matter: all of these sockets are closed. */
-static int list_events(const struct ss_options *options, const struct listing_command *listed)
+static int list_events(const struct listing_command *listed)
 {
     const struct listing_table table = {.table = &table_socket_events};
     struct listing_command command = *listed;
+    struct listing *listing = &command.listing;
     struct stream stream;
-    int status =
-        stream_begin(&stream, &options->common, &command.listing, 0, kinds_of(&options->selection));
+    int status = stream_begin(&stream, command.common, listing, 0,
+                              stream_kinds(listing->tables, listing->table_count));
 
-    command.listing.tables = &table;
-    command.listing.table_count = 1;
+    listing->tables = &table;
+    listing->table_count = 1;
     command.unknown = ~backends_fields(&table_socket_events);
     command.after_each_pass = stream_sum_up;
     command.arg = &stream;
@@ -262,16 +258,14 @@ static int choose_rows(struct ss *ss, struct listing_command *command, bool *don
 {
     int status = parse_filter(ss, &command->listing.where);
 
-    if (!status && ss->options.events)
-        status = choose_events(&ss->options);
-    else if (!status && ss->options.dump)
+    if (!status && ss->options.dump && !ss->options.events)
         status = ss_dump_choose(&ss->options, done);
     if (status || *done)
         return status;
     ss_choose_tables(&ss->tables, &ss->options);
     command->listing.tables = ss->tables.tables;
     command->listing.table_count = ss->tables.count;
-    return 0;
+    return ss->options.events ? choose_events(ss) : 0;
 }
 
 /* As ss, which opens the file and does not use it. */
@@ -316,7 +310,7 @@ static int list(struct ss *ss)
     command.listing.diag_file = ss_diag_file(&ss->options);
     command.verbose = command.listing.diag_file && isatty(STDERR_FILENO);
     if (ss->options.events)
-        return list_events(&ss->options, &command);
+        return list_events(&command);
     status = command_run(&command);
     return status ? status : summarised;
 }

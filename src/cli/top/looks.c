@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Looks at sockets: which of their counters are remembered, and how often all are looked at. */
-#include <netinet/in.h>
-
 #include "cli/netstat/netstat.h"
 #include "cli/top/top.h"
 #include "fastnet/array.h"
@@ -58,10 +56,7 @@ void top_choose(struct top *top)
 
     choose_rates(top);
     top->inactive = netstat_wants_inactive(listing->where);
-    for (size_t i = 0; i < listing->table_count; i++)
-        if (top->tables[i].table->protocol == IPPROTO_TCP)
-            top->tables[i].where =
-                top->inactive ? NULL : netstat_where(top->where, top->tables[i].table, SHOW_ALL);
+    netstat_choose_rows(top->tables, listing->table_count, top->where, SHOW_ALL, top->inactive);
 }
 
 /* --- How often -------------------------------------------------------------------------------- */
@@ -109,7 +104,8 @@ int top_begin(struct top *top, struct sink *stream, struct report *report)
     if (!top->budget.apart)
         counts_begin(&top->command->listing, top->counted, report);
     top_choose(top);
-    top->live = live_create(top->engine, &top->command->listing, stream, top->kinds, &error);
+    top->live = live_create(top->engine, &top->command->listing, stream,
+                            stream_kinds(top->tables, top->command->listing.table_count), &error);
     if (!top->live)
         return error;
     top->view.interval = top->interval_ms * (CLOCK_SECOND / 1000);

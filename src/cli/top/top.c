@@ -230,10 +230,6 @@ static int run(struct top *top)
     rates_add(rates, &kind_socket);
     command.kind = &rates->kind;
     command.listing.table_count = which_tables(&top->which, top->tables);
-    for (size_t i = 0; i < command.listing.table_count; i++) {
-        const struct table *table = top->tables[i].table;
-        top->kinds |= socket_end_kind(table->family, table->protocol);
-    }
     status = command_run(&command);
     byte_counts_destroy(counts);
     free(rates);

@@ -30,14 +30,13 @@ struct top {
     struct budget budget;
     struct listing_command *command;
     struct listing_table tables[WHICH_TABLES];
-    struct predicate where[2]; /* of those of TCP */
-    bool inactive;             /* with sockets that are BOUND_INACTIVE */
+    struct predicate where[WHICH_TABLES][2]; /* of the tables */
+    bool inactive;                           /* with sockets that are BOUND_INACTIVE */
     struct stream stream;
     struct engine *engine;
     struct live *live;
     struct live_view view;
     const struct field *rates[LIVE_SUMS];
-    unsigned kinds; /* of ends that are told */
 };
 
 /* Begins to look, and looks once. Returns 0 or -errno. */
