@@ -152,16 +152,13 @@ static bool is_asked_for(const struct common *common, const char *name)
 /* What rows were chosen or sorted by is the answer to the question. */
 static void keep_asked(struct listing_command *command)
 {
-    size_t length = 0;
-
     for (size_t i = 0; i < command->shown_count && command->drop; i++) {
         const char *name = command->shown[i]->name;
         const struct field *compared = field_compared(command->kind, name, strlen(name));
-        if (length + strlen(name) + 2 <= sizeof command->keep &&
+        if (strlen(command->keep) + strlen(name) + 2 <= sizeof command->keep &&
             (is_asked_for(command->common, name) ||
              (compared && is_asked_for(command->common, compared->name))))
-            length += (size_t)snprintf(command->keep + length, sizeof command->keep - length, " %s",
-                                       name);
+            said_add(command->keep, sizeof command->keep, " %s", name);
     }
 }
 

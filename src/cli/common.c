@@ -150,6 +150,12 @@ int output_status(const char *program, int error)
     return STATUS_FAILURE;
 }
 
+int no_memory_status(const char *program)
+{
+    fprintf(stderr, "%s: out of memory\n", program);
+    return STATUS_FAILURE;
+}
+
 FILE *page_open(struct page *page)
 {
     *page = (struct page){.stream = NULL};

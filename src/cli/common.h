@@ -158,6 +158,9 @@ FILE *page_open(struct page *page);
 /* Writes out what was printed. Returns the exit status. */
 int page_finish(struct page *page, const char *program);
 
+/* Says that memory is short; returns the exit status. */
+int no_memory_status(const char *program);
+
 /* Says what a write to stdout met (0 or -errno); returns the exit status. */
 int output_status(const char *program, int error);
 

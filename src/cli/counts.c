@@ -4,6 +4,7 @@
 #include <netinet/in.h>
 #include <stdio.h>
 
+#include "cli/misuse.h"
 #include "fastnet/byte_counts.h"
 #include "fastnet/report.h"
 
@@ -11,10 +12,9 @@
 static bool put_names(const struct listing *listing, const char *verb, char text[COUNTS_TEXT])
 {
     const char *last = NULL;
-    size_t length = 0;
 
     *text = '\0';
-    for (size_t i = 0; i < listing->table_count && length < COUNTS_TEXT; i++) {
+    for (size_t i = 0; i < listing->table_count; i++) {
         const struct table *table = listing->tables[i].table;
         const struct record record = {
             .kind = table->kind, .socket = {.family = table->family, .protocol = table->protocol}};
@@ -22,8 +22,7 @@ static bool put_names(const struct listing *listing, const char *verb, char text
         if (table->protocol == IPPROTO_TCP || name == last ||
             (listing->where && !predicate_may_hold(listing->where, &record, KNOWN_ALWAYS)))
             continue;
-        length +=
-            (size_t)snprintf(text + length, COUNTS_TEXT - length, "%s%s", last ? ", " : verb, name);
+        said_add(text, COUNTS_TEXT, "%s%s", last ? ", " : verb, name);
         last = name;
     }
     return last;

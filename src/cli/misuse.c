@@ -31,6 +31,16 @@ const char *said_text(char text[SAID_MAX], const char *format, ...)
     return text;
 }
 
+void said_add(char *text, size_t size, const char *format, ...)
+{
+    const size_t used = strlen(text);
+    va_list arguments;
+
+    va_start(arguments, format);
+    vsnprintf(text + used, size - used, format, arguments);
+    va_end(arguments);
+}
+
 static char folded(char letter)
 {
     return letter == '-' ? '_' : (char)tolower((unsigned char)letter);
@@ -94,22 +104,11 @@ void misuse_offer(struct misuse *misuse, const char *word)
     offer(misuse, as_text(word));
 }
 
-__attribute__((format(printf, 3, 4))) static void append(char *message, size_t size,
-                                                         const char *format, ...)
-{
-    const size_t used = strlen(message);
-    va_list arguments;
-
-    va_start(arguments, format);
-    vsnprintf(message + used, size - used, format, arguments);
-    va_end(arguments);
-}
-
 void misuse_put_words(const char *words, const char *text, char *message, size_t size)
 {
     for (const char *at; (at = strstr(words, "%s")); words = at + 2)
-        append(message, size, "%.*s%s", (int)(at - words), words, text);
-    append(message, size, "%s", words);
+        said_add(message, size, "%.*s%s", (int)(at - words), words, text);
+    said_add(message, size, "%s", words);
 }
 
 void misuse_put(const struct misuse *misuse, char *message, size_t size)
@@ -118,19 +117,19 @@ void misuse_put(const struct misuse *misuse, char *message, size_t size)
 
     *message = '\0';
     if (misuse->place)
-        append(message, size, "%s: ", misuse->place);
+        said_add(message, size, "%s: ", misuse->place);
     if (misuse->typed.data)
         misuse_put_words(misuse->wrong, TYPED_BYTES(misuse->typed.data, misuse->typed.length),
                          message, size);
     else
-        append(message, size, "%s", misuse->wrong);
+        said_add(message, size, "%s", misuse->wrong);
     for (struct text word; text_next(&found.words, ' ', &word);)
         offer(&found, word);
     if (found.meant.data)
-        append(message, size, "; did you mean %s%.*s?", misuse->before ? misuse->before : "",
-               (int)found.meant.length, found.meant.data);
+        said_add(message, size, "; did you mean %s%.*s?", misuse->before ? misuse->before : "",
+                 (int)found.meant.length, found.meant.data);
     else if (misuse->words)
-        append(message, size, "; there are: %s", misuse->words);
+        said_add(message, size, "; there are: %s", misuse->words);
 }
 
 struct misuse misuse_of_column(const struct kind *kind, struct text typed, char wrong[NO_COLUMN])
@@ -146,6 +145,6 @@ struct misuse misuse_of_column(const struct kind *kind, struct text typed, char 
     snprintf(wrong, NO_COLUMN, "no column '%%s' for %s%s", kind->name,
              misuse.meant.data || few ? "" : " (--columns=help lists them)");
     for (size_t i = 0; !misuse.meant.data && few && i < kind->field_count; i++)
-        append(wrong, NO_COLUMN, "%s%s", i ? ", " : "; there are: ", kind->fields[i].name);
+        said_add(wrong, NO_COLUMN, "%s%s", i ? ", " : "; there are: ", kind->fields[i].name);
     return misuse;
 }

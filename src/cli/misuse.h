@@ -20,6 +20,9 @@ const char *said_text(char text[SAID_MAX], const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 /* The same, into memory that lives as long as the block that this stands in. */
 #define SAID(...) said_text((char[SAID_MAX]){""}, __VA_ARGS__)
+/* Adds to a text in so many bytes; what has no room is cut. */
+void said_add(char *text, size_t size, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
 
 /* Where a message says that help is. */
 enum misuse_help {

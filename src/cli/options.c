@@ -102,18 +102,15 @@ static int report_ambiguous(struct parser *parser, const struct option_table *ta
                             const char *word, size_t length)
 {
     const struct option *first = NULL;
-    size_t used;
 
     refuse_typed(parser, "option '%s' is ambiguous; possibilities:", as_text(word));
-    used = strlen(parser->message);
     for (size_t i = 0; i < table->count; i++) {
         const struct option *option = &table->options[i];
         if (!begins_with(option, word + 2, length) || (first && option->id == first->id) ||
-            used + strlen(option->name) + 6 > OPTIONS_MESSAGE)
+            strlen(parser->message) + strlen(option->name) + 6 > OPTIONS_MESSAGE)
             continue;
         first = first ? first : option;
-        used += (size_t)snprintf(parser->message + used, OPTIONS_MESSAGE - used, " '--%s'",
-                                 option->name);
+        said_add(parser->message, OPTIONS_MESSAGE, " '--%s'", option->name);
     }
     return OPTIONS_MISUSE;
 }

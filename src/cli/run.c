@@ -253,7 +253,7 @@ static int run(struct replacement *file, struct listing_command *command)
     struct engine *engine;
     struct writer writer = {0};
     struct sink *sink = NULL;
-    int status = STATUS_FAILURE;
+    int status;
 
     command->listing.wait = common_waiting();
     if (!command->another)
@@ -266,12 +266,10 @@ static int run(struct replacement *file, struct listing_command *command)
     }
     if (sink && !command->another && !needs_child(command) && command_is_untrusted(command))
         sandbox_enter();
-    if (sink)
-        status = command->common->explain ? command_explain(command, engine, sink)
-                 : command->go_on         ? command->go_on(command, engine, sink)
-                                          : list(file, command, engine, sink);
-    else
-        fprintf(stderr, "%s: out of memory\n", command->common->program);
+    status = !sink                      ? no_memory_status(command->common->program)
+             : command->common->explain ? command_explain(command, engine, sink)
+             : command->go_on           ? command->go_on(command, engine, sink)
+                                        : list(file, command, engine, sink);
     sink_destroy(sink);
     writer_finish(&writer);
     engine_destroy(engine);
@@ -282,14 +280,14 @@ int command_run(struct listing_command *command)
 {
     const struct common *common = command->common;
     bool help = false;
-    int status = STATUS_FAILURE;
+    int status;
 
     command->counting = common->count_by ? malloc(sizeof *command->counting) : NULL;
     command->rates = common->delta ? malloc(sizeof *command->rates) : NULL;
     if (!command->counting == !common->count_by && !command->rates == !common->delta)
         status = command_resolve(command, &help);
     else
-        fprintf(stderr, "%s: out of memory\n", common->program);
+        status = no_memory_status(common->program);
     if (!status && !help && command->open_output && !common->explain)
         status = command->open_output(command);
     if (!status && help) {

@@ -229,8 +229,8 @@ static int diagnose(const struct doctor_command *command)
     int status;
 
     if (!doctor) {
-        fprintf(stderr, "%s: out of memory\n", command->common.program);
-        return command->nagios ? NAGIOS_UNKNOWN : STATUS_FAILURE;
+        status = no_memory_status(command->common.program);
+        return command->nagios ? NAGIOS_UNKNOWN : status;
     }
     status = examine(command, doctor);
     doctor_destroy(doctor);

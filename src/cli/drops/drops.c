@@ -143,10 +143,8 @@ int drops_run(int argc, char *const argv[])
         .merged = common_is_metrics(common) && !common->count_by,
     };
     drops = drops_create(&options);
-    if (!drops) {
-        fprintf(stderr, "%s: out of memory\n", common->program);
-        return STATUS_FAILURE;
-    }
+    if (!drops)
+        return no_memory_status(common->program);
     if (isatty(STDERR_FILENO) && !common->explain)
         fprintf(stderr, "%s: watching for %g s; ctrl-C shows what there is\n", common->program,
                 options.milliseconds / 1000.0);

@@ -22,21 +22,18 @@ void screen_put_first(const struct screen_state *state, const char *what, const 
 {
     const struct live_view *view = state->view;
     char text[1024];
-    int length = snprintf(text, sizeof text, "fastnet %s, every %g s%s", what,
-                          *state->interval_ms / 1000.0, how_often);
-    const size_t room = sizeof text;
 
+    snprintf(text, sizeof text, "fastnet %s, every %g s%s", what, *state->interval_ms / 1000.0,
+             how_often);
     if (*state->filter)
-        length += snprintf(text + length, room - (size_t)length, "   filter: %.*s", FILTER_MAX,
-                           TYPED(state->filter));
+        said_add(text, sizeof text, "   filter: %.*s", FILTER_MAX, TYPED(state->filter));
     if (view->group)
-        length += snprintf(text + length, room - (size_t)length, "   by %s", view->group->name);
+        said_add(text, sizeof text, "   by %s", view->group->name);
     if (state->command->listing.most)
-        length += snprintf(text + length, room - (size_t)length, "   the first %" PRIu64,
-                           state->command->listing.most);
-    snprintf(text + length, room - (size_t)length, "%s%s%s%s%s",
-             view->totals ? "   totals since it began" : "", view->idle ? "   with idle ones" : "",
-             state->paused ? "   PAUSED" : "", *note ? "   " : "", note);
+        said_add(text, sizeof text, "   the first %" PRIu64, state->command->listing.most);
+    said_add(text, sizeof text, "%s%s%s%s%s", view->totals ? "   totals since it began" : "",
+             view->idle ? "   with idle ones" : "", state->paused ? "   PAUSED" : "",
+             *note ? "   " : "", note);
     screen_line(state->sink, SCREEN_BOLD, text);
 }
 

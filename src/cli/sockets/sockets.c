@@ -210,17 +210,14 @@ static int list_with_letters(struct sockets_options options)
     enum { LETTERS_MAX = 256 }; /* more than all of them */
     const char *chosen = options.common.columns ? options.common.columns : "";
     char columns[4096];
-    size_t length = strlen(chosen);
 
-    if (length > sizeof columns - LETTERS_MAX)
+    if (strlen(chosen) > sizeof columns - LETTERS_MAX)
         return common_misuse(&options.common, "--columns: too many columns");
-    memcpy(columns, chosen, length);
+    snprintf(columns, sizeof columns, "%s", chosen);
     for (size_t i = 0; i < COUNT(letters) && strcmp(chosen, "help") != 0; i++)
         if (letters[i].typed && !options.common.count_by)
-            length += (size_t)snprintf(columns + length, sizeof columns - length, "%s",
-                                       letters[i].columns + !length);
-    columns[length] = '\0';
-    if (length)
+            said_add(columns, sizeof columns, "%s", letters[i].columns + !*columns);
+    if (*columns)
         options.common.columns = columns;
     return list(&options);
 }

@@ -320,10 +320,8 @@ int ss_run(int argc, char *const argv[])
     struct ss *ss = calloc(1, sizeof *ss);
     int status, refused = 0;
 
-    if (!ss) {
-        fprintf(stderr, "ss: out of memory\n");
-        return STATUS_FAILURE;
-    }
+    if (!ss)
+        return no_memory_status("ss");
     status = ss_parse(&ss->options, argc, argv);
     if (status == PARSED)
         refused = ss_open_maps(&ss->options);

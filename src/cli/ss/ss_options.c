@@ -311,10 +311,8 @@ int ss_parse(struct ss_options *options, int argc, char *const argv[])
     int status;
 
     options->words = calloc((size_t)argc, sizeof *options->words);
-    if (!options->words) {
-        fprintf(stderr, "%s: out of memory\n", argv[0]);
-        return STATUS_FAILURE;
-    }
+    if (!options->words)
+        return no_memory_status(argv[0]);
     status = common_parse(&options->common, &ss_grammar, argc, argv, take_option, options);
     if (status != PARSED)
         return status;

@@ -107,14 +107,13 @@ static void put_states(const struct screen_state *state)
 {
     const struct live_summary *summary = &of(state)->summary;
     char text[512];
-    size_t length = (size_t)snprintf(text, sizeof text, "%zu sockets", summary->rows);
 
-    for (size_t i = 0; i < LIVE_STATES && length < sizeof text; i++) {
+    snprintf(text, sizeof text, "%zu sockets", summary->rows);
+    for (size_t i = 0; i < LIVE_STATES; i++) {
         const char *name = summary->states[i] ? socket_state_name(i) : NULL;
         if (name)
-            length += (size_t)snprintf(text + length, sizeof text - length, ", %zu %s",
-                                       summary->states[i],
-                                       synonym_of(kind_socket.synonym, as_text(name)).data);
+            said_add(text, sizeof text, ", %zu %s", summary->states[i],
+                     synonym_of(kind_socket.synonym, as_text(name)).data);
     }
     screen_line(state->sink, SCREEN_PLAIN, text);
 }

@@ -222,15 +222,13 @@ static int run(struct top *top)
     int status;
 
     if (!rates || (!counts && !top->no_bytes)) {
-        fprintf(stderr, "%s: out of memory\n", top->common.program);
-        byte_counts_destroy(counts);
-        free(rates);
-        return STATUS_FAILURE;
+        status = no_memory_status(top->common.program);
+    } else {
+        rates_add(rates, &kind_socket);
+        command.kind = &rates->kind;
+        command.listing.table_count = which_tables(&top->which, top->tables);
+        status = command_run(&command);
     }
-    rates_add(rates, &kind_socket);
-    command.kind = &rates->kind;
-    command.listing.table_count = which_tables(&top->which, top->tables);
-    status = command_run(&command);
     byte_counts_destroy(counts);
     free(rates);
     return status;

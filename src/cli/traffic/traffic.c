@@ -164,10 +164,8 @@ static int watch(struct traffic_command *command, uint32_t interface)
     if (options.how.threads > options.how.flows)
         options.how.threads = (unsigned)options.how.flows;
     command->traffic = traffic_create(&options);
-    if (!command->traffic) {
-        fprintf(stderr, "%s: out of memory\n", common->program);
-        return STATUS_FAILURE;
-    }
+    if (!command->traffic)
+        return no_memory_status(common->program);
     if (isatty(STDERR_FILENO) && !command->live && !common->explain)
         fprintf(stderr, "%s: watching for %g s; ctrl-C shows what there is\n", common->program,
                 options.milliseconds / 1000.0);
