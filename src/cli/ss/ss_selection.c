@@ -22,28 +22,40 @@
 #define FAMILY(family) (UINT64_C(1) << (family))
 #define INET           FAMILY(AF_INET) | FAMILY(AF_INET6)
 
-/* The defaults of a table. */
+/* Tables: their names in -A, and their defaults. */
 static const struct {
+    const char *name, *other;
     uint64_t families;
     uint32_t states;
+    uint8_t type; /* of sockets, if nothing else tells them from those of other tables */
 } of_table[SS_TABLES] = {
-    [SS_NETLINK] = {FAMILY(AF_NETLINK), CLOSED},
-    [SS_PACKET_RAW] = {FAMILY(AF_PACKET), CLOSED},
-    [SS_PACKET_DGRAM] = {FAMILY(AF_PACKET), CLOSED},
-    [SS_UNIX_STREAM] = {FAMILY(AF_UNIX), CONNECTED},
-    [SS_UNIX_DGRAM] = {FAMILY(AF_UNIX), CLOSED},
-    [SS_UNIX_SEQPACKET] = {FAMILY(AF_UNIX), CONNECTED},
-    [SS_RAW] = {INET, DATAGRAMS},
-    [SS_UDP] = {INET, DATAGRAMS},
-    [SS_TCP] = {INET, CONNECTED},
-    [SS_DCCP] = {INET, CONNECTED},
-    [SS_SCTP] = {INET, CONNECTED},
-    [SS_VSOCK_STREAM] = {FAMILY(AF_VSOCK), CONNECTED},
-    [SS_VSOCK_DGRAM] = {FAMILY(AF_VSOCK), CONNECTED},
-    [SS_TIPC] = {FAMILY(AF_TIPC), TIPC},
-    [SS_XDP] = {FAMILY(AF_XDP), CLOSED},
-    [SS_MPTCP] = {INET, CONNECTED},
+    [SS_NETLINK] = {"netlink", NULL, FAMILY(AF_NETLINK), CLOSED, 0},
+    [SS_PACKET_RAW] = {"packet_raw", "p_raw", FAMILY(AF_PACKET), CLOSED, SOCK_RAW},
+    [SS_PACKET_DGRAM] = {"packet_dgram", "p_dgr", FAMILY(AF_PACKET), CLOSED, SOCK_DGRAM},
+    [SS_UNIX_STREAM] = {"unix_stream", "u_str", FAMILY(AF_UNIX), CONNECTED, SOCK_STREAM},
+    [SS_UNIX_DGRAM] = {"unix_dgram", "u_dgr", FAMILY(AF_UNIX), CLOSED, SOCK_DGRAM},
+    [SS_UNIX_SEQPACKET] = {"unix_seqpacket", "u_seq", FAMILY(AF_UNIX), CONNECTED, SOCK_SEQPACKET},
+    [SS_RAW] = {"raw", NULL, INET, DATAGRAMS, 0},
+    [SS_UDP] = {"udp", NULL, INET, DATAGRAMS, 0},
+    [SS_TCP] = {"tcp", NULL, INET, CONNECTED, 0},
+    [SS_DCCP] = {"dccp", NULL, INET, CONNECTED, 0},
+    [SS_SCTP] = {"sctp", NULL, INET, CONNECTED, 0},
+    [SS_VSOCK_STREAM] = {"vsock_stream", "v_str", FAMILY(AF_VSOCK), CONNECTED, SOCK_STREAM},
+    [SS_VSOCK_DGRAM] = {"vsock_dgram", "v_dgr", FAMILY(AF_VSOCK), CONNECTED, SOCK_DGRAM},
+    [SS_TIPC] = {"tipc", NULL, FAMILY(AF_TIPC), TIPC, 0},
+    [SS_XDP] = {"xdp", NULL, FAMILY(AF_XDP), CLOSED, 0},
+    [SS_MPTCP] = {"mptcp", NULL, INET, CONNECTED, 0},
 };
+
+uint64_t ss_types(uint32_t tables)
+{
+    uint64_t types = 0;
+
+    for (size_t i = 0; i < SS_TABLES; i++)
+        if (tables >> i & 1 && of_table[i].type)
+            types |= UINT64_C(1) << of_table[i].type;
+    return types;
+}
 
 /* The defaults of a family, in the order of the numbers. */
 static const struct {
@@ -102,39 +114,29 @@ bool ss_select_family_named(struct ss_selection *selection, const char *name)
     return false;
 }
 
-static const struct query_name {
-    const char *name;
-    uint32_t tables;
-} query_names[] = {
-    {"all", (UINT32_C(1) << SS_TABLES) - 1 - TABLE(SS_TIPC)},
-    {"inet", SS_TABLES_INET},
-    {"tcp", TABLE(SS_TCP)},
-    {"mptcp", TABLE(SS_MPTCP)},
-    {"udp", TABLE(SS_UDP)},
-    {"raw", TABLE(SS_RAW)},
-    {"unix", SS_TABLES_UNIX},
-    {"unix_stream", TABLE(SS_UNIX_STREAM)},
-    {"u_str", TABLE(SS_UNIX_STREAM)},
-    {"unix_dgram", TABLE(SS_UNIX_DGRAM)},
-    {"u_dgr", TABLE(SS_UNIX_DGRAM)},
-    {"unix_seqpacket", TABLE(SS_UNIX_SEQPACKET)},
-    {"u_seq", TABLE(SS_UNIX_SEQPACKET)},
-    {"packet", SS_TABLES_PACKET},
-    {"packet_raw", TABLE(SS_PACKET_RAW)},
-    {"p_raw", TABLE(SS_PACKET_RAW)},
-    {"packet_dgram", TABLE(SS_PACKET_DGRAM)},
-    {"p_dgr", TABLE(SS_PACKET_DGRAM)},
-    {"netlink", TABLE(SS_NETLINK)},
-    {"dccp", TABLE(SS_DCCP)},
-    {"sctp", TABLE(SS_SCTP)},
-    {"tipc", TABLE(SS_TIPC)},
-    {"vsock", SS_TABLES_VSOCK},
-    {"vsock_stream", TABLE(SS_VSOCK_STREAM)},
-    {"v_str", TABLE(SS_VSOCK_STREAM)},
-    {"vsock_dgram", TABLE(SS_VSOCK_DGRAM)},
-    {"v_dgr", TABLE(SS_VSOCK_DGRAM)},
-    {"xdp", TABLE(SS_XDP)},
-};
+#define ALL_TABLES (((UINT32_C(1) << SS_TABLES) - 1) & ~TABLE(SS_TIPC))
+
+/* The tables of a word of -A; 0: it means none. */
+static uint32_t tables_named(struct text name)
+{
+    static const struct {
+        const char *name;
+        uint32_t tables;
+    } several[] = {
+        {"all", ALL_TABLES},          {"inet", SS_TABLES_INET},   {"unix", SS_TABLES_UNIX},
+        {"packet", SS_TABLES_PACKET}, {"vsock", SS_TABLES_VSOCK},
+    };
+
+    for (size_t i = 0; i < COUNT(several); i++)
+        if (text_is(name, several[i].name))
+            return several[i].tables;
+    for (size_t i = 0; i < SS_TABLES; i++)
+        if (text_is(name, of_table[i].name) ||
+            (of_table[i].other && text_is(name, of_table[i].other)))
+            return TABLE(i);
+    return 0;
+}
+
 const char ss_query_names[] =
     "all inet tcp mptcp udp raw unix unix_stream unix_dgram unix_seqpacket packet packet_raw "
     "packet_dgram netlink dccp sctp tipc vsock vsock_stream vsock_dgram xdp";
@@ -149,9 +151,7 @@ const char *ss_select_query(struct ss_selection *selection, const char *list)
     for (struct text word; text_next(&list, ',', &word);) {
         const bool removed = *word.data == '!';
         const struct text name = {word.data + removed, word.length - removed};
-        uint32_t tables = 0;
-        for (size_t i = 0; i < COUNT(query_names) && !tables; i++)
-            tables = text_is(name, query_names[i].name) ? query_names[i].tables : 0;
+        const uint32_t tables = tables_named(name);
         if (!tables)
             return word.data;
         /* groups of tables whose absence is no loss: their names stand for all that exist */
@@ -227,7 +227,7 @@ void ss_selection_complete(struct ss_selection *selection)
 {
     if (!selection->chosen) {
         selection->states = selection->states ? selection->states : CONNECTED;
-        add_tables(selection, query_names[0].tables);
+        add_tables(selection, ALL_TABLES);
     }
     /* where the options leave no state, the default ones are listed, as in ss */
     if (!selection->states)

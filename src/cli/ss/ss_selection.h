@@ -78,6 +78,9 @@ bool ss_select_state_named(struct ss_selection *selection, const char *name, boo
 extern const char ss_state_words[];
 extern const char ss_state_names[], ss_query_names[], ss_family_names[];
 
+/* Types of sockets, bits 1 << SOCK_*, of tables that differ only in them. */
+uint64_t ss_types(uint32_t tables);
+
 /* Fills in defaults. */
 void ss_selection_complete(struct ss_selection *selection);
 

@@ -31,23 +31,6 @@ static const struct source {
 
 /* --- Which rows ------------------------------------------------------------------------------- */
 
-/* Types of sockets, bits 1 << SOCK_*, of tables that differ only in them. */
-static uint64_t types_of(uint32_t tables)
-{
-    static const uint8_t types[SS_TABLES] = {
-        [SS_PACKET_RAW] = SOCK_RAW,           [SS_PACKET_DGRAM] = SOCK_DGRAM,
-        [SS_UNIX_STREAM] = SOCK_STREAM,       [SS_UNIX_DGRAM] = SOCK_DGRAM,
-        [SS_UNIX_SEQPACKET] = SOCK_SEQPACKET, [SS_VSOCK_STREAM] = SOCK_STREAM,
-        [SS_VSOCK_DGRAM] = SOCK_DGRAM,
-    };
-    uint64_t bits = 0;
-
-    for (size_t i = 0; i < COUNT(types); i++)
-        if (tables >> i & 1 && types[i])
-            bits |= UINT64_C(1) << types[i];
-    return bits;
-}
-
 /* Sockets of these families have no state: ss calls all of them closed. */
 static bool is_stateless(const struct source *source)
 {
@@ -73,7 +56,7 @@ static const struct predicate *choose_rows(struct predicate_tree *where,
     *where = (struct predicate_tree){.count = 0};
     if (wanted != source->tables)
         predicate_tree_add(where, &where->whole,
-                           predicate_one_of(field_named(&kind_socket, "type"), types_of(wanted)));
+                           predicate_one_of(field_named(&kind_socket, "type"), ss_types(wanted)));
     if (selection->states != SS_STATES_ALL && !is_stateless(source))
         predicate_tree_add(where, &where->whole,
                            predicate_one_of(field_named(&kind_socket, "state"), states));
