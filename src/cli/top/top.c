@@ -19,8 +19,7 @@
 #include "fastnet/byte_counts.h"
 #include "fastnet/clock.h"
 
-enum { OPTION_BUDGET = 256 };
-enum { BUDGET_PERCENT = 5 };
+enum { OPTION_BUDGET = 256, BUDGET_PERCENT = 5 };
 
 enum { WHICH, SHOW, OTHER };
 static const char *const groups[] = {"Which sockets", "How they are shown", "About fastnet"};
@@ -42,8 +41,7 @@ static const struct option options_table[] = {
          TAKES("PERCENT")),
     LONG(THIS_ROW, "no-bytes", SHOW, "do not count bytes of UDP, raw and unix sockets",
          SETS(no_bytes)),
-    HELP_OPTIONS(OTHER),
-    OPTION('V', "version", OTHER, "version and build options"),
+    ABOUT_OPTIONS(OTHER),
 };
 
 static const struct option_table top_table = {groups, COUNT(groups), options_table,
