@@ -115,43 +115,32 @@ static struct needs layout_needs(const struct netstat *netstat)
 
 /* Families that few or no kernels of today have, or that Debian's netstat was built without */
 
-struct old_family {
-    bool named;
-    const char *file; /* below the proc root, if the kernel has the family */
-    const char *name;
-};
-
 static const char *root_of(const struct netstat_options *options)
 {
     return options->common.proc_root ? options->common.proc_root : "/proc";
 }
 
 /* Returns whether netstat would end here with status 1. */
-static bool check_old_family(const struct netstat_options *options, const struct old_family *old,
-                             struct report *report)
+static bool check_old_family(const struct netstat_options *options,
+                             const struct netstat_family *family, struct report *report)
 {
     const char *root = root_of(options);
+    const bool named = family->file && *((const bool *)options + family->member);
 
-    if (!old->named && options->named_protocols)
+    if (!family->file || (!named && options->named_protocols))
         return false;
-    if (proc_tree_has(root, old->file))
-        report_loss(report, "sockets of `%s' are not listed: see %s/%s", old->name, root,
-                    old->file);
-    else if (old->named || options->verbose)
-        report_note(report, "no support for `%s' on this system.", old->name);
-    return old->named;
+    if (proc_tree_has(root, family->file))
+        report_loss(report, "sockets of `%s' are not listed: see %s/%s", family->sockets, root,
+                    family->file);
+    else if (named || options->verbose)
+        report_note(report, "no support for `%s' on this system.", family->sockets);
+    return named;
 }
 
 static void check_old_families(const struct netstat_options *options, struct report *report)
 {
-    const struct old_family families[] = {
-        {options->ipx, "net/ipx", "AF IPX"},    {options->ax25, "net/ax25", "AF AX25"},
-        {options->x25, "net/x25", "AF X25"},    {options->netrom, "net/nr", "AF NETROM"},
-        {options->rose, "net/rose", "AF ROSE"},
-    };
-
-    for (size_t i = 0; i < COUNT(families) && !report->ended; i++)
-        report->ended |= check_old_family(options, &families[i], report);
+    for (size_t i = 0; i < NETSTAT_FAMILIES && !report->ended; i++)
+        report->ended |= check_old_family(options, &netstat_families[i], report);
     if (!report->ended && options->bluetooth) {
         report_note(report, "feature `AF BLUETOOTH' not supported.");
         report_verbatim(report, "Please recompile `net-tools' with newer kernel source or full "

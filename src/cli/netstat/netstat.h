@@ -27,6 +27,20 @@ struct netstat_options {
     const struct kind *kind; /* of the last of these tables, or of -g; else of sockets */
 };
 
+/* Address families that net-tools knows. */
+struct netstat_family {
+    const char *afname; /* as net-tools keeps it */
+    const char *names;  /* of -A, separated by blanks */
+    size_t member;      /* of struct netstat_options: it was named; 0: it has no sockets here */
+    /* Of sockets that few kernels have: their file below the proc root, and how they are called. */
+    const char *file, *sockets;
+    /* What -r says of a family without routes, and its exit status; or NULL. */
+    const char *unrouted;
+    int status;
+};
+enum { NETSTAT_FAMILIES = 12 };
+extern const struct netstat_family netstat_families[NETSTAT_FAMILIES];
+
 /* They list a table, and return the exit status. */
 int netstat_routes(const struct netstat_options *options);
 int netstat_interfaces(const struct netstat_options *options);

@@ -141,38 +141,41 @@ static void remember_family(struct netstat_options *options, const char *name)
     options->too_many_families = true;
 }
 
-/* The names by which net-tools knows the families; each stands for all that is counted under it. */
+#define HERE             " not configured in this system."
+#define NO_ROUTING(name) "No routing for address family `" name "'."
+
+const struct netstat_family netstat_families[NETSTAT_FAMILIES] = {
+    {"inet", "inet ip tcpip", MEMBER(inet), NULL, NULL, NULL, 0},
+    {"inet6", "inet6 ip6", MEMBER(inet6), NULL, NULL, NULL, 0},
+    {"unix", "unix", MEMBER(unix_sockets), NULL, NULL, NO_ROUTING("unix"), STATUS_MISUSE},
+    {"bluetooth", "bluetooth", MEMBER(bluetooth), NULL, NULL,
+     "Address family `bluetooth' not supported.", STATUS_MISUSE},
+    {"ddp", "ddp appletalk", 0, NULL, NULL, "DDP (AppleTalk) not configured on this system.",
+     STATUS_FAILURE},
+    {"ec", "econet", 0, NULL, NULL, NO_ROUTING("ec"), STATUS_MISUSE},
+    {"ash", "ash", 0, NULL, NULL, NO_ROUTING("ash"), STATUS_MISUSE},
+    {"ipx", "ipx", MEMBER(ipx), "net/ipx", "AF IPX",
+     "IPX routing not in file /proc/net/ipx/route or /proc/net/ipx_route found.", STATUS_FAILURE},
+    {"ax25", "ax25", MEMBER(ax25), "net/ax25", "AF AX25", "AX.25" HERE, STATUS_FAILURE},
+    {"x25", "x25", MEMBER(x25), "net/x25", "AF X25", "X.25" HERE, STATUS_FAILURE},
+    {"netrom", "netrom", MEMBER(netrom), "net/nr", "AF NETROM", "NET/ROM" HERE, STATUS_FAILURE},
+    {"rose", "rose", MEMBER(rose), "net/rose", "AF ROSE", "ROSE" HERE, STATUS_FAILURE},
+};
+
+/* Each name stands for all that is counted under its family. */
 static bool take_family(struct netstat_options *options, struct text name)
 {
-    static const struct {
-        const char *name, *afname; /* afname: what it is an alias of, or NULL */
-        size_t member;             /* 0: netstat knows the name, but lists nothing for it */
-    } families[] = {
-        {"inet", NULL, MEMBER(inet)},
-        {"ip", "inet", MEMBER(inet)},
-        {"tcpip", "inet", MEMBER(inet)},
-        {"inet6", NULL, MEMBER(inet6)},
-        {"ip6", "inet6", MEMBER(inet6)},
-        {"unix", NULL, MEMBER(unix_sockets)},
-        {"bluetooth", NULL, MEMBER(bluetooth)},
-        {"appletalk", "ddp", 0},
-        {"ddp", NULL, 0},
-        {"econet", "ec", 0},
-        {"ash", NULL, 0},
-        {"ipx", NULL, MEMBER(ipx)},
-        {"ax25", NULL, MEMBER(ax25)},
-        {"x25", NULL, MEMBER(x25)},
-        {"netrom", NULL, MEMBER(netrom)},
-        {"rose", NULL, MEMBER(rose)},
-    };
-
-    for (size_t i = 0; i < COUNT(families); i++) {
-        if (!text_is(name, families[i].name))
-            continue;
-        remember_family(options, families[i].afname ? families[i].afname : families[i].name);
-        if (families[i].member)
-            *(bool *)((char *)options + families[i].member) = true;
-        return true;
+    for (size_t i = 0; i < NETSTAT_FAMILIES; i++) {
+        const struct netstat_family *family = &netstat_families[i];
+        const char *names = family->names;
+        for (struct text known; text_next(&names, ' ', &known);) {
+            if (!text_equal(known, name))
+                continue;
+            remember_family(options, family->afname);
+            if (family->member)
+                *(bool *)((char *)options + family->member) = true;
+            return true;
+        }
     }
     return false;
 }

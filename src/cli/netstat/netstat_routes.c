@@ -19,38 +19,6 @@ struct routes {
 
 _Static_assert((int)ROUTE_SECTIONS_MAX <= (int)LISTING_SECTIONS_MAX, "each table is a section");
 
-/* Families that net-tools knows, but that no kernel of today has, or that have no routes. */
-static int refuse_family(struct text name)
-{
-    static const struct {
-        const char *name;
-        const char *words; /* NULL: it has no routes */
-    } families[] = {
-        {"x25", "X.25 not configured in this system."},
-        {"ipx", "IPX routing not in file /proc/net/ipx/route or /proc/net/ipx_route found."},
-        {"ddp", "DDP (AppleTalk) not configured on this system."},
-        {"ax25", "AX.25 not configured in this system."},
-        {"netrom", "NET/ROM not configured in this system."},
-        {"rose", "ROSE not configured in this system."},
-        {"unix", NULL},
-        {"ec", NULL},
-        {"ash", NULL},
-    };
-
-    for (size_t i = 0; i < COUNT(families); i++) {
-        if (!text_is(name, families[i].name))
-            continue;
-        if (families[i].words) {
-            fprintf(stderr, "%s\n", families[i].words);
-            return STATUS_FAILURE;
-        }
-        fprintf(stderr, "No routing for address family `%s'.\n", families[i].name);
-        return STATUS_MISUSE;
-    }
-    fprintf(stderr, "Address family `%.*s' not supported.\n", (int)name.length, name.data);
-    return STATUS_MISUSE;
-}
-
 /* Where the kernel has no IPv6, netstat says so and ends there. A cache is simply empty. */
 static void add_table(struct routes *routes, uint8_t family, bool cache)
 {
@@ -87,13 +55,16 @@ static int choose_tables(struct routes *routes)
 {
     const char *names = *routes->options->afname ? routes->options->afname : "inet";
 
-    for (struct text name; text_next(&names, ',', &name);)
-        if (text_is(name, "inet"))
-            add_family(routes, AF_INET);
-        else if (text_is(name, "inet6"))
-            add_family(routes, AF_INET6);
-        else
-            return refuse_family(name);
+    for (struct text name; text_next(&names, ',', &name);) {
+        const struct netstat_family *family = netstat_families;
+        while (!text_is(name, family->afname))
+            family++;
+        if (family->unrouted) {
+            fprintf(stderr, "%s\n", family->unrouted);
+            return family->status;
+        }
+        add_family(routes, text_is(name, "inet") ? AF_INET : AF_INET6);
+    }
     return 0;
 }
 
