@@ -55,16 +55,6 @@ static int put_bottom(struct screen_state *state)
     return screen_end(state->sink, sorted, state->chosen, SCREEN_DIM, state->ops->bottom);
 }
 
-static int draw_page(struct screen_state *state)
-{
-    screen_begin(state->sink, state->width, state->height, false);
-    for (size_t i = state->page_first;
-         i < state->page_count && i + 1 < state->page_first + state->height; i++)
-        screen_line(state->sink, SCREEN_PLAIN, state->page[i]);
-    return screen_end(state->sink, NULL, SIZE_MAX, SCREEN_DIM,
-                      "up and down scroll, any other key goes back");
-}
-
 static int draw_table(struct screen_state *state)
 {
     struct live_view *view = state->view;
@@ -89,7 +79,14 @@ static int draw_table(struct screen_state *state)
 int screen_draw(struct screen_state *state)
 {
     terminal_size(&state->width, &state->height);
-    return state->page_count ? draw_page(state) : draw_table(state);
+    if (!state->page_count)
+        return draw_table(state);
+    screen_begin(state->sink, state->width, state->height, false);
+    for (size_t i = state->page_first;
+         i < state->page_count && i + 1 < state->page_first + state->height; i++)
+        screen_line(state->sink, SCREEN_PLAIN, state->page[i]);
+    return screen_end(state->sink, NULL, SIZE_MAX, SCREEN_DIM,
+                      "up and down scroll, any other key goes back");
 }
 
 void screen_say(struct screen_state *state, bool is_problem, const char *text)

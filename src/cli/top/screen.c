@@ -129,18 +129,13 @@ static void put_rates(const struct screen_state *state)
     screen_line(state->sink, SCREEN_PLAIN, text);
 }
 
-static size_t count_interfaces(const struct screen_state *state)
-{
-    const size_t count = header_interfaces(of(state)->header), most = state->height / 6;
-
-    return count < most ? count : most;
-}
+enum { ABOVE = 3 }; /* lines, and behind them interfaces */
 
 static size_t count_lines(const struct screen_state *state)
 {
-    enum { ABOVE = 3 };
+    const size_t count = header_interfaces(of(state)->header), most = state->height / 6;
 
-    return ABOVE + count_interfaces(state);
+    return ABOVE + (count < most ? count : most);
 }
 
 static void put_lines(struct screen_state *state)
@@ -150,8 +145,8 @@ static void put_lines(struct screen_state *state)
     put_first_line(state);
     put_states(state);
     put_rates(state);
-    for (size_t i = 0; i < count_interfaces(state); i++) {
-        header_put_interface(of(state)->header, i, text);
+    for (size_t i = ABOVE; i < count_lines(state); i++) {
+        header_put_interface(of(state)->header, i - ABOVE, text);
         screen_line(state->sink, SCREEN_PLAIN, text);
     }
 }
