@@ -23,7 +23,7 @@ enum {
     OPTION_VERSION = 'V',
 };
 
-enum { EXAMPLE_WIDTH = 48 };
+enum { EXAMPLE_WIDTH = 48, PAGE_NAME = 32 };
 
 enum { OUTPUT, SOURCE };
 static const char *const groups[] = {"Output", "Source"};
@@ -87,8 +87,15 @@ static void put_usage(const struct common *common, FILE *stream)
 {
     char command[COMMON_COMMAND];
 
-    fprintf(stream, "Usage: %s %s\n%s\n", common_command(common, command), common->grammar->usage,
+    fprintf(stream, "Usage: %s %s\n%s\n", common_command(common, command),
+            common->grammar->usage ? common->grammar->usage : "[OPTION]...",
             common->grammar->about);
+}
+
+static const char *page_of(const struct grammar *grammar, char page[PAGE_NAME])
+{
+    snprintf(page, PAGE_NAME, "fastnet-%s", grammar->name);
+    return grammar->page ? grammar->page : page;
 }
 
 static void put_examples(const struct common *common, size_t most, FILE *stream)
@@ -106,14 +113,14 @@ static void put_examples(const struct common *common, size_t most, FILE *stream)
 
 static void put_short_help(const struct common *common, FILE *stream)
 {
-    char command[COMMON_COMMAND];
+    char command[COMMON_COMMAND], page[PAGE_NAME];
 
     put_usage(common, stream);
     fputs("\n", stream);
     options_help_some(common->grammar->tables, common->grammar->important, stream);
     put_examples(common, EXAMPLES_SHORT, stream);
     fprintf(stream, "\nAll options: %s --help. More: man %s.\n", common_command(common, command),
-            common->grammar->page);
+            page_of(common->grammar, page));
     for (size_t i = 0; common->words && common->words[i]; i++)
         fprintf(stream, "%s %s", i ? "" : "Also", common->words[i]->name);
     fputs(common->words ? " (-h)\n" : "", stream);
@@ -123,18 +130,21 @@ static void put_help(const struct common *common, FILE *stream)
 {
     const struct grammar *grammar = common->grammar;
     const struct option_table *first = grammar->tables[0];
-    const size_t early = first->group_count - grammar->late_groups;
+    const struct option *help = first->options;
+    char page[PAGE_NAME];
 
+    while (help->id != OPTION_HELP) /* its group, and those behind it, come last */
+        help++;
     put_usage(common, stream);
-    options_help(first, 0, early, grammar->important, stream);
+    options_help(first, 0, help->group, grammar->important, stream);
     for (size_t i = 1; grammar->tables[i]; i++)
         options_help(grammar->tables[i], 0, grammar->tables[i]->group_count, grammar->important,
                      stream);
-    options_help(first, early, grammar->late_groups, grammar->important, stream);
+    options_help(first, help->group, first->group_count - help->group, grammar->important, stream);
     if (grammar->notes)
         fprintf(stream, "\n%s\n", grammar->notes);
     put_examples(common, SIZE_MAX, stream);
-    fprintf(stream, "\nMore: man %s. Columns: man fastnet-output.\n", grammar->page);
+    fprintf(stream, "\nMore: man %s. Columns: man fastnet-output.\n", page_of(grammar, page));
 }
 
 static void put_version(const struct common *common, FILE *stream)

@@ -50,13 +50,12 @@ struct grammar {
     const struct listed *listed; /* or NULL; no kind behind the last */
     const struct operands *operands; /* or NULL */
 
-    const char *usage;     /* behind the name in -h and --help */
+    const char *usage;     /* behind the name in -h and --help; NULL: "[OPTION]..." */
     const char *about;     /* a line below that */
     const char *important; /* the ten options that -h shows, as options_help_some() takes them */
-    size_t late_groups;    /* so many of the last groups of the first table end --help */
     const char *notes;     /* lines below the options, or NULL */
     const struct example *examples; /* EXAMPLES_SHORT of them for -h, and more; {NULL, NULL} ends */
-    const char *page;               /* its man page */
+    const char *page;               /* its man page; NULL: fastnet-NAME */
     const char *version;            /* a line of --version: whose output it has, and from where */
     struct manner manner;
 };

@@ -66,9 +66,7 @@ const struct grammar arp_grammar = {
     .usage = "[OPTION]... [HOST]",
     .about = "The IPv4 neighbours of this machine, as arp lists them; fastnet neigh lists all.",
     .important = "n a i H v where host json columns sort",
-    .late_groups = 2,
     .examples = examples,
-    .page = "fastnet-arp",
     .version = "lists as arp of net-tools 2.10 does; backends: rtnetlink, /proc/net/arp",
     .manner = {.status = STATUS_MISUSE},
 };

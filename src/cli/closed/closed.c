@@ -48,12 +48,9 @@ const struct grammar closed_grammar = {
     .tables = {OPTION_TABLE(groups, options_table), &filters_of_sockets, &common_options,
                &common_options_of_owners},
     .kind = &kind_socket,
-    .usage = "[OPTION]...",
     .about = "Shows each connection when it ends: its bytes, its age, and whose it was.",
     .important = "for u a port host process where columns limit json",
-    .late_groups = 1,
     .examples = examples,
-    .page = "fastnet-closed",
     .version = "backends: sock_diag netlink; BPF at sock:inet_sock_set_state",
 };
 

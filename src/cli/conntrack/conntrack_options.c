@@ -171,9 +171,7 @@ const struct grammar conntrack_grammar = {
     .usage = "[COMMAND] [OPTION]...",
     .about = "The flows that the kernel tracks, as conntrack lists them.",
     .important = "L E C S usage p s d where json",
-    .late_groups = 2,
     .examples = examples,
-    .page = "fastnet-conntrack",
     .version = "lists as conntrack of conntrack-tools 1.4.7 does; backends: ctnetlink, /proc/net",
     .manner = {.help = "\nTry `%s -h' or '%s --help' for more information.", .above = true},
 };

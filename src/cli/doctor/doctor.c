@@ -67,13 +67,10 @@ const struct grammar doctor_grammar = {
                &common_options_of_owners},
     .kind = &kind_finding,
     .listed = listed,
-    .usage = "[OPTION]...",
     .about = "Finds what is wrong with this machine's network, shows why, and says what to do.\n"
              "Exit status: 0 healthy, 10 warnings, 20 faults, 1 not all could be looked at.",
     .important = "for only skip list exposed c nagios where json ndjson",
-    .late_groups = 1,
     .examples = examples,
-    .page = "fastnet-doctor",
     .version = "backends: sock_diag, ctnetlink, rtnetlink, /proc",
 };
 

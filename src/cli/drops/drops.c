@@ -47,12 +47,9 @@ const struct grammar drops_grammar = {
     .tables = {OPTION_TABLE(groups, options_table), &filters_of_drops, &common_options,
                &common_options_of_owners},
     .kind = &kind_drop,
-    .usage = "[OPTION]...",
     .about = "Watches for packets that the kernel drops, and says why, where, and for whom.",
     .important = "for all c all-netns where columns sort count-by limit json",
-    .late_groups = 1,
     .examples = examples,
-    .page = "fastnet-drops",
     .version = "backends: BPF at skb:kfree_skb, counters",
 };
 

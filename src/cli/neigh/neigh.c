@@ -52,12 +52,9 @@ const struct grammar neigh_grammar = {
     .tables = {OPTION_TABLE(groups, options_table), &filters_of_neighbours, &common_options},
     .kind = &kind_neighbour,
     .listed = listed,
-    .usage = "[OPTION]...",
     .about = "The neighbours of this machine, IPv4 and IPv6, in every state.",
     .important = "4 6 i state host where columns usage count-by json",
-    .late_groups = 2,
     .examples = examples,
-    .page = "fastnet-neigh",
     .version = "backends: rtnetlink, /proc/net/arp",
 };
 

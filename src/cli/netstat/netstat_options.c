@@ -113,10 +113,8 @@ const struct grammar netstat_grammar = {
                &filters_of_sockets, &common_options, &common_options_of_owners},
     .kind = &kind_socket,
     .listed = listed,
-    .usage = "[OPTION]...",
     .about = "What this machine is talking to: its sockets, as netstat lists them.",
     .important = "t u x l a n p r i where",
-    .late_groups = 2,
     .examples = examples,
     .notes = "fastnet sockets lists them for people: owners first, as wide as the terminal.\n"
              "fastnet arp, neigh and conntrack list neighbours and flows: see their --help.\n"

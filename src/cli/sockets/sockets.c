@@ -86,13 +86,10 @@ const struct grammar sockets_grammar = {
                &common_options_of_owners},
     .kind = &kind_socket,
     .listed = listed,
-    .usage = "[OPTION]...",
     .about = "The sockets of this machine: who holds them, whom they talk to, what waits.\n"
              "fastnet s is short for it.",
     .important = "t u x l c port host process columns sort",
-    .late_groups = 1,
     .examples = examples,
-    .page = "fastnet-sockets",
     .version = "backends: sock_diag netlink, /proc/net",
 };
 

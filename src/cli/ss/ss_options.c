@@ -133,12 +133,10 @@ const struct grammar ss_grammar = {
     .usage = "[OPTION]... [state STATE | exclude STATE]... [FILTER]",
     .about = "What this machine is talking to: its sockets, as ss lists them.",
     .important = "t u x l a n p i s where",
-    .late_groups = 2,
     .examples = examples,
     .notes = "FILTER: src HOST, dst HOST, sport PORT, dport PORT, dev NAME, cgroup PATH,\n"
              "fwmark MARK[/MASK] and autobound, with = != < > <= >=, joined by and, or,\n"
              "not, ( and ). It is read from left to right: and binds no closer than or.",
-    .page = "fastnet-ss",
     .version = "lists as ss of iproute2 7.1 does; backends: sock_diag netlink, /proc/net",
     .manner = {.status = STATUS_SS_MISUSE},
 };

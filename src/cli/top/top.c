@@ -62,13 +62,10 @@ const struct grammar top_grammar = {
     .help = "live: which connections move how much",
     .tables = {&top_table, &filters_of_sockets, &common_options, &common_options_of_owners},
     .kind = &kind_socket,
-    .usage = "[OPTION]...",
     .about = "Shows which connections move how much, what is opened, and what ends.\n"
              "On a terminal it is a table (? shows its keys), otherwise a stream of events.",
     .important = "for c budget idle port host process all-netns where ndjson",
-    .late_groups = 1,
     .examples = examples,
-    .page = "fastnet-top",
     .version = "backends: sock_diag netlink",
 };
 

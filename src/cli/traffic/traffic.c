@@ -55,9 +55,7 @@ const struct grammar traffic_grammar = {
     .about = "Counts the packets that pass an interface, by flow. Payload is not looked at.\n"
              "On a terminal it is live (? shows its keys) unless --for is given.",
     .important = "for c host port where columns sort count-by limit json",
-    .late_groups = 1,
     .examples = examples,
-    .page = "fastnet-traffic",
     .version = "backends: AF_PACKET (TPACKET_V3)",
 };
 
