@@ -6,7 +6,6 @@
 
 #include "cli/live/screen.h"
 #include "cli/live/terminal.h"
-#include "fastnet/array.h"
 #include "fastnet/clock.h"
 #include "fastnet/lookup.h"
 
@@ -237,12 +236,11 @@ static int show_help(struct screen_state *state)
     char *line;
 
     state->page_count = state->page_first = 0;
-    for (const struct key_table *const *table = state->ops->keys; *table; table++)
-        for (size_t i = 0; i < (*table)->count; i++) {
-            const char *help = (*table)->keys[i].help;
-            const int keys = help ? (int)strcspn(help, "|") : 0;
-            if (help && (line = add_line(state)))
-                snprintf(line, PAGE_LINE, "%-*.*s%s", 13, keys, help, help + keys + 1);
+    for (const struct key_binding *const *table = state->ops->keys; *table; table++)
+        for (const struct key_binding *key = *table; key->press; key++) {
+            const int keys = key->help ? (int)strcspn(key->help, "|") : 0;
+            if (key->help && (line = add_line(state)))
+                snprintf(line, PAGE_LINE, "%-*.*s%s", 13, keys, key->help, key->help + keys + 1);
         }
     for (struct text note = {notes, 0}; *note.data; note.data += note.length + 1) {
         note.length = strcspn(note.data, "\n");
@@ -252,15 +250,16 @@ static int show_help(struct screen_state *state)
     return 0;
 }
 
-static const struct key_binding order[] = {
+const struct key_binding keys_of_order[] = {
     {'<', sort_by, "< >|sort by the column to the left or right"},
     {'>', sort_by, NULL},
     {KEY_LEFT, sort_by, NULL},
     {KEY_RIGHT, sort_by, NULL},
     {'r', reverse, "r|reverse the order"},
     {'/', type_filter, "/|filter, in the language of --where; an empty one shows all"},
+    {0, NULL, NULL},
 };
-static const struct key_binding place[] = {
+const struct key_binding keys_of_place[] = {
     {' ', pause_looks, "space|pause; rows can be scrolled"},
     {KEY_UP, move, "up, down|choose a row; page up, page down, home, end"},
     {KEY_DOWN, move, NULL},
@@ -271,27 +270,25 @@ static const struct key_binding place[] = {
     {KEY_ENTER, show_row, "Enter|all that is known of the row"},
     {'+', set_interval, "+ -|look more or less often"},
     {'-', set_interval, NULL},
+    {0, NULL, NULL},
 };
-static const struct key_binding end[] = {
+const struct key_binding keys_of_end[] = {
     {'?', show_help, "?|this help"},
     {'q', quit, "q|quit"},
+    {0, NULL, NULL},
 };
 
-const struct key_table keys_of_order = {order, COUNT(order)};
-const struct key_table keys_of_place = {place, COUNT(place)};
-const struct key_table keys_of_end = {end, COUNT(end)};
-
-int screen_take_key(struct screen_state *state, int key)
+int screen_take_key(struct screen_state *state, int pressed)
 {
     if (state->page_count)
-        return take_page_key(state, key);
+        return take_page_key(state, pressed);
     if (state->typing)
-        return type_key(state, key);
-    state->key = key;
+        return type_key(state, pressed);
+    state->key = pressed;
     *state->message = '\0';
-    for (const struct key_table *const *table = state->ops->keys; *table; table++)
-        for (size_t i = 0; i < (*table)->count; i++)
-            if ((*table)->keys[i].key == key)
-                return (*table)->keys[i].press(state);
+    for (const struct key_binding *const *table = state->ops->keys; *table; table++)
+        for (const struct key_binding *key = *table; key->press; key++)
+            if (key->key == pressed)
+                return key->press(state);
     return 0;
 }

@@ -43,22 +43,18 @@ struct screen_state {
     uint64_t noted_at; /* ... and the last one when; 0: the message is another one */
 };
 
+/* A row of a table, which one without press() ends. */
 struct key_binding {
     int key;
     int (*press)(struct screen_state *state);
     const char *help; /* "KEYS|what they do"; NULL: with the one before */
 };
 
-struct key_table {
-    const struct key_binding *keys;
-    size_t count;
-};
-
 /* All that can fail returns 0 or -errno. */
 struct screen_ops {
-    const char *bottom;              /* the line below the table that names some keys */
-    const struct key_table *keys[6]; /* in the order in which the help has them; NULL ends them */
-    const char *notes;               /* lines below them in the help, each ends with a newline */
+    const char *bottom;                /* the line below the table that names some keys */
+    const struct key_binding *keys[6]; /* tables, as the help has them; NULL ends them */
+    const char *notes;                 /* lines below them in the help, each ends with a newline */
     /* The first looks; may draw. */
     int (*begin)(struct screen_state *state);
     /* Looks again. all: whatever it costs. */
@@ -98,7 +94,7 @@ const char *screen_amount(char room[SCREEN_AMOUNT], double amount);
 
 /* --- Keys (keys.c) ---------------------------------------------------------------------------- */
 
-extern const struct key_table keys_of_order, keys_of_place, keys_of_end;
+extern const struct key_binding keys_of_order[], keys_of_place[], keys_of_end[];
 
 /* Another order or group was chosen. */
 int screen_choose(struct screen_state *state);

@@ -361,16 +361,16 @@ static const struct key_binding keys[] = {
     {'g', sum_up, "g|sums of groups, by the column that is sorted by"},
     {'a', show_idle, "a|also sockets that do not move"},
     {'T', show_totals, "T|totals since it began, in place of rates"},
+    {0, NULL, NULL},
 };
 static const struct key_binding more_keys[] = {
     {'y', show_command, "y|the command that lists the same"},
+    {0, NULL, NULL},
 };
-static const struct key_table own_keys = {keys, COUNT(keys)};
-static const struct key_table own_more_keys = {more_keys, COUNT(more_keys)};
 
 static const struct screen_ops ops = {
     .bottom = "? help  / filter  < > sort  t tree  g group  a idle  space pause  q quit",
-    .keys = {&keys_of_order, &own_keys, &keys_of_place, &own_more_keys, &keys_of_end},
+    .keys = {keys_of_order, keys, keys_of_place, more_keys, keys_of_end},
     .notes = "\n"
              "A new socket has a + before it, one that has ended a - and its totals, for 3 "
              "seconds.\n"

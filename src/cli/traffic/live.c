@@ -11,7 +11,6 @@
 
 #include "cli/live/screen.h"
 #include "cli/traffic/traffic.h"
-#include "fastnet/array.h"
 #include "fastnet/clock.h"
 
 #define USUAL_ORDER "bytes_per_second"
@@ -208,14 +207,14 @@ static int sum_up(struct screen_state *state)
 
 static const struct key_binding keys[] = {
     {'g', sum_up, "g|counts of packets, by the column that is sorted by; and back"},
+    {0, NULL, NULL},
 };
-static const struct key_table own_keys = {keys, COUNT(keys)};
 
 /* --- The table -------------------------------------------------------------------------------- */
 
 static const struct screen_ops screen_ops = {
     .bottom = "? help  / filter  < > sort  r reverse  g group  space pause  q quit",
-    .keys = {&keys_of_order, &own_keys, &keys_of_place, &keys_of_end},
+    .keys = {keys_of_order, keys, keys_of_place, keys_of_end},
     .notes = "\n"
              "A flow without packets, or a group of such, has a - before it, for 3 seconds.\n"
              "Packets still count during a pause.\n"
