@@ -4,42 +4,43 @@
 #include <string.h>
 
 #include "cli/command.h"
+#include "fastnet/array.h"
 
 struct explaining {
     const struct listing_command *command;
     FILE *stream;
 };
 
-/* Fields, each once. */
-enum { FIELDS_MAX = 64 };
-struct fields {
-    const struct field *items[FIELDS_MAX];
-    size_t count;
-};
+enum { NAMES_MAX = 2048 };
 
-static void add_field(struct fields *fields, const struct field *field)
+static void add_name(char names[NAMES_MAX], const struct field *field)
 {
-    for (size_t i = 0; i < fields->count; i++)
-        if (strcmp(fields->items[i]->name, field->name) == 0)
-            return;
-    if (fields->count < FIELDS_MAX)
-        fields->items[fields->count++] = field;
+    if (!text_has_word(names, field->name))
+        text_list(names, NAMES_MAX, ", ", as_text(field->name));
 }
 
-/* All fields that the predicate, which may be NULL, compares. */
-static void add_fields(struct fields *fields, const struct predicate *predicate)
+static bool compares(const struct explanation *kernel, const struct field *field)
 {
-    if (predicate && predicate->field)
-        add_field(fields, predicate->field);
+    for (size_t i = 0; i < kernel->count && field->member != MEMBER_NONE; i++)
+        if (kernel->members[i] == field->offset)
+            return true;
+    return false;
+}
+
+/*
+ * Lists the fields that a predicate (or NULL) compares, without columns of this kind (or NULL), and
+ * without fields that the kernel (or NULL) compares.
+ */
+static void list_fields(char names[NAMES_MAX], const struct predicate *predicate,
+                        const struct kind *kind, const struct explanation *kernel)
+{
+    const struct field *field = predicate ? predicate->field : NULL;
+
+    if (field && !(kind && field_named(kind, field->name)) && !(kernel && compares(kernel, field)))
+        add_name(names, field);
     for (const struct predicate *part = predicate ? predicate->parts : NULL; part;
          part = part->next)
-        add_fields(fields, part);
-}
-
-static void put_names(FILE *stream, const struct fields *fields)
-{
-    for (size_t i = 0; i < fields->count; i++)
-        fprintf(stream, "%s%s", i ? ", " : "", fields->items[i]->name);
+        list_fields(names, part, kind, kernel);
 }
 
 /* Texts of the command line, which a terminal must not obey. */
@@ -64,21 +65,6 @@ static void put_where(const struct explaining *explaining, const struct predicat
     free(text);
 }
 
-/* Options of the personalities compare fields that --where does not know. */
-static void put_unknown(const struct explaining *explaining, const struct fields *fields)
-{
-    struct fields unknown = {.count = 0};
-
-    for (size_t i = 0; i < fields->count; i++)
-        if (!field_named(explaining->command->kind, fields->items[i]->name))
-            add_field(&unknown, fields->items[i]);
-    if (!unknown.count)
-        return;
-    fprintf(explaining->stream, "  no column, so --where does not take it: ");
-    put_names(explaining->stream, &unknown);
-    fputc('\n', explaining->stream);
-}
-
 /* The column that shows this member: of those with a name of their own, the first. */
 static const struct field *column_of(const struct kind *kind, size_t member)
 {
@@ -88,40 +74,29 @@ static const struct field *column_of(const struct kind *kind, size_t member)
     return NULL;
 }
 
-static bool compares(const struct explanation *kernel, const struct field *field)
-{
-    for (size_t i = 0; i < kernel->count && field->member != MEMBER_NONE; i++)
-        if (kernel->members[i] == field->offset)
-            return true;
-    return false;
-}
-
 /* Says which columns the kernel compares, and which are left to fastnet. */
 static void put_shares(const struct explaining *explaining, const struct explained *explained)
 {
+    const struct predicate *const wheres[] = {explaining->command->listing.where,
+                                              explained->table->where};
     const struct explanation *kernel = &explained->kernel;
-    struct fields compared = {.count = 0}, columns = {.count = 0}, rest = {.count = 0};
+    char all[NAMES_MAX] = "", columns[NAMES_MAX] = "", rest[NAMES_MAX] = "";
     FILE *stream = explaining->stream;
 
-    add_fields(&compared, explaining->command->listing.where);
-    add_fields(&compared, explained->table->where);
+    for (size_t i = 0; i < COUNT(wheres); i++) {
+        list_fields(all, wheres[i], NULL, NULL);
+        list_fields(rest, wheres[i], NULL, kernel);
+    }
     for (size_t i = 0; i < kernel->count; i++) {
         const struct field *column = column_of(explained->read->kind, kernel->members[i]);
         if (column)
-            add_field(&columns, column);
+            add_name(columns, column);
     }
-    for (size_t i = 0; i < compared.count; i++)
-        if (!compares(kernel, compared.items[i]))
-            add_field(&rest, compared.items[i]);
-    if (!compared.count)
+    if (!*all)
         return;
-    fprintf(stream, "  the kernel compares: ");
-    put_names(stream, &columns);
-    fprintf(stream, columns.count ? "" : "nothing");
+    fprintf(stream, "  the kernel compares: %s", *columns ? columns : "nothing");
     fprintf(stream, *kernel->text ? " (%s)\n" : "\n", kernel->text);
-    fprintf(stream, "  fastnet compares: ");
-    put_names(stream, &rest);
-    fprintf(stream, rest.count ? "\n" : "nothing more\n");
+    fprintf(stream, "  fastnet compares: %s\n", *rest ? rest : "nothing more");
 }
 
 /* For explain_fn. */
@@ -150,15 +125,17 @@ int command_explain(const struct listing_command *command, struct engine *engine
     struct page page;
     struct explaining explaining = {command, page_open(&page)};
     const struct listing *listing = &command->listing;
-    struct fields fields = {.count = 0};
+    char unknown[NAMES_MAX] = "";
     int error, status;
 
     fprintf(explaining.stream, "filter: ");
     if (listing->where)
         put_where(&explaining, listing->where);
     fprintf(explaining.stream, listing->where ? "\n" : "none\n");
-    add_fields(&fields, listing->where);
-    put_unknown(&explaining, &fields);
+    /* options of the personalities compare fields that --where does not know */
+    list_fields(unknown, listing->where, command->kind, NULL);
+    if (*unknown)
+        fprintf(explaining.stream, "  no column, so --where does not take it: %s\n", unknown);
     error = engine_explain(engine, listing, sink, put_table, &explaining);
     if (listing->needs.lookups & NEED_PEERS) /* other sources than the rows */
         fputs(listing->backend == BACKEND_PROC || listing->diag_file
