@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "fastnet/predicate.h"
 
-#include "engine/glob.h"
+#include <fnmatch.h>
+
 #include "engine/rows.h"
 #include "fastnet/array.h"
 #include "fastnet/lookup.h"
@@ -89,8 +90,53 @@ static bool text_in(const struct value *value, struct text *text)
     return true;
 }
 
+/* As file names match, in any case of letters; a NUL of the text is an @. */
+static bool matches_loosely(const char *pattern, struct text text)
+{
+    char shown[4097]; /* longer than each name and path of the kernel's */
+
+    if (text.length >= sizeof shown)
+        return false;
+    for (size_t i = 0; i < text.length; i++)
+        shown[i] = text.data[i] ? text.data[i] : '@';
+    shown[text.length] = '\0';
+    return fnmatch(pattern, shown, FNM_CASEFOLD) == 0;
+}
+
+/*
+ * Whether the whole text matches: * any bytes, ? one byte, \ takes the next one as it is. The time
+ * is at most that of the lengths multiplied.
+ */
+static bool matches(struct text pattern, struct text text)
+{
+    size_t at = 0, from = 0, star = SIZE_MAX, i = 0;
+
+    while (i < text.length) {
+        if (at < pattern.length && pattern.data[at] == '*') {
+            star = ++at;
+            from = i;
+            continue;
+        }
+        const size_t letter =
+            at + (at + 1 < pattern.length && pattern.data[at] == '\\'); /* taken as it is */
+        if (at < pattern.length &&
+            (pattern.data[at] == '?' || pattern.data[letter] == text.data[i])) {
+            at = letter + 1;
+            i++;
+        } else if (star != SIZE_MAX) {
+            at = star;
+            i = ++from;
+        } else {
+            return false;
+        }
+    }
+    while (at < pattern.length && pattern.data[at] == '*')
+        at++;
+    return at == pattern.length;
+}
+
 /* A pattern is for text, and for addresses and numbers without a name as they are shown. */
-static bool value_is_like(const struct predicate *predicate, const struct value *value)
+static NOT_INLINE bool value_is_like(const struct predicate *predicate, const struct value *value)
 {
     const struct text pattern = predicate->constant.text;
     char shown[TEXT_LLADDR_MAX];
@@ -101,8 +147,8 @@ static bool value_is_like(const struct predicate *predicate, const struct value 
         text.length = (size_t)(value_write(shown, value, NULL) - shown);
     else if (!text_in(value, &text))
         return false;
-    return predicate->operation == PREDICATE_GLOB ? glob_matches_loosely(pattern.data, text)
-                                                  : glob_matches(pattern, text);
+    return predicate->operation == PREDICATE_GLOB ? matches_loosely(pattern.data, text)
+                                                  : matches(pattern, text);
 }
 
 /* *order: below 0, 0 or above, as the value is to the constant. False: they do not compare. */
