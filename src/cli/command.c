@@ -33,7 +33,8 @@ static int misuse_sort(const struct listing_command *command, struct text name)
     if (!command->common->count_by)
         return columns_misuse(command, "--sort", name);
     for (size_t i = 0; i < command->shown_count; i++)
-        text_list(words, sizeof words, " ", as_text(command->shown[i]->name));
+        if (command->shown[i])
+            text_list(words, sizeof words, " ", as_text(command->shown[i]->name));
     return common_misuse_of(command->common, .wrong = "no counted column '%s'", .typed = name,
                             .words = words);
 }

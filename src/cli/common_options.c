@@ -31,7 +31,7 @@ static const char *const groups[] = {"Output", "Source"};
 #define SETS(of_common) .member = offsetof(struct common, of_common)
 #define FORMAT_OPTION(its, letter, name, its_newer, create, help)                                  \
     OPTION_ROW(OPTION_FORMAT + FORMAT_##its, letter, name, OUTPUT, help, SETS(format),             \
-               .number = FORMAT_##its, .newer = its_newer),
+               .number = FORMAT_##its, .newer = (its_newer)),
 
 /* No personality and no program that one is like has these letters. */
 static const struct option options[] = {
