@@ -113,11 +113,15 @@ static const char *append(char **end, const char *text)
     return *text ? copy : NULL;
 }
 
-static int fill(struct group *group, const char *path)
+static int add(struct hash_table *table, uint64_t hash, uint64_t id, const char *path)
 {
+    struct group *group = hash_table_add(table, hash, sizeof *group);
     struct cgroup_names names;
     char *end;
 
+    if (!group)
+        return -ENOMEM;
+    group->id = id;
     cgroup_names(path, &names);
     end =
         malloc(strlen(path) + strlen(names.unit) + strlen(names.container) + strlen(names.pod) + 4);
@@ -129,16 +133,6 @@ static int fill(struct group *group, const char *path)
     group->shown.container = append(&end, names.container);
     group->shown.pod = append(&end, names.pod);
     return 0;
-}
-
-static int add(struct hash_table *table, uint64_t hash, uint64_t id, const char *path)
-{
-    struct group *group = hash_table_add(table, hash, sizeof *group);
-
-    if (!group)
-        return -ENOMEM;
-    group->id = id;
-    return fill(group, path);
 }
 
 /* --- By id ------------------------------------------------------------------------------------ */

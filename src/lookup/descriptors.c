@@ -17,11 +17,17 @@ static int count_one(const char *name, void *arg)
     return 0;
 }
 
-/* What it holds is private, unless its user or a right allows to look. */
-static int count_listed(const struct proc_tree *tree, pid_t pid, uint64_t *open)
+/*
+ * The size is the number, but not of a captured directory, nor where even this process has 0. What
+ * it holds is private, unless its user or a right allows to look.
+ */
+static int count_descriptors(const struct proc_tree *tree, pid_t pid, uint64_t *open)
 {
     int directory, result;
 
+    *open = tree->captured ? UINT64_MAX : process_count_descriptors(tree, pid);
+    if (*open != UINT64_MAX && (*open || process_count_descriptors(tree, getpid()) + 1 > 1))
+        return 0;
     *open = 0;
     if (!process_is_open(tree, pid))
         return -EACCES;
@@ -33,15 +39,6 @@ static int count_listed(const struct proc_tree *tree, pid_t pid, uint64_t *open)
     result = directory_each(directory, count_one, open);
     close(directory);
     return result;
-}
-
-/* The size is the number, but not of a captured directory, nor where even this process has 0. */
-static int count_descriptors(const struct proc_tree *tree, pid_t pid, uint64_t *open)
-{
-    *open = tree->captured ? UINT64_MAX : process_count_descriptors(tree, pid);
-    if (*open == UINT64_MAX || (!*open && process_count_descriptors(tree, getpid()) + 1 <= 1))
-        return count_listed(tree, pid, open);
-    return 0;
 }
 
 /* --- How many it may have --------------------------------------------------------------------- */

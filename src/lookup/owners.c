@@ -397,19 +397,6 @@ static int is_shown_by_tree(const struct owners *owners, const struct process *p
  * Reads the names of a process that the program found. It is shown as an owner only if /proc shows
  * that it holds the socket, because /proc may hide it.
  */
-static void confirm(struct owners *owners, struct process *process, const struct holding *holding)
-{
-    raise_right(owners);
-    int status = is_shown_by_tree(owners, process, holding);
-    if (status > 0)
-        status = process_read_names(&owners->walk.tree, process, owners->walk.names);
-    rights_lower();
-    process->denied |= error_is_denial(status);
-    owners->summary.unnamed += process->unnamed;
-    show_process(owners, process);
-    note_error(owners, status);
-}
-
 static bool is_confirmed(struct owners *owners, size_t i)
 {
     const struct holding *holding = &owners->holdings.items[i];
@@ -417,8 +404,17 @@ static bool is_confirmed(struct owners *owners, size_t i)
         return true;
     const pid_t pid = (pid_t)(holding->holder >> HOLDER_PROCESS_SHIFT);
     struct process *process = processes_find(&owners->processes, pid);
-    if (!process->denied && holding->inode != 0)
-        confirm(owners, process, holding);
+    if (!process->denied && holding->inode != 0) {
+        raise_right(owners);
+        int status = is_shown_by_tree(owners, process, holding);
+        if (status > 0)
+            status = process_read_names(&owners->walk.tree, process, owners->walk.names);
+        rights_lower();
+        process->denied |= error_is_denial(status);
+        owners->summary.unnamed += process->unnamed;
+        show_process(owners, process);
+        note_error(owners, status);
+    }
     return process->shown.name != NULL;
 }
 

@@ -21,36 +21,26 @@
 
 /* --- The kernel's structs --------------------------------------------------------------------- */
 
-static bool follow(struct kernel_layout *layout, const struct btf *btf,
-                   const struct btf_type *prototype)
-{
-    uint32_t meta, task, fd, file, inode, super_block;
-
-    return kernel_parameter_find(btf, prototype, "meta", &layout->meta, &meta) &&
-           kernel_parameter_find(btf, prototype, "task", &layout->task, &task) &&
-           kernel_parameter_find(btf, prototype, "fd", &layout->fd, &fd) &&
-           kernel_parameter_find(btf, prototype, "file", &layout->file, &file) &&
-           kernel_member_find(btf, kernel_pointed_to(btf, meta), "seq", &layout->seq, NULL) &&
-           kernel_member_find(btf, kernel_pointed_to(btf, task), "pid", &layout->pid, NULL) &&
-           kernel_member_find(btf, kernel_pointed_to(btf, task), "tgid", &layout->tgid, NULL) &&
-           kernel_member_find(btf, kernel_pointed_to(btf, file), "f_inode", &layout->inode,
-                              &inode) &&
-           kernel_member_find(btf, kernel_pointed_to(btf, inode), "i_ino", &layout->number, NULL) &&
-           kernel_member_find(btf, kernel_pointed_to(btf, inode), "i_sb", &layout->super_block,
-                              &super_block) &&
-           kernel_member_find(btf, kernel_pointed_to(btf, super_block), "s_magic", &layout->magic,
-                              NULL);
-}
-
 int kernel_layout_init(struct kernel_layout *layout, const struct btf *btf)
 {
     struct btf_type function, prototype;
+    uint32_t meta, task, fd, file, inode, block;
 
-    *layout = (struct kernel_layout){.function = 0};
-    layout->function = btf_find(btf, BTF_FUNCTION, "bpf_iter_task_file");
+    *layout = (struct kernel_layout){.function = btf_find(btf, BTF_FUNCTION, "bpf_iter_task_file")};
     if (!layout->function || !btf_type(btf, layout->function, &function) ||
         !btf_type(btf, function.type, &prototype) || prototype.kind != BTF_PROTOTYPE ||
-        !follow(layout, btf, &prototype))
+        !kernel_parameter_find(btf, &prototype, "meta", &layout->meta, &meta) ||
+        !kernel_parameter_find(btf, &prototype, "task", &layout->task, &task) ||
+        !kernel_parameter_find(btf, &prototype, "fd", &layout->fd, &fd) ||
+        !kernel_parameter_find(btf, &prototype, "file", &layout->file, &file) ||
+        !kernel_member_find(btf, kernel_pointed_to(btf, meta), "seq", &layout->seq, NULL) ||
+        !kernel_member_find(btf, kernel_pointed_to(btf, task), "pid", &layout->pid, NULL) ||
+        !kernel_member_find(btf, kernel_pointed_to(btf, task), "tgid", &layout->tgid, NULL) ||
+        !kernel_member_find(btf, kernel_pointed_to(btf, file), "f_inode", &layout->inode, &inode) ||
+        !kernel_member_find(btf, kernel_pointed_to(btf, inode), "i_ino", &layout->number, NULL) ||
+        !kernel_member_find(btf, kernel_pointed_to(btf, inode), "i_sb", &layout->super_block,
+                            &block) ||
+        !kernel_member_find(btf, kernel_pointed_to(btf, block), "s_magic", &layout->magic, NULL))
         return -ENOTSUP;
     return 0;
 }
