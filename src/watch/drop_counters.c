@@ -397,30 +397,24 @@ static int tell_if_grown(struct growth *growth, const struct amount *amount)
     return drops ? tell(growth, amount, drops) : 0;
 }
 
-static int tell_all(struct growth *growth)
-{
-    int result = 0;
-
-    growth->overflows = grown_by(growth, LISTEN_OVERFLOWS) >= grown_by(growth, LISTEN_DROPS);
-    for (int sockets = 1; sockets >= 0; sockets--)
-        for (size_t i = 0; i < growth->now->amounts.count && result >= 0; i++) {
-            const struct amount *amount = hash_table_at(&growth->now->amounts, i);
-            if ((counter_of(amount->counter).origin == OF_SOCKET) == sockets)
-                result = tell_if_grown(growth, amount);
-        }
-    return result;
-}
-
 int drop_counters_list(struct drop_counters *all, struct report *report,
                        int (*fn)(struct record *record, void *arg), void *arg)
 {
     const struct place *place = find_place(all, namespace_own_cookie());
     struct growth growth = {.watch = all->watch, .fn = fn, .arg = arg};
+    int result = 0;
 
     report_hand_on(report, &all->losses);
     if (!place)
         return 0;
     growth.before = &place->before;
     growth.now = &place->now;
-    return tell_all(&growth);
+    growth.overflows = grown_by(&growth, LISTEN_OVERFLOWS) >= grown_by(&growth, LISTEN_DROPS);
+    for (int sockets = 1; sockets >= 0; sockets--)
+        for (size_t i = 0; i < growth.now->amounts.count && result >= 0; i++) {
+            const struct amount *amount = hash_table_at(&growth.now->amounts, i);
+            if ((counter_of(amount->counter).origin == OF_SOCKET) == sockets)
+                result = tell_if_grown(&growth, amount);
+        }
+    return result;
 }

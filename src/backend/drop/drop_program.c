@@ -58,21 +58,6 @@ static bool find_parameters(const struct btf *btf, struct drop_layout *layout)
     return layout->of_skb && has_place && layout->reasons;
 }
 
-/* Before Linux 6.1 consumed packets do not come here, and have no number. */
-static bool find_consumed(const struct btf *btf, struct drop_layout *layout)
-{
-    struct btf_type reasons;
-    struct btf_enumerator one;
-
-    if (!btf_resolve(btf, layout->reasons, &reasons))
-        return false;
-    layout->consumed = SKB_DROP_NONE;
-    for (uint32_t i = 0; i < reasons.count; i++)
-        if (btf_enumerator(btf, &reasons, i, &one) && text_is(one.name, "SKB_CONSUMED"))
-            layout->consumed = (uint32_t)one.value;
-    return true;
-}
-
 /* A pointer that leads on, and the type that it points to. */
 static bool follow(const struct btf *btf, uint32_t type, const char *path,
                    struct kernel_member *member, uint32_t *to)
@@ -118,10 +103,18 @@ static bool find_members(const struct btf *btf, struct drop_layout *layout)
 
 int drop_layout_init(struct drop_layout *layout, const struct btf *btf)
 {
+    struct btf_type reasons;
+    struct btf_enumerator one;
+
     *layout = (struct drop_layout){.tracepoint = btf_find(btf, BTF_TYPEDEF, "btf_trace_kfree_skb")};
-    if (!layout->tracepoint || !find_parameters(btf, layout) || !find_consumed(btf, layout) ||
-        !find_members(btf, layout))
+    if (!layout->tracepoint || !find_parameters(btf, layout) ||
+        !btf_resolve(btf, layout->reasons, &reasons) || !find_members(btf, layout))
         return -ENOTSUP;
+    /* before Linux 6.1 consumed packets do not come here, and have no number */
+    layout->consumed = SKB_DROP_NONE;
+    for (uint32_t i = 0; i < reasons.count; i++)
+        if (btf_enumerator(btf, &reasons, i, &one) && text_is(one.name, "SKB_CONSUMED"))
+            layout->consumed = (uint32_t)one.value;
     layout->cast = btf_find(btf, BTF_FUNCTION, "bpf_rdonly_cast");
     return 0;
 }

@@ -86,32 +86,23 @@ static int compare_interfaces(const void *a, const void *b, void *arg)
     return (left > right) - (left < right);
 }
 
-/* The first address of the interface, or of one with a greater number. */
-static size_t find_addresses(const struct reading *reading, uint32_t interface)
-{
-    size_t from = 0, to = reading->count;
-
-    while (from < to) {
-        const size_t middle = from + (to - from) / 2;
-        if (reading->addresses[middle].interface < interface)
-            from = middle + 1;
-        else
-            to = middle;
-    }
-    return from;
-}
-
 static void set_addresses(struct reading *reading)
 {
     struct interface_record *interface = &reading->record.interface;
-    size_t at;
+    size_t at = 0, to = reading->count;
 
     if (!(reading->query->needs & INTERFACE_ADDRESSES))
         return;
     reading->record.has |= INTERFACE_ADDRESSES;
     if (!reading->count) /* nor is there an array */
         return;
-    at = find_addresses(reading, interface->index);
+    while (at < to) { /* finds its first address */
+        const size_t middle = at + (to - at) / 2;
+        if (reading->addresses[middle].interface < interface->index)
+            at = middle + 1;
+        else
+            to = middle;
+    }
     interface->addresses = reading->addresses + at;
     for (; at < reading->count && reading->addresses[at].interface == interface->index; at++)
         interface->address_count++;

@@ -51,27 +51,20 @@ static void report_unknown(const struct query *query, const struct table *table,
 }
 
 /* Rows that are lost here are only noted, because netlink still lists all of them. */
-static int read_table(struct half_open *half_open, const struct query *query,
-                      const struct table *table)
-{
-    struct report losses = {0};
-    struct query half = *query;
-    int error;
-
-    half.table = table;
-    half.where = NULL;
-    half.report = &losses;
-    error = backend_proc_net.dump(&half, remember, half_open);
-    if (losses.count)
-        report_unknown(query, table, losses.lines[0]);
-    return error;
-}
-
 static void read_tables(struct half_open *half_open, const struct query *query)
 {
-    for (size_t i = 0; i < COUNT(tables); i++)
-        if (query->table == tables[i] || query->table == &table_tcp_both)
-            half_open->errors[i] = read_table(half_open, query, tables[i]);
+    for (size_t i = 0; i < COUNT(tables); i++) {
+        struct report losses = {0};
+        struct query half = *query;
+        if (query->table != tables[i] && query->table != &table_tcp_both)
+            continue;
+        half.table = tables[i];
+        half.where = NULL;
+        half.report = &losses;
+        half_open->errors[i] = backend_proc_net.dump(&half, remember, half_open);
+        if (losses.count)
+            report_unknown(query, tables[i], losses.lines[0]);
+    }
     if (half_open->count)
         qsort(half_open->sockets, half_open->count, sizeof *half_open->sockets, compare_sockets);
     half_open->read = true;

@@ -114,26 +114,6 @@ static void put_request(const struct diag_family *family, const struct query *qu
         memcpy(body + family->states_at, &bits, sizeof bits);
 }
 
-static int dump_family(const struct diag_family *family, const struct query *query, record_fn fn,
-                       void *arg)
-{
-    struct reading reading = {.family = family, .query = query, .fn = fn, .arg = arg};
-    struct {
-        struct nlmsghdr header;
-        _Alignas(uint64_t) char body[DIAG_REQUEST_MAX];
-    } request = {.header = {.nlmsg_len = (uint32_t)NLMSG_LENGTH(family->size),
-                            .nlmsg_type = SOCK_DIAG_BY_FAMILY,
-                            .nlmsg_flags = NLM_F_REQUEST | NLM_F_DUMP}};
-    int result;
-
-    put_request(family, query, request.body);
-    result = netlink_dump(query->netlink, NETLINK_SOCK_DIAG, &request.header, take, &reading,
-                          query->report);
-    if (result == 0 && family->report_gaps)
-        family->report_gaps(query);
-    return result;
-}
-
 int unix_diag_ask(const struct query *query, const struct socket_id ids[], size_t count,
                   record_fn fn, void *arg)
 {
@@ -161,8 +141,23 @@ int unix_diag_ask(const struct query *query, const struct socket_id ids[], size_
 static int dump(const struct query *query, record_fn fn, void *arg)
 {
     const struct diag_family *family = find_family(query->table);
+    struct reading reading = {.family = family, .query = query, .fn = fn, .arg = arg};
+    struct {
+        struct nlmsghdr header;
+        _Alignas(uint64_t) char body[DIAG_REQUEST_MAX];
+    } request = {
+        .header = {.nlmsg_type = SOCK_DIAG_BY_FAMILY, .nlmsg_flags = NLM_F_REQUEST | NLM_F_DUMP}};
+    int result;
 
-    return family ? dump_family(family, query, fn, arg) : inet_diag_dump(query, fn, arg);
+    if (!family)
+        return inet_diag_dump(query, fn, arg);
+    request.header.nlmsg_len = (uint32_t)NLMSG_LENGTH(family->size);
+    put_request(family, query, request.body);
+    result = netlink_dump(query->netlink, NETLINK_SOCK_DIAG, &request.header, take, &reading,
+                          query->report);
+    if (result == 0 && family->report_gaps)
+        family->report_gaps(query);
+    return result;
 }
 
 void sock_diag_explain_states(uint32_t states, struct explanation *explanation)

@@ -117,21 +117,6 @@ static struct unix_socket *list_add(struct socket_list *list, const struct recor
 
 /* --- What netlink says ------------------------------------------------------------------------ */
 
-/* Those of a socket, of which it has some only if they were asked for. */
-static int keep_texts(struct texts *texts, struct unix_socket *socket,
-                      const struct socket_record *sock)
-{
-    int error = texts_add(texts, sock->path.data, sock->path.length);
-
-    if (socket->has & SOCKET_MEMORY)
-        socket->memory_length = (uint16_t)sock->memory.length;
-    if (socket->has & SOCKET_ICONS)
-        socket->inodes_length = (uint16_t)sock->waiting.length;
-    if (!error)
-        error = texts_add(texts, sock->memory.data, socket->memory_length);
-    return error ? error : texts_add(texts, sock->waiting.data, socket->inodes_length);
-}
-
 static struct text text_behind(struct text text, size_t length)
 {
     return (struct text){text.data + text.length + 1, length};
@@ -150,16 +135,27 @@ static struct text inodes_of(const struct unix_socket *socket)
 static int remember(const struct record *record, void *arg)
 {
     struct reading *reading = arg;
-    const struct text *name = &record->socket.path;
+    const struct socket_record *sock = &record->socket;
+    const struct text *name = &sock->path;
+    struct texts *texts = &reading->borrowed;
     struct unix_socket *socket = list_add(&reading->sockets, record);
 
     if (!socket)
         return -ENOMEM;
     socket->has &= reading->shown;
     /* of a listener the queue is what waits (net/unix/diag.c) */
-    socket->waiting = (record->has & SOCKET_QUEUES) ? record->socket.recv_q : UINT32_MAX;
+    socket->waiting = (record->has & SOCKET_QUEUES) ? sock->recv_q : UINT32_MAX;
     reading->newlines |= name->length && memchr(name->data, '\n', name->length);
-    return keep_texts(&reading->borrowed, socket, &record->socket);
+    /* it has these only if they were asked for */
+    if (socket->has & SOCKET_MEMORY)
+        socket->memory_length = (uint16_t)sock->memory.length;
+    if (socket->has & SOCKET_ICONS)
+        socket->inodes_length = (uint16_t)sock->waiting.length;
+    return texts_add(texts, name->data, name->length) == 0 &&
+                   texts_add(texts, sock->memory.data, socket->memory_length) == 0 &&
+                   texts_add(texts, sock->waiting.data, socket->inodes_length) == 0
+               ? 0
+               : -ENOMEM;
 }
 
 /* The texts no longer move: sockets can borrow them. */

@@ -81,11 +81,6 @@ struct reading {
     bool has_states;
 };
 
-static uint64_t plus(uint64_t number, uint64_t other)
-{
-    return number > UINT64_MAX - other ? UINT64_MAX : number + other;
-}
-
 /* lost: rows are, else a limit is unknown. A file that is not there belongs to another kernel. */
 static void report_unread(const struct reading *reading, const char *path, int error, bool lost)
 {
@@ -234,7 +229,8 @@ static bool find_value(const struct reading *reading, const struct row *row, uin
 
     *value = counted ? reading->states[row->state] : 0;
     for (size_t i = 0; i < COUNT(row->numbers) && !counted; i++) {
-        *value = plus(*value, reading->counts.numbers[row->numbers[i]]);
+        if (__builtin_add_overflow(*value, reading->counts.numbers[row->numbers[i]], value))
+            *value = UINT64_MAX;
         known |= reading->counts.known[row->numbers[i]];
     }
     return known;
