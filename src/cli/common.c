@@ -98,7 +98,7 @@ int common_refuse(const struct common *common, const struct misuse *misuse)
     const struct manner *manner = &common->grammar->manner;
     const char *own = misuse->help == HELP_OWN ? manner->help : NULL;
     struct misuse said = *misuse;
-    char message[MESSAGE_MAX], help[128] = "", command[COMMON_COMMAND];
+    char message[MESSAGE_MAX], help[128] = "";
 
     if (own && manner->above && misuse->place) {
         fprintf(stderr, "%s: %s: %s\n", common->program, misuse->place, misuse->words);
@@ -106,9 +106,11 @@ int common_refuse(const struct common *common, const struct misuse *misuse)
     }
     misuse_put(&said, message, sizeof message);
     /* a list of columns helps more */
-    if (own || (misuse->help != HELP_NONE && !strstr(message, "=help")))
+    if (own || (misuse->help != HELP_NONE && !strstr(message, "=help"))) {
+        char command[COMMON_COMMAND];
         misuse_put_words(own ? own : " (see %s --help)", common_command(common, command), help,
                          sizeof help);
+    }
     fprintf(stderr, "%s: %s%s\n", common->program, message, help);
     return manner->status ? manner->status : STATUS_REFUSED;
 }

@@ -186,14 +186,12 @@ static int report_letter(struct parser *parser, const char *letter, char before)
 {
     const struct option *option = find_letter(parser, before);
     struct misuse misuse = {.wrong = "invalid option -- '%s'", .typed = {letter, 1}};
-    char interval[48];
+    char interval[48] = "";
 
-    if (option && option->argument == ARGUMENT_INTERVAL && is_number(letter)) {
+    if (option && option->argument == ARGUMENT_INTERVAL && is_number(letter))
         snprintf(interval, sizeof interval, "-%c %.40s", before, letter);
-        misuse.meant = as_text(interval);
-        return refuse(parser, &misuse);
-    }
-    misuse.before = "--";
+    misuse.before = *interval ? NULL : "--";
+    misuse.meant = as_text(*interval ? interval : NULL);
     for (size_t i = 0; !misuse.meant.data && (option = options_at(parser->tables, i)); i++)
         if (option->help && option->name && !option->letter && option->name[0] == *letter)
             misuse.meant = as_text(option->name);

@@ -177,8 +177,8 @@ static int list(const struct sockets_options *options)
         command.columns[i] = views[i];
     for (size_t i = 0; i < COUNT(columns) && !plain; i++)
         command.columns[i] = columns[i];
-    if (options->listening)
-        netstat_choose_rows(tables, command.listing.table_count, where, SHOW_LISTENING, false);
+    netstat_choose_rows(tables, command.listing.table_count, where,
+                        options->listening ? SHOW_LISTENING : SHOW_ALL, !options->listening);
     if (local && !options->listening)
         command.listing.needs.fields |= SOCKET_PENDING; /* netlink alone would leave some out */
     if (options->common.delta && !options->no_bytes && !options->common.proc_root &&
