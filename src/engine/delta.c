@@ -12,33 +12,7 @@
 /* What a row of a counter's number is that does not count: no counter is so large. */
 #define NO_NUMBER UINT64_MAX
 
-/* Of a row's time and run. */
-enum { RUN_MASK = 255 };
 #define AT_MASK ((UINT64_C(1) << 40) - 1)
-
-struct delta {
-    struct needs needs;
-    size_t extra;
-    const struct kind *kind; /* of the rows; NULL: there was none yet */
-    const struct field **counters;
-    size_t counter_count;
-    uint32_t run;
-    bool waits;     /* the row that was taken last did not become another one */
-    uint64_t least; /* nanoseconds between two sights of a row */
-    /* The rows, one behind the other. */
-    char *rows;
-    size_t stride, count, capacity;
-    size_t last;     /* 1 + the place of the row that was taken last; 0: it is not remembered */
-    size_t expected; /* the place of the row that is likely to be taken next */
-    /* 1 + the place of a row; 0: free. A power of two of them, of which a fifth is free at least.
-     */
-    uint32_t *slots;
-    size_t slot_count;
-    uint64_t *places; /* namespaces of the rows */
-    size_t place_count, place_capacity;
-    struct record before;
-    char parted[2 * PARTED_MAX]; /* what it borrows */
-};
 
 static const struct context no_names;
 
@@ -78,51 +52,6 @@ void delta_destroy(struct delta *delta)
     free(delta->slots);
     free(delta->places);
     free(delta);
-}
-
-struct remembered *delta_at(const struct delta *delta, size_t i)
-{
-    return (struct remembered *)(void *)(delta->rows + i * delta->stride);
-}
-
-size_t delta_count(const struct delta *delta)
-{
-    return delta->count;
-}
-
-uint32_t delta_run(const struct delta *delta)
-{
-    return delta->run;
-}
-
-bool delta_is_of(const struct remembered *row, uint32_t run)
-{
-    return row->run == (run & RUN_MASK);
-}
-
-void delta_wait(struct delta *delta, uint64_t nanoseconds)
-{
-    delta->least = nanoseconds;
-}
-
-bool delta_waits(const struct delta *delta)
-{
-    return delta->waits;
-}
-
-struct remembered *delta_last(const struct delta *delta)
-{
-    return delta->last ? delta_at(delta, delta->last - 1) : NULL;
-}
-
-void *delta_extra(const struct delta *delta, struct remembered *row)
-{
-    return &row->before[delta->counter_count];
-}
-
-uint64_t delta_netns(const struct delta *delta, size_t place)
-{
-    return delta->places[place];
 }
 
 /* --- Where rows are --------------------------------------------------------------------------- */
@@ -359,9 +288,11 @@ static bool has_counters(const struct record *record)
     return false;
 }
 
-static size_t number_of(const struct delta *delta, const struct remembered *row)
+static void set_last(struct delta *delta, struct remembered *row)
 {
-    return (size_t)((const char *)row - delta->rows) / delta->stride + 1;
+    delta->last = row;
+    delta->expected = (size_t)((const char *)row - delta->rows) / delta->stride + 1;
+    row->run = delta->run & DELTA_RUN_MASK;
 }
 
 int delta_take(struct delta *delta, const struct record *record, uint64_t netns,
@@ -374,7 +305,7 @@ int delta_take(struct delta *delta, const struct record *record, uint64_t netns,
 
     memcpy(change, record, record->kind->size);
     change->before = NULL;
-    delta->last = 0;
+    delta->last = NULL;
     if (!delta->kind && begin(delta, record->kind) < 0)
         return -ENOMEM;
     if (!key || record->kind != delta->kind || (!delta->extra && !has_counters(record)))
@@ -384,8 +315,7 @@ int delta_take(struct delta *delta, const struct record *record, uint64_t netns,
     elapsed = row ? (now - row->at) & AT_MASK : 0;
     delta->waits = row && elapsed * 1000 < delta->least;
     if (delta->waits) {
-        row->run = delta->run & RUN_MASK;
-        delta->last = delta->expected = number_of(delta, row);
+        set_last(delta, row);
         return 0;
     }
     if (elapsed && (delta->extra || !delta_is_of(row, delta->run)) &&
@@ -395,9 +325,8 @@ int delta_take(struct delta *delta, const struct record *record, uint64_t netns,
     }
     if (!row && (place < 0 || !(row = add(delta, key, (size_t)place))))
         return -ENOMEM;
-    delta->last = delta->expected = number_of(delta, row);
+    set_last(delta, row);
     row->at = now & AT_MASK;
-    row->run = delta->run & RUN_MASK;
     for (size_t i = 0; i < delta->counter_count; i++)
         row->before[i] = number_in(delta->counters[i], record);
     return 0;

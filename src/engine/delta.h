@@ -9,8 +9,6 @@
 
 #include "fastnet/field.h"
 
-struct delta;
-
 /* A row that is remembered: this, the numbers of its counters, and what its listing adds. */
 struct remembered {
     uint64_t key;        /* its identity, or a hash of its key */
@@ -18,6 +16,37 @@ struct remembered {
     uint64_t run : 8;    /* ... in which run: the lowest bits, because only the last two matter */
     uint64_t place : 16; /* number of its namespace */
     uint64_t before[];   /* numbers of its counters when it was seen last */
+};
+
+enum { DELTA_RUN_MASK = 255 };
+
+/* All but `least` is only read by listings that add something. */
+struct delta {
+    struct needs needs;
+    size_t extra;            /* bytes that the listing adds to each row */
+    const struct kind *kind; /* of the rows; NULL: there was none yet */
+    const struct field **counters;
+    size_t counter_count;
+    uint32_t run;
+    bool waits; /* the row that was taken last did not become another one */
+    /*
+     * A row that was seen less than so many nanoseconds ago counts as unchanged: it has no row
+     * before, and its numbers stay. 0: no row does.
+     */
+    uint64_t least;
+    /* The rows, one behind the other. */
+    char *rows;
+    size_t stride, count, capacity;
+    struct remembered *last; /* the row that was taken last; NULL: it is not remembered */
+    size_t expected;         /* the place of the row that is likely to be taken next */
+    /* 1 + the place of a row; 0: free. A power of two of them, of which a fifth is free at least.
+     */
+    uint32_t *slots;
+    size_t slot_count;
+    uint64_t *places; /* namespaces of the rows, by their numbers */
+    size_t place_count, place_capacity;
+    struct record before;
+    char parted[2 * PARTED_MAX]; /* what it borrows */
 };
 
 /* needs: only counters that they bring are remembered. NULL when memory is short. */
@@ -43,29 +72,27 @@ int delta_take(struct delta *delta, const struct record *record, uint64_t netns,
 
 /* --- For listings that add something ---------------------------------------------------------- */
 
-/* The number of a namespace, or -ENOMEM; and the namespace of a number. */
+/* The number of a namespace, or -ENOMEM. */
 int delta_place(struct delta *delta, uint64_t netns);
-uint64_t delta_netns(const struct delta *delta, size_t place);
 
 /* The remembered row of this identity, or NULL. Valid until the next row is taken or forgotten. */
 struct remembered *delta_find(const struct delta *delta, uint64_t identity, size_t place);
 
-size_t delta_count(const struct delta *delta);
-struct remembered *delta_at(const struct delta *delta, size_t i);
-void *delta_extra(const struct delta *delta, struct remembered *row);
-uint32_t delta_run(const struct delta *delta);
-bool delta_is_of(const struct remembered *row, uint32_t run);
+static inline struct remembered *delta_at(const struct delta *delta, size_t i)
+{
+    return (struct remembered *)(void *)(delta->rows + i * delta->stride);
+}
 
-/*
- * A row that was seen less than so many nanoseconds ago counts as unchanged: it has no row before,
- * and its numbers stay. 0: no row does.
- */
-void delta_wait(struct delta *delta, uint64_t nanoseconds);
-/* Whether the row that was taken last is such a one. */
-bool delta_waits(const struct delta *delta);
+static inline void *delta_extra(const struct delta *delta, struct remembered *row)
+{
+    return &row->before[delta->counter_count];
+}
 
-/* The row that was taken last; NULL: it is not remembered. */
-struct remembered *delta_last(const struct delta *delta);
+/* Whether it was seen in this run, or 256 runs ago. */
+static inline bool delta_is_of(const struct remembered *row, uint32_t run)
+{
+    return row->run == (run & DELTA_RUN_MASK);
+}
 
 /* The record before, if its counters were these. Valid until the next call or row. */
 const struct record *delta_recall(struct delta *delta, const struct record *record,

@@ -128,7 +128,7 @@ void live_take_totals(struct live *live, const struct remembered *row, struct re
 /* A namespace can be looked at without a watch, of which each takes two descriptors. */
 static int find_place(struct live *live, uint64_t netns)
 {
-    const struct remembered *row = delta_last(live->engine->delta);
+    const struct remembered *row = live->engine->delta->last;
     const struct netns *here = live->engine->context.here.netns;
     struct live_place *places = live->places;
     int error;
@@ -141,7 +141,7 @@ static int find_place(struct live *live, uint64_t netns)
         return -ENOMEM;
     live->places = places;
     for (; live->place_count <= live->here; live->place_count++)
-        places[live->place_count] = (struct live_place){.run = delta_run(live->engine->delta)};
+        places[live->place_count] = (struct live_place){.run = live->engine->delta->run};
     if (here && netns)
         places[live->here].netns = *here;
     places[live->here].watch =
@@ -153,8 +153,8 @@ static int find_place(struct live *live, uint64_t netns)
 void live_visit(struct live *live, uint64_t netns)
 {
     for (size_t i = 0; i < live->place_count; i++)
-        if (delta_netns(live->engine->delta, i) == netns) {
-            live->places[i].run = delta_run(live->engine->delta);
+        if (live->engine->delta->places[i] == netns) {
+            live->places[i].run = live->engine->delta->run;
             live->places[i].refused = 0;
         }
 }
@@ -187,7 +187,7 @@ void live_move_as_before(const struct live *live, const struct live_row *of, str
 
 int live_mark(struct live *live, struct record *change, uint64_t netns)
 {
-    struct remembered *row = delta_last(live->engine->delta);
+    struct remembered *row = live->engine->delta->last;
     const bool waits = live->watch->is_over(change);
     struct row_id id;
     struct live_row *to;
@@ -205,7 +205,7 @@ int live_mark(struct live *live, struct record *change, uint64_t netns)
         event = to->flags & IS_NEW ? LIVE_OPENED : 0;
     } else {
         bool moved = to->state != state_of(live, change);
-        if (delta_waits(live->engine->delta)) /* its state may be another already */
+        if (live->engine->delta->waits) /* its state may be another already */
             live_move_as_before(live, to, change);
         else
             moved |= take_moves(live, to, change);
@@ -296,7 +296,7 @@ void live_tell(struct live *live, const struct record *record)
 static void take_row(struct sink *sink, const struct record *record)
 {
     struct live *live = (struct live *)sink;
-    struct remembered *row = delta_last(live->engine->delta);
+    struct remembered *row = live->engine->delta->last;
     struct live_row *to;
 
     if (!row || row->key != record->identity) /* it waited for its owner */
@@ -375,9 +375,9 @@ static int take_again(const struct record *record, void *arg)
 
     if (!delta_find(delta, record->identity, live->here))
         return 0;
-    error = delta_take(delta, record, delta_netns(delta, live->here), &change);
+    error = delta_take(delta, record, delta->places[live->here], &change);
     if (!error)
-        error = live_mark(live, &change, delta_netns(delta, live->here));
+        error = live_mark(live, &change, delta->places[live->here]);
     if (!error && predicate_holds(live->listing->where, &change, &live->engine->context))
         take_row(&live->sink, &change);
     return error;
@@ -391,7 +391,7 @@ uint64_t live_needs_of(const struct live *live)
 /* Asks for the rows of one namespace that are marked so, at most so many. */
 static int ask_from(struct live *live, size_t place, size_t most, struct report *report)
 {
-    const size_t count = delta_count(live->engine->delta);
+    const size_t count = live->engine->delta->count;
     struct row_id ids[AT_ONCE];
     size_t asked = 0, chosen = 0;
     int error = 0;
@@ -449,7 +449,7 @@ int live_refresh(struct live *live, struct report *report)
 
     live->engine->context.time = live->listing->time = clock_nanoseconds(CLOCK_REALTIME);
     engine_read_counts(live->listing, report);
-    for (size_t i = 0; i < delta_count(live->engine->delta); i++) {
+    for (size_t i = 0; i < live->engine->delta->count; i++) {
         struct live_row *of = live_row_of(live, delta_at(live->engine->delta, i));
         if ((of->flags & (IS_WANTED | HAS_ENDED | IS_MISSING)) == IS_WANTED &&
             live_is_active(live, of))
@@ -553,5 +553,5 @@ void live_choose(struct live *live, const struct live_view *view)
     for (size_t i = 0; i < COUNT(live->ended) && live->view.totals != view->totals; i++)
         rows_clear(&live->ended[i]); /* they have the others */
     live->view = *view;
-    delta_wait(live->engine->delta, view->interval / 2);
+    live->engine->delta->least = view->interval / 2;
 }

@@ -75,7 +75,7 @@ static int take_end(const struct record *record, void *arg)
     if (of) {
         const struct row_id id = live_id_of(live, row);
         live->watch->tell_id(&id, &end);
-        if (delta_take(delta, &end, delta_netns(delta, live->here), &change) < 0)
+        if (delta_take(delta, &end, delta->places[live->here], &change) < 0)
             return -ENOMEM;
         of->flags |= HAS_ENDED;
         if (!(change.has & live->kind->lasting->has_age))
@@ -114,7 +114,7 @@ int live_read_ends(struct live *live, struct report *report)
         error = live->watch->ended(live->places[i].watch, connects, take_end, live, report);
         live_look_from_nowhere(live);
         if (error == -ENOBUFS) {
-            live->places[i].lost = delta_run(live->engine->delta);
+            live->places[i].lost = live->engine->delta->run;
             lost = true;
             error = 0;
         }
@@ -134,14 +134,14 @@ static bool end_comes(const struct live *live, struct remembered *row)
     const struct live_place *place = &live->places[row->place];
     const struct row_id id = live_id_of(live, row);
 
-    return (!live->listing->all_netns || place->run == delta_run(live->engine->delta)) &&
-           place->watch && live->watch->tells(place->watch, &id);
+    return (!live->listing->all_netns || place->run == live->engine->delta->run) && place->watch &&
+           live->watch->tells(place->watch, &id);
 }
 
 /* Whether the last look but one saw it, and the kernel tells its end, with its last counters. */
 static bool is_awaited(const struct live *live, struct remembered *row)
 {
-    return delta_is_of(row, delta_run(live->engine->delta) - 1) && end_comes(live, row);
+    return delta_is_of(row, live->engine->delta->run - 1) && end_comes(live, row);
 }
 
 /*
@@ -157,7 +157,7 @@ static bool is_told_later(const struct live *live, struct remembered *row)
 
     return (of->flags & IS_MISSING ||
             (of->state != lasting->closed && of->state != lasting->over)) &&
-           end_comes(live, row) && (!lost || delta_run(live->engine->delta) - lost > 2);
+           end_comes(live, row) && (!lost || live->engine->delta->run - lost > 2);
 }
 
 static bool keeps(struct remembered *row, void *arg)
@@ -165,7 +165,7 @@ static bool keeps(struct remembered *row, void *arg)
     struct live *live = arg;
     const uint8_t flags = live_row_of(live, row)->flags;
 
-    if (delta_is_of(row, delta_run(live->engine->delta)))
+    if (delta_is_of(row, live->engine->delta->run))
         return true;
     if (flags & HAS_ENDED)
         return flags & IS_MISSING && ++live->in_doubt <= IN_DOUBT_MAX;
@@ -217,17 +217,17 @@ static void tell_gone(struct live *live, struct remembered *row)
 int live_drop_missing(struct live *live, struct report *report)
 {
     struct delta *delta = live->engine->delta;
-    uint32_t run = delta_run(delta);
+    uint32_t run = delta->run;
     int error;
 
-    for (size_t i = 0; i < delta_count(delta); i++) {
+    for (size_t i = 0; i < delta->count; i++) {
         struct remembered *row = delta_at(delta, i);
         struct live_row *of = live_row_of(live, row);
         if (!delta_is_of(row, run) && !(of->flags & (HAS_ENDED | IS_MISSING)))
             of->flags |= IS_ASKED;
     }
     error = live_ask(live, SIZE_MAX, report);
-    for (size_t i = 0; i < delta_count(delta); i++) {
+    for (size_t i = 0; i < delta->count; i++) {
         struct remembered *row = delta_at(delta, i);
         if (delta_is_of(row, run) || live_row_of(live, row)->flags & HAS_ENDED)
             continue;

@@ -63,7 +63,7 @@ static size_t rank_rows(struct live *live, const struct live_view *view,
 
     for (size_t i = 0; i < live->groups.count; i++)
         ((struct group *)hash_table_at(&live->groups, i))->sums = (struct live_group){.rows = 0};
-    for (size_t i = 0; i < delta_count(live->engine->delta); i++) {
+    for (size_t i = 0; i < live->engine->delta->count; i++) {
         struct remembered *row = delta_at(live->engine->delta, i);
         const struct live_row *of = live_row_of(live, row);
         if (!(of->flags & IS_WANTED) ||
@@ -357,7 +357,7 @@ int live_show_one(struct live *live, uint64_t identity, size_t place, uint64_t n
 
 void live_each(const struct live *live, live_rates_fn fn, void *arg)
 {
-    for (size_t i = 0; i < delta_count(live->engine->delta); i++) {
+    for (size_t i = 0; i < live->engine->delta->count; i++) {
         struct remembered *row = delta_at(live->engine->delta, i);
         const struct live_row *of = live_row_of(live, row);
         struct live_rates moves = {.id = live_id_of(live, row),
