@@ -272,29 +272,22 @@ static void report_nothing_found(struct run *run)
                     listing->proc_root);
 }
 
-/* True if only rights make the kernel tell some fields that are needed. */
-static bool needs_rights(const struct run *run)
-{
-    const struct listing *listing = run->listing;
-
-    for (size_t i = 0; i < listing->table_count; i++)
-        if (listing->tables[i].table && listing->tables[i].table->privileged & run->needs.fields)
-            return rights_any();
-    return false;
-}
-
 /* Rights are given up before names are looked up: all that needs rights is read before that. */
 static bool must_keep_all(const struct run *run)
 {
     const struct listing *listing = run->listing;
     const uint64_t lookups = run->needs.lookups;
     const bool late = engine_gives_up_rights(listing, lookups);
+    bool privileged = false; /* only rights make the kernel tell some fields that are needed */
 
+    for (size_t i = 0; i < listing->table_count; i++)
+        privileged |=
+            listing->tables[i].table && listing->tables[i].table->privileged & run->needs.fields;
     return listing->sort->field || listing->compare || (lookups & NEED_HOSTS) ||
            ((lookups & (NEED_OWNERS | NEED_OWNERS_CGROUPS)) && (late || run->groups) &&
             !listing->events) ||
-           (late &&
-            (listing->home || listing->all_netns || run_is_captured(run) || needs_rights(run)));
+           (late && (listing->home || listing->all_netns || run_is_captured(run) ||
+                     (privileged && rights_any())));
 }
 
 void run_need_owners(struct run *run)

@@ -159,17 +159,6 @@ void live_visit(struct live *live, uint64_t netns)
         }
 }
 
-/* Says so once: a stream prints its report again and again. */
-static void report_refused(struct live *live, struct report *report)
-{
-    for (size_t i = 0; i < live->place_count && !live->said_refused; i++) {
-        live->said_refused = !live->places[i].watch && live->places[i].refused;
-        if (live->said_refused)
-            report_loss(report, "ends of %s in some network namespaces are not told: %s",
-                        live->kind->name, strerror(-live->places[i].refused));
-    }
-}
-
 void live_move_as_before(const struct live *live, const struct live_row *of, struct record *record)
 {
     const struct listing *listing = live->listing;
@@ -255,31 +244,25 @@ uint32_t live_group_of(struct live *live, const struct record *record)
     return (uint32_t)(group - (struct group *)live->groups.elements);
 }
 
-/* Bytes a second that it sent and received together: the first two rates. */
-static uint64_t movement(const struct live *live, const struct record *record)
+/* Without a field: bytes a second that it sent and received together, the first two rates. */
+uint64_t live_rank_of(const struct live *live, const struct record *record)
 {
+    const struct sort_key *order = &live->view.order;
     double moved = 0;
+    bool exact;
 
+    if (order->field) {
+        const struct value value = field_value(order->field, record, &live->engine->context);
+        const uint64_t rank = value_rank(&value, &exact);
+        return order->descending && value.type != VALUE_UNKNOWN ? ~rank : rank;
+    }
     for (size_t i = 0; i < 2 && i < live->listing->rate_count && record->before; i++)
         if (field_grows(live->listing->rates[i], record))
             moved += (double)(field_number(live->listing->rates[i], record) -
                               field_number(live->listing->rates[i], record->before));
-    return (uint64_t)(moved * (double)CLOCK_SECOND /
-                      (double)(record->elapsed ? record->elapsed : CLOCK_SECOND));
-}
-
-uint64_t live_rank_of(const struct live *live, const struct record *record)
-{
-    const struct sort_key *order = &live->view.order;
-    bool exact;
-
-    if (!order->field) {
-        const uint64_t moved = movement(live, record);
-        return order->descending ? ~moved : moved;
-    }
-    const struct value value = field_value(order->field, record, &live->engine->context);
-    const uint64_t rank = value_rank(&value, &exact);
-    return order->descending && value.type != VALUE_UNKNOWN ? ~rank : rank;
+    const uint64_t rank = (uint64_t)(moved * (double)CLOCK_SECOND /
+                                     (double)(record->elapsed ? record->elapsed : CLOCK_SECOND));
+    return order->descending ? ~rank : rank;
 }
 
 void live_tell(struct live *live, const struct record *record)
@@ -472,7 +455,13 @@ int live_look(struct live *live, struct report *report)
             live->watch->forget(live->places[i].watch);
     live->listing->time = clock_nanoseconds(CLOCK_REALTIME);
     error = engine_run(live->engine, live->listing, &live->sink, report);
-    report_refused(live, report);
+    /* said once: a stream prints its report again and again */
+    for (size_t i = 0; i < live->place_count && !live->said_refused; i++) {
+        live->said_refused = !live->places[i].watch && live->places[i].refused;
+        if (live->said_refused)
+            report_loss(report, "ends of %s in some network namespaces are not told: %s",
+                        live->kind->name, strerror(-live->places[i].refused));
+    }
     lost = error < 0 ? error : live_read_ends(live, report);
     error = lost < 0 ? lost : live_drop_missing(live, report);
     live->first = false;

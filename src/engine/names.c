@@ -9,21 +9,14 @@
 
 /* --- Owners ----------------------------------------------------------------------------------- */
 
-/* The reason why no program could find the owners of this listing; NULL: one could. */
-static const char *reason_for_proc(const struct listing *listing)
-{
-    if (listing->owners == OWNERS_PROC)
-        return "";
-    if (!proc_tree_is_own(listing->proc_root))
-        return "a captured tree has no kernel";
-    return (listing->needs.lookups & NEED_THREADS) ? "it finds no threads" : NULL;
-}
-
 /* Returns the program if it can be used, or else NULL. *reason: why not, if it was refused. */
 static struct owners_program *load_program(struct engine *engine, const struct listing *listing,
                                            const char **reason)
 {
-    *reason = reason_for_proc(listing);
+    *reason = listing->owners == OWNERS_PROC            ? ""
+              : !proc_tree_is_own(listing->proc_root)   ? "a captured tree has no kernel"
+              : (listing->needs.lookups & NEED_THREADS) ? "it finds no threads"
+                                                        : NULL;
     if (*reason)
         return NULL;
     if (!engine->owners_program)

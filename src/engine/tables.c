@@ -116,37 +116,24 @@ static void look_for_owners(void *arg)
     run_look_for_new_owners(lane->run);
 }
 
-/* The conjunction of two predicates; each may be NULL. */
-static const struct predicate *join(struct predicate_tree *both, const struct predicate *one,
-                                    const struct predicate *other)
-{
-    *both = (struct predicate_tree){.count = 0};
-    if (one)
-        predicate_tree_add(both, &both->whole, *one);
-    if (other)
-        predicate_tree_add(both, &both->whole, *other);
-    return predicate_of(both);
-}
-
-/* NULL where ids tell no groups: then only owners' groups can be compared. */
-static struct cgroups *cgroups_of(const struct run *run)
-{
-    struct cgroups *cgroups = run->engine->context.cgroups;
-
-    return cgroups && cgroups_tell(cgroups_summary(cgroups)) ? cgroups : NULL;
-}
-
 /* The query for a backend. both: room for its predicate. */
 static struct query query_for(struct run *run, const struct listing_table *table,
                               struct predicate_tree *both)
 {
     const struct listing *listing = run->listing;
+    struct cgroups *cgroups = run->engine->context.cgroups;
 
+    *both = (struct predicate_tree){.count = 0};
+    if (listing->where && !listing->refused)
+        predicate_tree_add(both, &both->whole, *listing->where);
+    if (table->where)
+        predicate_tree_add(both, &both->whole, *table->where);
     return (struct query){
         .table = table->table,
         .needs = run->needs.fields,
-        .where = join(both, listing->refused ? NULL : listing->where, table->where),
-        .cgroups = cgroups_of(run),
+        .where = predicate_of(both),
+        /* where ids tell no groups, only owners' groups can be compared */
+        .cgroups = cgroups && cgroups_tell(cgroups_summary(cgroups)) ? cgroups : NULL,
         .key = listing->key,
         .maker = listing->maker,
         .pass = run->visits.pass,
@@ -331,45 +318,37 @@ static bool run_pass(struct run *run, const struct listing_table *table)
     return true;
 }
 
-/* Reads a table by the first backend that has it. */
+/*
+ * Reads a table by the first backend that has it, answers->asked[*by]. Returns false if nothing was
+ * read: none has it.
+ */
+static bool read_table(struct run *run, const struct listing_table *table, struct answers *answers,
+                       size_t *by)
+{
+    *answers = choose_backends(run, table->table);
+    *by = 0;
+    if (run_pass(run, table))
+        return true;
+    while (*by < answers->count && !read_by(run, table, answers, *by))
+        ++*by;
+    return *by < answers->count;
+}
+
 static void run_table(struct run *run, const struct listing_table *table)
 {
     struct answers answers;
-    size_t i = 0;
+    size_t by;
 
     if (!table->table) {
         run_report_missing(run, table, NULL);
-        return;
+    } else if (read_table(run, table, &answers, &by)) {
+        if (!run->limits.stopped)
+            run_report_fallback(run, table, &answers, by, answers.asked[by]);
+    } else {
+        if (by)
+            run_report_fallback(run, table, &answers, by - 1, NULL);
+        run_report_unread(run, table, &answers);
     }
-    if (run_pass(run, table))
-        return;
-    answers = choose_backends(run, table->table);
-    while (i < answers.count && !read_by(run, table, &answers, i))
-        i++;
-    if (run->limits.stopped)
-        return;
-    if (i < answers.count) {
-        run_report_fallback(run, table, &answers, i, answers.asked[i]);
-        return;
-    }
-    if (i)
-        run_report_fallback(run, table, &answers, i - 1, NULL);
-    run_report_unread(run, table, &answers);
-}
-
-/*
- * True if two tables may be read as one: the order of their rows is kept or does not matter. A
- * saved file may be a pipe, which can be read only once.
- */
-static bool may_be_joined(const struct run *run, size_t i)
-{
-    const struct listing *listing = run->listing;
-    const struct listing_table *table = &listing->tables[i];
-
-    return i + 1 < listing->table_count && table->table && table->table->joint &&
-           table[1].table == table->table->partner && table[1].where == table->where &&
-           (lane_can_keep_order(run) || listing->sort->field || run->groups || listing->live ||
-            is_saved(run, table->table));
 }
 
 /* True if the listing needs only the number of rows with each value. */
@@ -396,12 +375,21 @@ struct together {
     size_t count;
 };
 
+/*
+ * Two tables may be read as one if the order of their rows is kept or does not matter. A saved file
+ * may be a pipe, which can be read only once.
+ */
 static struct together together(const struct run *run, size_t i)
 {
-    const struct listing_table *table = &run->listing->tables[i];
+    const struct listing *listing = run->listing;
+    const struct listing_table *table = &listing->tables[i];
     struct together both = {.count = 0};
 
-    if (!may_be_joined(run, i))
+    if (i + 1 == listing->table_count || !table->table || !table->table->joint ||
+        table[1].table != table->table->partner || table[1].where != table->where)
+        return both;
+    if (!lane_can_keep_order(run) && !listing->sort->field && !run->groups && !listing->live &&
+        !is_saved(run, table->table))
         return both;
     if (may_be_counted(run, table->table->joint))
         both.tables[both.count++].table = table->table->joint->counted;
@@ -413,25 +401,14 @@ static struct together together(const struct run *run, size_t i)
     return both;
 }
 
-/* Returns false if nothing was read: the tables must then be read in another way. */
-static bool run_together(struct run *run, const struct listing_table *both)
-{
-    struct answers answers = choose_backends(run, both->table);
-    size_t i = 0;
-
-    if (run_pass(run, both))
-        return true;
-    while (i < answers.count && !read_by(run, both, &answers, i))
-        i++;
-    return i < answers.count;
-}
-
 size_t run_tables(struct run *run, size_t i)
 {
     const struct together both = together(run, i);
+    struct answers answers;
+    size_t by;
 
     for (size_t j = 0; j < both.count; j++)
-        if (run_together(run, &both.tables[j]))
+        if (read_table(run, &both.tables[j], &answers, &by))
             return 2;
     run_table(run, &run->listing->tables[i]);
     return 1;

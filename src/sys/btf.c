@@ -304,24 +304,20 @@ bool btf_parameter(const struct btf *btf, const struct btf_type *type, uint32_t 
     return take_name(btf, word_at(bytes, 0), &parameter->name);
 }
 
-static bool has_size(enum btf_kind kind)
-{
-    return kind == BTF_INT || kind == BTF_FLOAT || kind == BTF_ENUM || kind == BTF_ENUM64 ||
-           kind == BTF_STRUCT || kind == BTF_UNION;
-}
-
 bool btf_size(const struct btf *btf, uint32_t id, size_t *size)
 {
     struct btf_type type;
     uint64_t product = 1;
 
     for (unsigned depth = 0; depth < BTF_DEPTH_MAX && btf_resolve(btf, id, &type); depth++) {
-        const bool ends = type.kind != BTF_ARRAY;
-        if (ends && type.kind != BTF_POINTER && !has_size(type.kind))
+        const enum btf_kind kind = type.kind;
+        const bool ends = kind != BTF_ARRAY;
+        if (ends && kind != BTF_POINTER && kind != BTF_INT && kind != BTF_FLOAT &&
+            kind != BTF_ENUM && kind != BTF_ENUM64 && kind != BTF_STRUCT && kind != BTF_UNION)
             return false;
-        product *= !ends                      ? btf_array(&type).count
-                   : type.kind == BTF_POINTER ? btf->pointer_size
-                                              : type.size;
+        product *= !ends                 ? btf_array(&type).count
+                   : kind == BTF_POINTER ? btf->pointer_size
+                                         : type.size;
         if (product > INT32_MAX)
             return false;
         *size = (size_t)product;

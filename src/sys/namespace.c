@@ -392,8 +392,11 @@ static int compare(const void *left, const void *right)
 }
 
 /* Two programs may have chosen the same name: then it says nothing, except that of ip-netns(8). */
-static void drop_shared_names(struct netns *list, size_t count)
+static void put_in_order(struct netns *list, size_t count, uint64_t own)
 {
+    size_t first = 0;
+
+    qsort(list, count, sizeof *list, compare);
     for (size_t i = 0, end; i < count; i = end) {
         for (end = i + 1; end < count && strcmp(list[end].name, list[i].name) == 0; end++)
             ;
@@ -401,30 +404,12 @@ static void drop_shared_names(struct netns *list, size_t count)
             if (!list[j].named_by_ip)
                 *list[j].name = '\0';
     }
-}
-
-static void put_in_order(struct netns *list, size_t count, uint64_t own)
-{
-    size_t first = 0;
-
-    qsort(list, count, sizeof *list, compare);
-    drop_shared_names(list, count);
     while (list[first].id != own)
         first++;
     const struct netns moved = list[first];
     list[first] = list[0];
     list[0] = moved;
     qsort(list + 1, count - 1, sizeof *list, compare);
-}
-
-static int hand_over(struct search *search, struct namespaces *namespaces)
-{
-    *namespaces = (struct namespaces){search->found.elements, search->found.count};
-    free(search->found.slots);
-    if (search->lacks_memory)
-        return -ENOMEM;
-    put_in_order(namespaces->list, namespaces->count, search->own);
-    return 0;
 }
 
 int namespaces_find(struct namespaces *namespaces, struct report *report)
@@ -449,7 +434,12 @@ int namespaces_find(struct namespaces *namespaces, struct report *report)
         report_loss(report, "%zu process%s network namespace%s", search.hidden,
                     search.hidden == 1 ? " does not show its" : "es do not show their",
                     rights_have(1u << RIGHT_NAMESPACE_FILES) ? "" : " (try sudo)");
-    return hand_over(&search, namespaces);
+    *namespaces = (struct namespaces){search.found.elements, search.found.count};
+    free(search.found.slots);
+    if (search.lacks_memory)
+        return -ENOMEM;
+    put_in_order(namespaces->list, namespaces->count, search.own);
+    return 0;
 }
 
 void namespaces_finish(struct namespaces *namespaces)

@@ -118,21 +118,16 @@ static char *put_flags_and_words(char *dst, const struct record *record)
 }
 
 /* The first IPv4 address whose label is the name of the interface. */
-static const struct interface_address *find_ipv4(const struct interface_record *interface)
-{
-    for (size_t i = 0; i < interface->address_count; i++) {
-        const struct interface_address *address = &interface->addresses[i];
-        if (address->local.address.family == AF_INET && text_is(interface->name, address->label))
-            return address;
-    }
-    return NULL;
-}
-
 static char *put_ipv4(char *dst, const struct record *record)
 {
-    const struct interface_address *address = find_ipv4(&record->interface);
+    const struct interface_record *interface = &record->interface;
+    const struct interface_address *address = NULL;
     const unsigned flags = flags_of(record);
 
+    for (size_t i = 0; i < interface->address_count && !address; i++)
+        if (interface->addresses[i].local.address.family == AF_INET &&
+            text_is(interface->name, interface->addresses[i].label))
+            address = &interface->addresses[i];
     if (!address)
         return dst;
     dst = text_ipv4(PUT(indent(dst), "inet "), address->local.address.bytes);
@@ -291,7 +286,6 @@ static void write_long(struct writer *writer, const struct record *record)
 static void row(struct sink *sink, const struct record *record)
 {
     const struct interface_sink *interfaces = (const struct interface_sink *)sink;
-
     char *dst;
 
     if (interfaces->layout.extended) {

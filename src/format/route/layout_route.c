@@ -178,17 +178,6 @@ static char *put_usage(char *dst, const struct route_record *route, size_t width
     return put_signed_right(dst, route->use, use_width);
 }
 
-static char *put_usage_and_path(char *dst, struct route_sink *routes, const struct record *record)
-{
-    const struct route_record *route = &record->route;
-
-    dst = PUT(put_usage(dst, route, 3, 6), " ");
-    dst = PUT(text_pad(put_device(dst, routes, record), dst, 6), "   ");
-    dst = put_number(dst, packet_size(record), 5);
-    dst = put_number(dst, route->window, 6);
-    return put_signed(dst, route->irtt);
-}
-
 static char *put_numbers(char *dst, struct route_sink *routes, const struct record *record)
 {
     const struct route_record *route = &record->route;
@@ -202,8 +191,13 @@ static char *put_numbers(char *dst, struct route_sink *routes, const struct reco
         dst = put_signed_right(dst, route->use, 7);
         return put_string(dst, extended == 1 ? " -" : " -        -     -      -");
     }
-    if (extended > 1)
-        return put_usage_and_path(dst, routes, record);
+    if (extended > 1) {
+        dst = PUT(put_usage(dst, route, 3, 6), " ");
+        dst = PUT(text_pad(put_device(dst, routes, record), dst, 6), "   ");
+        dst = put_number(dst, packet_size(record), 5);
+        dst = put_number(dst, route->window, 6);
+        return put_signed(dst, route->irtt);
+    }
     if (extended) {
         dst = put_usage(dst, route, 2, 7);
     } else { /* MSS, window and irtt, which are 0 where the route does not set them */

@@ -147,18 +147,6 @@ static void put_cell(struct table_line *line, const char *text, struct kept_cell
     line->blanks = FIT_GAP + (right ? 0 : padding);
 }
 
-/* Counts the next cell for the totals, and writes it if its column is shown. */
-static void take_cell(struct table_line *line, const char *text, struct kept_cell cell)
-{
-    struct fitted *table = line->table;
-
-    if (table->options.totals && table->options.columns[line->column]->coloured)
-        totals_add_state(&table->totals, text, cell.length);
-    if (table->columns[line->column].width && !line->ended)
-        put_cell(line, text, cell);
-    line->column++;
-}
-
 /*
  * A name becomes its text: digits (TEXT_U64_MAX) has room for one. In place, because to copy a
  * value takes longer than to look at it.
@@ -205,9 +193,9 @@ static void put_headings(struct fitted *table)
     struct table_line line = {.table = table};
 
     writer_puts(table->sink.writer, table->options.colour ? COLOUR_HEADING : "");
-    for (size_t i = 0; i < table->options.count; i++, line.column++) {
-        const char *name = table->options.columns[i]->name;
-        const size_t width = table->columns[i].width;
+    for (; line.column < table->options.count; line.column++) {
+        const char *name = table->options.columns[line.column]->name;
+        const size_t width = table->columns[line.column].width;
         char heading[CELL_BOUND];
         size_t length = 0;
         for (; length < width && length < sizeof heading && name[length]; length++)
@@ -236,7 +224,10 @@ static struct table_line begin_line(struct fitted *table, uint64_t reasons)
     return (struct table_line){.table = table, .reasons = reasons};
 }
 
-/* Writes the kept rows that need attention, or the others, or all. */
+/*
+ * Writes the kept rows that need attention, or the others, or all, and counts their states for the
+ * totals.
+ */
 static void put_kept_rows(struct fitted *table, bool with, bool without)
 {
     struct kept_row row;
@@ -247,11 +238,14 @@ static void put_kept_rows(struct fitted *table, bool with, bool without)
         if (!(row.reasons ? with : without))
             continue;
         struct table_line line = begin_line(table, row.reasons);
-        for (size_t i = 0; i < table->options.count; i++) {
+        for (; line.column < table->options.count; line.column++) {
             struct kept_cell cell;
             memcpy(&cell, at, sizeof cell);
             at += sizeof cell;
-            take_cell(&line, at, cell);
+            if (table->options.totals && table->options.columns[line.column]->coloured)
+                totals_add_state(&table->totals, at, cell.length);
+            if (table->columns[line.column].width && !line.ended)
+                put_cell(&line, at, cell);
             at += cell.length;
         }
         end_line(&line);
@@ -414,20 +408,13 @@ static void table_row(struct sink *sink, const struct record *record)
         put_huge(table, record);
 }
 
-static void show_kept(struct sink *sink)
-{
-    struct fitted *table = (struct fitted *)sink;
-
-    if (!table->streaming)
-        put_kept(table, false);
-}
-
 static void table_end(struct sink *sink)
 {
     struct fitted *table = (struct fitted *)sink;
     const struct sink_options *options = &table->options;
 
-    show_kept(sink);
+    if (!table->streaming)
+        put_kept(table, false);
     if (options->totals)
         totals_put(&table->totals, options);
 }
@@ -435,8 +422,10 @@ static void table_end(struct sink *sink)
 /* Fixes the widths by the rows so far, if there are any. */
 static void table_pause(struct sink *sink)
 {
-    if (((struct fitted *)sink)->rows > 0)
-        show_kept(sink);
+    struct fitted *table = (struct fitted *)sink;
+
+    if (table->rows > 0 && !table->streaming)
+        put_kept(table, false);
 }
 
 struct sink *sink_table_create(const struct sink_options *options)

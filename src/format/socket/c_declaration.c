@@ -65,21 +65,6 @@ static void put_parameters(struct declaration *declaration, const struct btf_typ
     put_word(declaration, type->count ? ")" : "void)");
 }
 
-static void put_chain(struct declaration *declaration, struct chain *chain, bool after_pointer);
-
-/* Writes the part nearer to the name, in parentheses where C needs them. */
-static void put_inner(struct declaration *declaration, struct chain *chain,
-                      const struct btf_type *type, bool after_pointer)
-{
-    const bool array = type->kind == BTF_ARRAY;
-    const bool bare = array && chain->types[chain->count - 1].kind == BTF_ARRAY;
-
-    put_word(declaration, !array || (chain->name.length && !after_pointer) ? " " : "");
-    put_word(declaration, bare ? "" : "(");
-    put_chain(declaration, chain, true);
-    put_word(declaration, bare ? "" : ")");
-}
-
 static void put_chain(struct declaration *declaration, struct chain *chain, bool after_pointer)
 {
     while (chain->count > 0) {
@@ -89,11 +74,17 @@ static void put_chain(struct declaration *declaration, struct chain *chain, bool
             after_pointer = true;
             continue;
         }
-        if (chain->count > 0)
-            put_inner(declaration, chain, type, after_pointer);
-        else
+        const bool array = type->kind == BTF_ARRAY;
+        if (chain->count > 0) { /* the part nearer to the name, in parentheses where C needs them */
+            const bool bare = array && chain->types[chain->count - 1].kind == BTF_ARRAY;
+            put_word(declaration, !array || (chain->name.length && !after_pointer) ? " " : "");
+            put_word(declaration, bare ? "" : "(");
+            put_chain(declaration, chain, true);
+            put_word(declaration, bare ? "" : ")");
+        } else {
             put_chain(declaration, chain, after_pointer);
-        if (type->kind == BTF_ARRAY) {
+        }
+        if (array) {
             char text[TEXT_U64_MAX + 2];
             const char *end = PUT(text_u64(PUT(text, "["), btf_array(type).count), "]");
             put(declaration, (struct text){text, (size_t)(end - text)});

@@ -100,16 +100,6 @@ static inline char *end_column(struct ss_sink *ss, struct ss_row *row, char *dst
                                  : put_blanks(dst, width - length);
 }
 
-static inline char *begin_column(struct ss_row *row, char *dst, enum ss_column column)
-{
-    /* the first column has no blank in front */
-    if (columns[column].gap && !row->kept && (dst != row->room || row->before))
-        *dst++ = ' ';
-    row->cell = dst;
-    row->before = 0;
-    return dst;
-}
-
 /* --- Rows ------------------------------------------------------------------------------------- */
 
 static inline __attribute__((always_inline)) char *
@@ -119,7 +109,11 @@ put_column(struct ss_sink *ss, struct ss_row *row, char *dst, enum ss_column col
 
     if (!ss->shown[column])
         return dst;
-    dst = begin_column(row, dst, column);
+    /* the first column has no blank in front */
+    if (columns[column].gap && !row->kept && (dst != row->room || row->before))
+        *dst++ = ' ';
+    row->cell = dst;
+    row->before = 0;
     dst = columns[column].put ? columns[column].put(dst, row)
                               : row->family->put(dst, row, peer, port);
     return end_column(ss, row, dst, column);

@@ -130,21 +130,12 @@ static char *put_umem(char *dst, struct ss_row *row)
     return PUT(text_u64(PUT(dst, ",refs:"), u32_at(umem, 36)), ")");
 }
 
-/* struct xdp_diag_stats: numbers of 8 bytes */
-static char *put_xdp_stats(char *dst, struct ss_row *row)
-{
-    static const char *const names[] = {"rx dropped:",          ",rx invalid:", ",rx queue full:",
-                                        ",rx fill ring empty:", ",tx invalid:", ",tx ring empty:"};
-
-    dst = PUT(ss_break(row, dst), "stats(");
-    for (size_t i = 0; i < COUNT(names); i++)
-        dst = text_u64(put_string(dst, names[i]),
-                       u64_at(row->record->socket.stats, i * sizeof(uint64_t)));
-    return PUT(dst, ")");
-}
-
 char *ss_put_xdp(char *dst, struct ss_row *row)
 {
+    /* struct xdp_diag_stats: numbers of 8 bytes */
+    static const char *const numbers[] = {
+        "stats(rx dropped:",    ",rx invalid:", ",rx queue full:",
+        ",rx fill ring empty:", ",tx invalid:", ",tx ring empty:"};
     const struct socket_record *sock = &row->record->socket;
 
     if (!row->layout->extended)
@@ -160,8 +151,12 @@ char *ss_put_xdp(char *dst, struct ss_row *row)
         dst = put_xdp_ring(dst, row, "fr", sock->fill_ring);
     if (ss_has(row, SOCKET_UMEM | SOCKET_COMPLETION_RING))
         dst = put_xdp_ring(dst, row, "cr", sock->completion_ring);
-    if (ss_has(row, SOCKET_XDP_STATS))
-        dst = put_xdp_stats(dst, row);
+    if (ss_has(row, SOCKET_XDP_STATS)) {
+        dst = ss_break(row, dst);
+        for (size_t i = 0; i < COUNT(numbers); i++)
+            dst = text_u64(put_string(dst, numbers[i]), u64_at(sock->stats, i * sizeof(uint64_t)));
+        dst = PUT(dst, ")");
+    }
     return ss_put_memory(dst, row);
 }
 

@@ -109,8 +109,7 @@ static bool is_ordinary(unsigned char byte)
     return (unsigned)(byte | 0x20) - 'a' < 26 || (unsigned)byte - '0' <= ':' - '0';
 }
 
-/* Whether eight bytes are visible ASCII characters, and neither backslash nor stop is among them.
- */
+/* Whether eight bytes are visible ASCII characters, and none is a backslash or stop. */
 static bool are_plain(uint64_t bytes, char stop)
 {
     const uint64_t each = UINT64_C(0x0101010101010101);
@@ -122,23 +121,18 @@ static bool are_plain(uint64_t bytes, char stop)
         each << 7);
 }
 
-/* The one stop besides a blank: also, or a backslash if there is none; NUL if there are several. */
-static char only_stop(const char *delimiters, char also)
-{
-    for (; delimiters && *delimiters; delimiters++)
-        if (*delimiters != ' ')
-            also = also == '\\' ? *delimiters : '\0';
-    return also;
-}
-
 /* Copies the first bytes as long as nothing has to be escaped. Returns how many. */
 static inline size_t copy_plain(char *dst, const char *data, size_t size, const char *delimiters,
                                 char also)
 {
-    const char stop = size >= sizeof(uint64_t) ? only_stop(delimiters, also) : '\0';
+    /* the one stop besides a blank: `also`, or a backslash if there is none; NUL: several */
+    char stop = size >= sizeof(uint64_t) ? also : '\0';
     uint64_t bytes;
     size_t i = 0;
 
+    for (; stop && delimiters && *delimiters; delimiters++)
+        if (*delimiters != ' ')
+            stop = stop == '\\' ? *delimiters : '\0';
     if (stop) {
         const size_t last = size - sizeof bytes;
         for (; i < size; i += sizeof bytes) {
