@@ -128,8 +128,21 @@ static char *put_end(char *dst, const struct value *view, const struct endpoint 
 
 static char *write_local(char *dst, const struct value *view, bool human)
 {
-    (void)human;
-    return put_end(dst, view, &view->view.record->socket.local, true);
+    const struct record *record = view->view.record;
+    const struct text *path = &record->socket.path;
+
+    if (record->has & SOCKET_ADDRESSES)
+        return put_end(dst, view, &record->socket.local, true);
+    return escape_socket_name(dst, path->data, path->length, human ? NULL : " ");
+}
+
+struct value view_local(const struct cell *cell)
+{
+    const uint64_t has = cell->record->has;
+    const struct socket_record *sock = &cell->record->socket;
+    const bool named = sock->family == AF_UNIX && has & SOCKET_PATH && sock->path.length;
+
+    return named || has & SOCKET_ADDRESSES ? view(cell, write_local) : unknown;
 }
 
 static char *write_remote(char *dst, const struct value *view, bool human)
@@ -140,43 +153,14 @@ static char *write_remote(char *dst, const struct value *view, bool human)
         remote->address.family == AF_INET6 && bytes[0] == 0xfe && bytes[1] >> 6 == 2;
 
     (void)human;
+    if (!remote->port && address_is_unspecified(&remote->address))
+        return PUT(dst, "*");
     return put_end(dst, view, remote, is_link_local);
-}
-
-static char *write_anyone(char *dst, const struct value *view, bool human)
-{
-    (void)view;
-    (void)human;
-    return PUT(dst, "*");
-}
-
-static char *write_path(char *dst, const struct value *view, bool human)
-{
-    const struct text *path = &view->view.record->socket.path;
-
-    return escape_socket_name(dst, path->data, path->length, human ? NULL : " ");
-}
-
-struct value view_local(const struct cell *cell)
-{
-    const struct record *record = cell->record;
-
-    if (record->has & SOCKET_ADDRESSES)
-        return view(cell, write_local);
-    if (record->socket.family == AF_UNIX && record->has & SOCKET_PATH && record->socket.path.length)
-        return view(cell, write_path);
-    return unknown;
 }
 
 struct value view_remote(const struct cell *cell)
 {
-    const struct endpoint *remote = &cell->record->socket.remote;
-
-    if (!(cell->record->has & SOCKET_ADDRESSES))
-        return unknown;
-    if (!remote->port && address_is_unspecified(&remote->address))
-        return view(cell, write_anyone);
-    return view(cell, write_remote);
+    return cell->record->has & SOCKET_ADDRESSES ? view(cell, write_remote) : unknown;
 }
 
 /* --- Its queues ------------------------------------------------------------------------------- */
@@ -354,28 +338,22 @@ static const char *timer_verb(const struct record *record)
     return record->has & SOCKET_TIMER && timer < COUNT(verbs) ? verbs[timer] : NULL;
 }
 
-static char *write_timer(char *dst, const struct value *view, bool human)
+static char *write_activity(char *dst, const struct value *view, bool human)
 {
     const struct record *record = view->view.record;
+    const char *verb = timer_verb(record);
+    const uint64_t ms = verb ? record->socket.timer_ms : idle_of(record);
 
-    dst = put_string(dst, timer_verb(record));
-    return put_seconds(human ? PUT(dst, " in ") : PUT(dst, "="), record->socket.timer_ms, human);
-}
-
-static char *write_idle(char *dst, const struct value *view, bool human)
-{
-    const uint32_t idle = idle_of(view->view.record);
-
-    if (human && idle < 1000)
+    if (!verb && human && ms < 1000)
         return PUT(dst, "active");
-    return put_seconds(human ? PUT(dst, "idle ") : PUT(dst, "idle="), idle, human);
+    dst = put_string(dst, verb ? verb : "idle");
+    return put_seconds(put_string(dst, !human ? "=" : verb ? " in " : " "), ms, human);
 }
 
 struct value view_activity(const struct cell *cell)
 {
-    if (timer_verb(cell->record))
-        return view(cell, write_timer);
-    return has_times(cell->record) ? view(cell, write_idle) : unknown;
+    return timer_verb(cell->record) || has_times(cell->record) ? view(cell, write_activity)
+                                                               : unknown;
 }
 
 /* --- What has a long name elsewhere ----------------------------------------------------------- */
