@@ -118,6 +118,8 @@ struct sink *sink_objects_create(const struct sink_options *options, sink_create
  */
 struct sink *sink_create(const struct sink_ops *ops, const void *layout, struct writer *writer,
                          const struct context *context);
+/* For ops->clone: another sink with the same layout. */
+struct sink *sink_clone(struct sink *sink, struct writer *writer);
 /* Ends what is written, because memory was short: later it would be wrong. */
 void sink_lacks_memory(struct sink *sink);
 void sink_begin(struct sink *sink);

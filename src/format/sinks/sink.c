@@ -22,6 +22,11 @@ struct sink *sink_create(const struct sink_ops *ops, const void *layout, struct 
     return sink;
 }
 
+struct sink *sink_clone(struct sink *sink, struct writer *writer)
+{
+    return sink_create(sink->ops, sink + 1, writer, sink->context);
+}
+
 void sink_lacks_memory(struct sink *sink)
 {
     if (sink->writer->error == 0)

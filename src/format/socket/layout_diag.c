@@ -33,14 +33,9 @@ static void put_end(struct sink *sink)
     put_aligned(sink->writer, &no_error, sizeof no_error);
 }
 
-static struct sink *clone(struct sink *sink, struct writer *writer)
-{
-    return sink_create(sink->ops, NULL, writer, sink->context);
-}
-
 const struct sink_ops sink_diag = {
     .size = sizeof(struct sink),
     .row = put_row,
     .end = put_end,
-    .clone = clone,
+    .clone = sink_clone,
 };

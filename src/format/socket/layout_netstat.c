@@ -294,17 +294,10 @@ static void section(struct sink *sink, unsigned section_number)
     writer_puts(writer, is_unix ? " Path\n" : "\n");
 }
 
-static struct sink *make_clone(struct sink *sink, struct writer *writer)
-{
-    const struct netstat_sink *netstat = (const struct netstat_sink *)sink;
-
-    return sink_create(sink->ops, &netstat->layout, writer, sink->context);
-}
-
 const struct sink_ops sink_netstat = {
     .size = sizeof(struct netstat_sink),
     .layout_size = sizeof(struct netstat_layout),
     .section = section,
     .row = row,
-    .clone = make_clone,
+    .clone = sink_clone,
 };

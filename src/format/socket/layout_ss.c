@@ -422,11 +422,10 @@ static void begin(struct sink *sink)
 
 static struct sink *make_clone(struct sink *sink, struct writer *writer)
 {
-    struct ss_sink *ss = (struct ss_sink *)sink;
-    struct sink *clone = sink_create(&sink_ss, &ss->layout, writer, sink->context);
+    struct sink *clone = sink_clone(sink, writer);
 
     if (clone)
-        start((struct ss_sink *)clone, ss);
+        start((struct ss_sink *)clone, (struct ss_sink *)sink);
     return clone;
 }
 
