@@ -41,6 +41,9 @@ int proc_tree_open(const struct proc_tree *tree, const char *path);
 /* The same for one file of a tree that is not open. */
 int proc_tree_open_file(const char *root, const char *path);
 
+/* As openat(2) with O_CLOEXEC, but returns a descriptor or -errno, and does not mind signals. */
+int proc_open(int directory, const char *path, int flags);
+
 /* As read(2), but returns -errno, and goes on after a signal or when there is nothing yet. */
 ssize_t proc_read(int fd, void *buffer, size_t size);
 

@@ -12,6 +12,7 @@
 
 #include "fastnet/array.h"
 #include "fastnet/kernel_abi.h"
+#include "fastnet/proc_tree.h"
 #include "sys/bpf_call.h"
 
 /* --- The kernel's types ----------------------------------------------------------------------- */
@@ -57,14 +58,12 @@ static int take_bytes(int fd, struct kernel_types *types)
 
 int kernel_types_init(struct kernel_types *types)
 {
-    int fd, status;
+    const int fd = proc_open(AT_FDCWD, "/sys/kernel/btf/vmlinux", O_RDONLY | O_NONBLOCK);
+    int status;
 
     *types = (struct kernel_types){.bytes = NULL};
-    do
-        fd = open("/sys/kernel/btf/vmlinux", O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    while (fd < 0 && errno == EINTR);
     if (fd < 0)
-        return -errno;
+        return fd;
     status = take_bytes(fd, types);
     close(fd);
     return status < 0 ? status : btf_init(&types->btf, (struct text){types->bytes, types->length});

@@ -18,6 +18,7 @@
 #include "fastnet/array.h"
 #include "fastnet/hash.h"
 #include "fastnet/hash_table.h"
+#include "fastnet/proc_tree.h"
 #include "fastnet/report.h"
 #include "fastnet/rights.h"
 
@@ -27,15 +28,7 @@
 static const char directory[] = "/run/netns/", directory_of_docker[] = "/run/docker/netns/";
 
 /* A FIFO would wait, a terminal would become this program's own. */
-static int open_file(int directory_fd, const char *path)
-{
-    int fd;
-
-    do
-        fd = openat(directory_fd, path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-    while (fd < 0 && errno == EINTR);
-    return fd < 0 ? -errno : fd;
-}
+enum { FILE_FLAGS = O_RDONLY | O_NONBLOCK | O_NOCTTY };
 
 static bool is_number(const char *text)
 {
@@ -50,7 +43,7 @@ static int open_named(const char *before, const char *name, const char *after)
 
     if ((size_t)snprintf(path, sizeof path, "%s%s%s", before, name, after) >= sizeof path)
         return -ENAMETOOLONG;
-    return open_file(AT_FDCWD, path);
+    return proc_open(AT_FDCWD, path, FILE_FLAGS);
 }
 
 int namespace_open(const char *name)
@@ -69,7 +62,7 @@ int namespace_open(const char *name)
 
 int namespace_open_own(void)
 {
-    return open_file(AT_FDCWD, OWN_FILE);
+    return proc_open(AT_FDCWD, OWN_FILE, FILE_FLAGS);
 }
 
 int namespace_enter(int fd)
@@ -255,7 +248,7 @@ static bool is_gone(int error)
 /* Looks at what was opened: its process may be in another namespace by now. Returns 0 or -errno. */
 static int open_found(struct search *search, int directory_fd, const char *path)
 {
-    struct netns netns = {.fd = open_file(directory_fd, path)};
+    struct netns netns = {.fd = proc_open(directory_fd, path, FILE_FLAGS)};
     struct statfs system;
     struct stat file;
 

@@ -20,8 +20,7 @@
 
 enum { FILE_FLAGS = O_RDONLY | O_NONBLOCK | O_NOCTTY };
 
-/* As openat(2), but returns a descriptor or -errno, and does not mind signals. */
-static int open_at(int directory, const char *path, int flags)
+int proc_open(int directory, const char *path, int flags)
 {
     int fd;
 
@@ -86,9 +85,9 @@ int proc_tree_init(struct proc_tree *tree, const char *root)
 
     tree->captured = !proc_tree_is_own(root);
     tree->living = false;
-    fd = open_at(AT_FDCWD, root, O_RDONLY | O_DIRECTORY);
+    fd = proc_open(AT_FDCWD, root, O_RDONLY | O_DIRECTORY);
     if (fd == -EACCES) /* its files may still be readable by name */
-        fd = open_at(AT_FDCWD, root, O_PATH | O_DIRECTORY);
+        fd = proc_open(AT_FDCWD, root, O_PATH | O_DIRECTORY);
     tree->fd = fd < 0 ? -1 : fd;
     if (fd < 0)
         return fd;
@@ -128,12 +127,12 @@ static int reopen(int look)
     if (statfs("/proc/self/fd", &system) < 0 || system.f_type != PROC_SUPER_MAGIC)
         return -ENOENT;
     snprintf(path, sizeof path, "/proc/self/fd/%d", look);
-    return open_at(AT_FDCWD, path, FILE_FLAGS);
+    return proc_open(AT_FDCWD, path, FILE_FLAGS);
 }
 
 static int open_own(int root, const char *path)
 {
-    const int fd = open_at(root, path, FILE_FLAGS);
+    const int fd = proc_open(root, path, FILE_FLAGS);
     struct stat status;
     const int error = fd < 0 ? 0 : look_at(fd, &status);
 
