@@ -10,12 +10,30 @@
 
 enum { IN_DOUBT_MAX = 10000 };
 
-/* Ended rows are kept in two lists, of which the older one goes when it is too old to be shown. */
-static void keep_ended(struct live *live, const struct record *record)
+static void set_received(const struct live *live, struct record *record)
+{
+    const uint64_t now = clock_nanoseconds(CLOCK_REALTIME);
+
+    memcpy((char *)record + live->kind->received, &now, sizeof now);
+    record->has |= live->kind->event;
+}
+
+/*
+ * Ended rows that are not told are kept in two lists, of which the older one goes when it is too
+ * old to be shown.
+ */
+static void tell_end(struct live *live, struct record *record)
 {
     const uint64_t now = clock_nanoseconds(CLOCK_REALTIME);
     const uint64_t age = live_age_of(live) * (CLOCK_SECOND / 1000);
 
+    record->visit = live->here;
+    if (!(record->has & live->kind->event))
+        set_received(live, record);
+    if (live->stream) {
+        live_tell(live, record);
+        return;
+    }
     if (live->ended[0].count && now - live->ended_since > age) {
         rows_clear(&live->ended[1]);
         live->ended[1] = live->ended[0];
@@ -25,25 +43,6 @@ static void keep_ended(struct live *live, const struct record *record)
         live->ended_since = now;
     if (live->ended[0].count < ENDED_MAX)
         (void)rows_add(&live->ended[0], record);
-}
-
-static void set_received(const struct live *live, struct record *record)
-{
-    const uint64_t now = clock_nanoseconds(CLOCK_REALTIME);
-
-    memcpy((char *)record + live->kind->received, &now, sizeof now);
-    record->has |= live->kind->event;
-}
-
-static void tell_end(struct live *live, struct record *record)
-{
-    record->visit = live->here;
-    if (!(record->has & live->kind->event))
-        set_received(live, record);
-    if (live->stream)
-        live_tell(live, record);
-    else
-        keep_ended(live, record);
 }
 
 /* A row that was wanted may have had a state or a rate that its end has not. */

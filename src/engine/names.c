@@ -309,18 +309,6 @@ static int add_interface(const struct interface *interface, void *arg)
     return interfaces_add(arg, interface);
 }
 
-/* Interfaces that this misses are asked for one by one or stay unknown: no row is lost. */
-static void add_links(struct run *run)
-{
-    struct report details = {.partial = false};
-    int error = links_dump(run->engine->netlink, add_interface,
-                           run->engine->context.here.interfaces, &details);
-
-    if (error < 0 || details.count)
-        report_note(run->report, "interfaces: some details are missing: %s",
-                    error < 0 ? strerror(-error) : details.lines[0]);
-}
-
 /* A group may be made at any time, so they are read anew for each run. */
 int run_read_cgroups(struct run *run)
 {
@@ -415,6 +403,8 @@ int run_prepare_here(struct run *run)
 {
     struct here *here = &run->engine->context.here;
     const uint64_t needs = run->needs.lookups;
+    struct report details = {.partial = false};
+    int error = 0;
 
     if ((needs & NEED_INTERFACES) && !here->interfaces) {
         here->interfaces = interfaces_create();
@@ -423,8 +413,12 @@ int run_prepare_here(struct run *run)
         if (run->listing->home || (run->listing->all_netns && run->keep_all))
             interfaces_settle(here->interfaces);
         if ((needs & NEED_LINKS) && run->listing->backend != BACKEND_PROC)
-            add_links(run);
+            error = links_dump(run->engine->netlink, add_interface, here->interfaces, &details);
     }
+    /* those that are missing are asked for one by one or stay unknown: no row is lost */
+    if (error < 0 || details.count)
+        report_note(run->report, "interfaces: some details are missing: %s",
+                    error < 0 ? strerror(-error) : details.lines[0]);
     if ((needs & NEED_EPHEMERAL) && !here->ephemeral[1]) /* without the file: not known */
         (void)sysctl_numbers(run->listing->proc_root, "net/ipv4/ip_local_port_range",
                              here->ephemeral, 2);

@@ -359,15 +359,11 @@ void assembly_value(struct assembly *to, unsigned into, int map, size_t offset)
     put_wide(to, into, BPF_PSEUDO_MAP_VALUE, (uint32_t)map | (uint64_t)offset << 32);
 }
 
-static void put_atomic(struct assembly *to, unsigned at, int offset, unsigned with, int operation)
-{
-    /* BPF_ATOMIC has the number of BPF_XADD */
-    put(to, BPF_STX | BPF_XADD | BPF_DW, at, with, offset, operation);
-}
+enum { ATOMIC = BPF_STX | BPF_XADD | BPF_DW }; /* BPF_ATOMIC has the number of BPF_XADD */
 
 void assembly_add(struct assembly *to, unsigned at, int offset, unsigned more)
 {
-    put_atomic(to, at, offset, more, BPF_ADD);
+    put(to, ATOMIC, at, more, offset, BPF_ADD);
 }
 
 void assembly_count(struct assembly *to, unsigned at, int offset)
@@ -378,7 +374,7 @@ void assembly_count(struct assembly *to, unsigned at, int offset)
 
 void assembly_exchange(struct assembly *to, unsigned at, unsigned with)
 {
-    put_atomic(to, at, 0, with, BPF_CMPXCHG);
+    put(to, ATOMIC, at, with, 0, BPF_CMPXCHG);
 }
 
 void assembly_cast(struct assembly *to, unsigned into, unsigned from, uint32_t type, uint32_t cast)
@@ -452,11 +448,15 @@ int bpf_tracepoint_attach(const struct bpf_insn *program, size_t count, uint32_t
 
 /* --- Iterators -------------------------------------------------------------------------------- */
 
-/* A kernel that does not know the numbers of tasks here refuses them: E2BIG. */
-static int link_to(int program, uint32_t task)
+/*
+ * A kernel that does not know the numbers of tasks here refuses them: E2BIG. The iterator keeps the
+ * program, so the link need not stay.
+ */
+int bpf_iterator_start(int program, uint32_t task)
 {
     const struct kernel_task_iterator info = {.tid = task};
     union bpf_attr attributes;
+    int link, fd;
 
     memset(&attributes, 0, sizeof attributes);
     attributes.link_create.prog_fd = (uint32_t)program;
@@ -465,16 +465,7 @@ static int link_to(int program, uint32_t task)
         attributes.link_create.iter_info = (uintptr_t)&info;
         attributes.link_create.iter_info_len = sizeof info;
     }
-    return bpf_call_raised(RIGHT_BPF, BPF_LINK_CREATE, &attributes);
-}
-
-/* The iterator keeps the program, so the link need not stay. */
-int bpf_iterator_start(int program, uint32_t task)
-{
-    const int link = link_to(program, task);
-    union bpf_attr attributes;
-    int fd;
-
+    link = bpf_call_raised(RIGHT_BPF, BPF_LINK_CREATE, &attributes);
     if (link < 0)
         return link;
     memset(&attributes, 0, sizeof attributes);

@@ -235,23 +235,6 @@ struct member_search {
 enum { SEARCH_STEPS_MAX = 1 << 16 };
 
 static bool find_member(const struct btf *btf, uint32_t id, struct member_search *search,
-                        struct btf_member *member);
-
-static bool find_nested(const struct btf *btf, struct btf_member outer,
-                        struct member_search *search, struct btf_member *member)
-{
-    bool found;
-
-    if (outer.name.length || search->depth == BTF_DEPTH_MAX)
-        return false;
-    search->depth++;
-    found = find_member(btf, outer.type, search, member) &&
-            !__builtin_add_overflow(member->offset, outer.offset, &member->offset);
-    search->depth--;
-    return found;
-}
-
-static bool find_member(const struct btf *btf, uint32_t id, struct member_search *search,
                         struct btf_member *member)
 {
     struct btf_type type;
@@ -266,7 +249,13 @@ static bool find_member(const struct btf *btf, uint32_t id, struct member_search
             *member = each;
             return true;
         }
-        if (find_nested(btf, each, search, member))
+        if (each.name.length || search->depth == BTF_DEPTH_MAX)
+            continue;
+        search->depth++;
+        const bool found = find_member(btf, each.type, search, member) &&
+                           !__builtin_add_overflow(member->offset, each.offset, &member->offset);
+        search->depth--;
+        if (found)
             return true;
     }
     return false;

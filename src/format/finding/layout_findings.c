@@ -52,25 +52,6 @@ static char *put_wrapped(char *dst, const struct findings_sink *findings, size_t
     return PUT(dst, "\n");
 }
 
-/* The first line: how bad it is, and the sentence. */
-static char *put_summary(char *dst, const struct findings_sink *findings,
-                         const struct finding_record *finding)
-{
-    static const char *const colours[SEVERITIES] = {
-        [SEVERITY_FAULT] = COLOUR_ATTENTION, [SEVERITY_WARNING] = "\033[1;33m", /* bold yellow */
-    };
-    const char *colour = findings->layout.colour ? colours[finding->severity] : NULL;
-    const char *severity = severity_name(finding->severity);
-
-    if (colour)
-        dst = put_string(dst, colour);
-    dst = put_string(dst, severity);
-    if (colour)
-        dst = PUT(dst, COLOUR_RESET);
-    dst = PUT(dst, ": ");
-    return put_wrapped(dst, findings, strlen(severity) + 2, finding->summary);
-}
-
 static char *put_part(char *dst, const struct findings_sink *findings, const char *name,
                       struct text text)
 {
@@ -106,13 +87,22 @@ static char *put_help(char *dst, struct findings_sink *findings,
     return put_part(dst, findings, "rule: ", finding->rule);
 }
 
+/* The first line: how bad it is, and the sentence. */
 static void row(struct sink *sink, const struct record *record)
 {
+    static const char *const colours[SEVERITIES] = {
+        [SEVERITY_FAULT] = COLOUR_ATTENTION, [SEVERITY_WARNING] = "\033[1;33m", /* bold yellow */
+    };
     struct findings_sink *findings = (struct findings_sink *)sink;
     const struct finding_record *finding = &record->finding;
+    const char *colour = findings->layout.colour ? colours[finding->severity] : NULL;
+    const char *severity = severity_name(finding->severity);
     char *dst = writer_reserve(sink->writer, WRITER_RESERVE_MAX);
 
-    writer_commit(sink->writer, put_summary(dst, findings, finding));
+    dst = put_string(put_string(dst, colour ? colour : ""), severity);
+    dst = PUT(put_string(dst, colour ? COLOUR_RESET : ""), ": ");
+    dst = put_wrapped(dst, findings, strlen(severity) + 2, finding->summary);
+    writer_commit(sink->writer, dst);
     dst = put_help(writer_reserve(sink->writer, WRITER_RESERVE_MAX), findings, finding);
     writer_commit(sink->writer, PUT(dst, "\n"));
 }

@@ -113,55 +113,30 @@ static char *put_gateway(char *dst, const struct route_sink *routes, const struc
     return put_host_of(dst, routes, &route->gateway);
 }
 
-/* A route that rejects packets shows neither U nor G. */
-static char *put_flags4(char *dst, uint32_t flags)
-{
-    static const struct flag_text letters[] = {
-        {RTF_UP, "U"},        {RTF_GATEWAY, "G"},  {RTF_REJECT, "!"},    {RTF_HOST, "H"},
-        {RTF_REINSTATE, "R"}, {RTF_DYNAMIC, "D"},  {RTF_MODIFIED, "M"},  {RTF_DEFAULT, "d"},
-        {RTF_ALLONLINK, "a"}, {RTF_ADDRCONF, "c"}, {RTF_NONEXTHOP, "o"}, {RTF_EXPIRES, "e"},
-        {RTF_CACHE, "c"},     {RTF_FLOW, "f"},     {RTF_POLICY, "p"},    {0x80000000u, "l"},
-        {RTF_MTU, "u"},       {RTF_WINDOW, "w"},   {RTF_IRTT, "i"},
-    };
-
-    if (flags & RTF_REJECT)
-        flags &= ~(uint32_t)(RTF_UP | RTF_GATEWAY);
-    return put_flags(dst, flags, letters, COUNT(letters));
-}
-
 /* True if the kernel does not say where the route goes: it may be to a gateway or not. */
 static bool is_hidden(const struct record *record)
 {
     return !(record->has & ROUTE_FLAGS);
 }
 
-/* The name of an interface whose number netlink sent. */
-static char *put_interface(char *dst, struct route_sink *routes, uint32_t index)
-{
-    const struct here *here = &routes->sink.context->here;
-    struct interfaces *interfaces = here->interfaces;
-    const char *name = NULL;
-    char *end;
-
-    if (is_known(&routes->device, index) && routes->netns == here->netns)
-        return put_remembered(dst, &routes->device);
-    if (interfaces)
-        name = interfaces_name(interfaces, index);
-    end = name ? escape_text(dst, name, strlen(name), " ") : text_u64(dst, index);
-    remember(&routes->device, index, dst, end);
-    routes->netns = here->netns;
-    return end;
-}
-
+/* The files have the name of an interface, netlink its number. */
 static char *put_device(char *dst, struct route_sink *routes, const struct record *record)
 {
     const struct route_record *route = &record->route;
+    const struct here *here = &routes->sink.context->here;
 
     if (record->has & ROUTE_DEVICE)
         return escape_text(dst, route->device.data, route->device.length, " ");
     if (!(record->has & ROUTE_INTERFACE))
         return put_string(dst, route->destination.family == AF_INET ? "*" : "");
-    return put_interface(dst, routes, route->interface);
+    if (is_known(&routes->device, route->interface) && routes->netns == here->netns)
+        return put_remembered(dst, &routes->device);
+    const char *name =
+        here->interfaces ? interfaces_name(here->interfaces, route->interface) : NULL;
+    char *end = name ? put_escaped(dst, name, " ") : text_u64(dst, route->interface);
+    remember(&routes->device, route->interface, dst, end);
+    routes->netns = here->netns;
+    return end;
 }
 
 /* The largest packet: the MSS and the headers; 0 if the route sets none. */
@@ -209,17 +184,27 @@ static char *put_numbers(char *dst, struct route_sink *routes, const struct reco
     return put_device(dst, routes, record);
 }
 
+/* A route that rejects packets shows neither U nor G. */
 static char *put_mask_and_flags(char *dst, struct route_sink *routes, const struct record *record)
 {
+    static const struct flag_text letters[] = {
+        {RTF_UP, "U"},        {RTF_GATEWAY, "G"},  {RTF_REJECT, "!"},    {RTF_HOST, "H"},
+        {RTF_REINSTATE, "R"}, {RTF_DYNAMIC, "D"},  {RTF_MODIFIED, "M"},  {RTF_DEFAULT, "d"},
+        {RTF_ALLONLINK, "a"}, {RTF_ADDRCONF, "c"}, {RTF_NONEXTHOP, "o"}, {RTF_EXPIRES, "e"},
+        {RTF_CACHE, "c"},     {RTF_FLOW, "f"},     {RTF_POLICY, "p"},    {0x80000000u, "l"},
+        {RTF_MTU, "u"},       {RTF_WINDOW, "w"},   {RTF_IRTT, "i"},
+    };
     const struct route_record *route = &record->route;
+    const uint32_t hidden = route->flags & RTF_REJECT ? RTF_UP | RTF_GATEWAY : 0;
     const bool known = !is_hidden(record);
     const uint64_t key = (uint64_t)known << 40 | (uint64_t)route->flags << 8 | route->prefix;
-    char *start = dst;
+    char *start = dst, *end;
 
     if (is_known(&routes->mask_and_flags, key))
         return put_remembered(dst, &routes->mask_and_flags);
     dst = end_cell(put_netmask(dst, route->prefix), dst, ADDRESS_WIDTH);
-    dst = end_cell(known ? put_flags4(dst, route->flags) : PUT(dst, "-"), dst, FLAGS_WIDTH);
+    end = known ? put_flags(dst, route->flags & ~hidden, letters, COUNT(letters)) : PUT(dst, "-");
+    dst = end_cell(end, dst, FLAGS_WIDTH);
     remember(&routes->mask_and_flags, key, start, dst);
     return dst;
 }

@@ -72,29 +72,23 @@ static bool add_member(struct objects *objects, const struct field *like, struct
 }
 
 /* What stands before it is that of now: when the object ends, the next namespace is visited. */
-static bool add_leading(struct objects *objects)
-{
-    const struct record none = {.kind = &kind_count};
-    bool added = true;
-
-    for (size_t i = 0; i < objects->leading && added; i++) {
-        const struct field *column = objects->options.columns[i];
-        const struct value value = field_value(column, &none, objects->sink.context);
-        added = add_member(objects, column, as_text(column->name), "", &value);
-    }
-    return added;
-}
-
 static bool begin_object(struct objects *objects, struct text name)
 {
-    const struct field *column = objects->options.columns[objects->leading + COLUMN_OBJECT];
+    const struct record none = {.kind = &kind_count};
+    bool added;
 
     objects->netns = objects->sink.context->here.netns;
     objects->name = strndup(name.data, name.length);
-    if (!objects->name || !add_leading(objects))
-        return false;
-    return add_member(objects, column, as_text(column->name), "",
-                      &(struct value){.type = VALUE_TEXT, .text = as_text(objects->name)});
+    added = objects->name;
+    for (size_t i = 0; i <= objects->leading + COLUMN_OBJECT && added; i++) {
+        const struct field *column = objects->options.columns[i];
+        const struct value value =
+            i < objects->leading
+                ? field_value(column, &none, objects->sink.context)
+                : (struct value){.type = VALUE_TEXT, .text = as_text(objects->name)};
+        added = add_member(objects, column, as_text(column->name), "", &value);
+    }
+    return added;
 }
 
 static void forget(struct objects *objects)
