@@ -14,7 +14,6 @@ struct live;
 
 /* What happened to a row (struct lasting). */
 enum live_event { LIVE_OPENED = 1, LIVE_CHANGED, LIVE_CLOSED, LIVE_LOST };
-const char *live_event_name(uint64_t event); /* NULL: none */
 
 /*
  * Rows of these ages count as new, as ended, and as active, when the last look was made:

@@ -177,8 +177,8 @@ bool btf_resolve(const struct btf *btf, uint32_t id, struct btf_type *type)
     return false;
 }
 
-/* Where the name begins in the names, which hold it once; 0 if it is not there, or has no bytes. */
-static uint32_t find_name(const struct btf *btf, const char *name)
+/* The names hold each name once. */
+uint32_t btf_find(const struct btf *btf, enum btf_kind kind, const char *name)
 {
     char whole[BTF_NAME_MAX + 2] = ""; /* with the NUL before it */
     const size_t length = strlen(name);
@@ -188,13 +188,7 @@ static uint32_t find_name(const struct btf *btf, const char *name)
         return 0;
     memcpy(whole + 1, name, length + 1);
     found = memmem(btf->names.data, btf->names.length, whole, length + 2);
-    return found ? (uint32_t)(found + 1 - btf->names.data) : 0;
-}
-
-uint32_t btf_find(const struct btf *btf, enum btf_kind kind, const char *name)
-{
-    const uint32_t wanted = find_name(btf, name);
-
+    const uint32_t wanted = found ? (uint32_t)(found + 1 - btf->names.data) : 0;
     for (size_t i = 0; wanted && i < btf->count; i++) {
         const char *bytes = btf->types.data + btf->offsets[i];
         if (word_at(bytes, 0) == wanted && kind_of(word_at(bytes, 1)) == kind)

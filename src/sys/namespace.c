@@ -221,6 +221,7 @@ struct search {
     size_t hidden; /* processes that do not show theirs */
     uint64_t own;  /* the id of this thread's namespace */
     bool lacks_memory;
+    bool again; /* mounts are looked at a second time */
 };
 
 static struct netns *find(const struct search *search, uint64_t id)
@@ -327,34 +328,26 @@ static void look_at_processes(struct search *search)
         closedir(proc);
 }
 
-/* Those without a process, and names. */
+/*
+ * Those without a process, and names. At the second look, those that no other mount and no process
+ * led to are reported.
+ */
 static void look_at_mount(const struct netns *mounted, const char *path, void *arg)
 {
     struct search *search = arg;
-    struct netns *known;
     struct stat file;
+    int error = 0;
 
-    /* What is mounted over it may be anything, even a device. */
-    if (!find(search, mounted->id) && stat(path, &file) == 0 && file.st_ino == mounted->id)
-        (void)open_found(search, AT_FDCWD, path);
-    known = find(search, mounted->id);
+    if (!find(search, mounted->id)) {
+        error = stat(path, &file) < 0 ? -errno : 0;
+        /* what is mounted over it may be anything, even a device */
+        if (!error && file.st_ino == mounted->id)
+            error = open_found(search, AT_FDCWD, path);
+    }
+    struct netns *known = find(search, mounted->id);
     if (known)
         take_name(known, mounted);
-}
-
-/* One that no other mount and no process led to. */
-static void report_mount(const struct netns *mounted, const char *path, void *arg)
-{
-    struct search *search = arg;
-    struct stat file;
-    int error;
-
-    if (find(search, mounted->id))
-        return;
-    error = stat(path, &file) < 0 ? -errno : 0;
-    if (!error && file.st_ino == mounted->id)
-        error = open_found(search, AT_FDCWD, path);
-    if (!find(search, mounted->id))
+    else if (search->again)
         report_unopened(search, mounted->id,
                         error ? strerror(-error) : "something else is mounted over it");
 }
@@ -419,7 +412,8 @@ int namespaces_find(struct namespaces *namespaces, struct report *report)
         rights_raise(RIGHT_NAMESPACE_FILES);
         look_at_processes(&search);
         read_mounts(look_at_mount, &search);
-        read_mounts(report_mount, &search);
+        search.again = true;
+        read_mounts(look_at_mount, &search);
         rights_lower();
     }
     /* of processes without rights: their namespaces may be those of others, or not */

@@ -268,34 +268,24 @@ static char *put_map(char *dst, const struct record *record)
     return PUT(dst, "\n");
 }
 
-static void write_long(struct writer *writer, const struct record *record)
-{
-    char *dst = writer_reserve(writer, LINES_MAX);
-
-    dst = put_flags_and_words(put_interface_name(dst, &record->interface), record);
-    dst = PUT(put_mtu(PUT(dst, "  mtu "), record), "\n");
-    writer_commit(writer, put_ipv4(dst, record));
-    write_ipv6(writer, &record->interface);
-    dst = writer_reserve(writer, LINES_MAX);
-    dst = put_statistics(put_hardware(dst, record), record);
-    writer_commit(writer, PUT(put_map(dst, record), "\n"));
-}
-
 /* --- The sink --------------------------------------------------------------------------------- */
 
 static void row(struct sink *sink, const struct record *record)
 {
-    const struct interface_sink *interfaces = (const struct interface_sink *)sink;
-    char *dst;
+    char *const start = writer_reserve(sink->writer, LINES_MAX);
+    char *dst = put_interface_name(start, &record->interface);
 
-    if (interfaces->layout.extended) {
-        write_long(sink->writer, record);
-        return;
+    if (((const struct interface_sink *)sink)->layout.extended) {
+        dst = put_mtu(PUT(put_flags_and_words(dst, record), "  mtu "), record);
+        writer_commit(sink->writer, put_ipv4(PUT(dst, "\n"), record));
+        write_ipv6(sink->writer, &record->interface);
+        dst = put_hardware(writer_reserve(sink->writer, LINES_MAX), record);
+        dst = put_map(put_statistics(dst, record), record);
+    } else {
+        dst = end_cell(dst, start, NAME_WIDTH);
+        dst = PUT(align_right(put_mtu(dst, record), dst, 5), " ");
+        dst = put_letters(put_counters(dst, record), record);
     }
-    dst = writer_reserve(sink->writer, LINES_MAX);
-    dst = end_cell(put_interface_name(dst, &record->interface), dst, NAME_WIDTH);
-    dst = PUT(align_right(put_mtu(dst, record), dst, 5), " ");
-    dst = put_letters(put_counters(dst, record), record);
     writer_commit(sink->writer, PUT(dst, "\n"));
 }
 

@@ -54,7 +54,7 @@ static struct value unix_flags(const struct cell *cell)
     return (struct value){.type = VALUE_FLAGS, .flags = {cell->field->flags, {bits}}};
 }
 
-WORDS(live_event_name, "", "opened", "changed", "closed", "lost");
+static WORDS(event_name, "", "opened", "changed", "closed", "lost");
 
 /* --- Its ends --------------------------------------------------------------------------------- */
 
@@ -163,9 +163,6 @@ static const struct flag_names option_names =
 #define MOVED(id, ...)                                                                             \
     COMPUTED(id, VALUE_NUMBER, bytes_moved, SOCKET_BYTES, __VA_ARGS__, MEMBER(socket.id),          \
              .counter = true, .unit = UNIT_BYTES)
-/* The name of a unix socket: its type has rules of its own for abstract names. */
-#define SOCKET_NAME(id, path, ...)                                                                 \
-    FIELD(id, VALUE_SOCKET_NAME, text_member, __VA_ARGS__, MEMBER(path))
 #define SERVICE(id, path, ...)                                                                     \
     COMPUTED(id, VALUE_TEXT, service, SOCKET_ADDRESSES, __VA_ARGS__, MEMBER(path),                 \
              .lookups = NEED_SERVICES)
@@ -318,8 +315,9 @@ static const struct field fields[] = {
     COMPUTED(flags, VALUE_FLAGS, unix_flags, SOCKET_UNIX_FLAGS,
              "for a unix socket: ACC it listens, W it waits for data, N it waits for space",
              .flags = &unix_flag_names),
-    SOCKET_NAME(path, socket.path, SOCKET_PATH,
-                "for a unix socket: its name; an abstract name begins with @ (in JSON, NUL)"),
+    COMPUTED(path, VALUE_SOCKET_NAME, text_member, SOCKET_PATH,
+             "for a unix socket: its name; an abstract name begins with @ (in JSON, NUL)",
+             MEMBER(socket.path)),
     NUMBER(peer_inode, socket.peer, SOCKET_PEER,
            "for a unix socket: inode of the socket at its other end; 0 if it has none"),
     COMPUTED(pending, VALUE_NUMBER, family_elements, SOCKET_ICONS,
@@ -662,7 +660,7 @@ static const struct field fields[] = {
     COMPUTED(resent_percent, VALUE_DECIMAL, info_resent_percent, SOCKET_TCP_INFO,
              "share of the bytes that were sent which were sent again", .gauge = true,
              .unit = UNIT_PERCENT, .parts = TCP_PARTS(bytes_sent) | TCP_PARTS(bytes_retrans)),
-    WORD(event, socket.event, live_event_name, SOCKET_EVENT,
+    WORD(event, socket.event, event_name, SOCKET_EVENT,
          "what happened to it, of fastnet top: opened, changed, closed or lost"),
     VIEW(whose, view_whose, 0, SOCKET_INODE | SOCKET_CGROUP,
          "owners, or else its unit, where nobody tells its processes",

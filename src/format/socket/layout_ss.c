@@ -21,16 +21,11 @@ static char *put_send_q(char *dst, struct ss_row *row)
     return put_signed(dst, row->record->socket.send_q);
 }
 
-static char *put_details(char *dst, struct ss_row *row)
-{
-    return row->family->details ? row->family->details(dst, row) : dst;
-}
-
 static const struct {
     const char *heading;
     bool gap;                                    /* a blank stands before it */
     bool right;                                  /* it ends where the next column begins */
-    char *(*put)(char *dst, struct ss_row *row); /* NULL: by the family, of one end */
+    char *(*put)(char *dst, struct ss_row *row); /* NULL: by the family */
 } columns[SS_COLUMNS] = {
     [SS_NETID] = {"Netid", false, false, ss_put_netid},
     [SS_STATE] = {"State", true, false, ss_put_state},
@@ -41,7 +36,7 @@ static const struct {
     [SS_PEER] = {"Peer Address:", true, true, NULL},
     [SS_PEER_PORT] = {"Port", false, false, NULL},
     [SS_PROCESS] = {"Process", true, false, ss_put_process},
-    [SS_DETAILS] = {"", false, false, put_details},
+    [SS_DETAILS] = {"", false, false, NULL},
 };
 
 enum {
@@ -114,8 +109,12 @@ put_column(struct ss_sink *ss, struct ss_row *row, char *dst, enum ss_column col
         *dst++ = ' ';
     row->cell = dst;
     row->before = 0;
-    dst = columns[column].put ? columns[column].put(dst, row)
-                              : row->family->put(dst, row, peer, port);
+    if (columns[column].put)
+        dst = columns[column].put(dst, row);
+    else if (column != SS_DETAILS)
+        dst = row->family->put(dst, row, peer, port);
+    else if (row->family->details)
+        dst = row->family->details(dst, row);
     return end_column(ss, row, dst, column);
 }
 

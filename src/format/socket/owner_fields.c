@@ -124,22 +124,17 @@ struct value owner_all(const struct record *record, const struct context *contex
 }
 
 /* In TIME_WAIT the inode is not known, but there is no socket that a process could hold. */
-static bool is_end_known(const struct cell *cell)
-{
-    const struct record *record = cell->record;
-
-    if (cell->field->index == OTHER_END)
-        return inode_of(cell);
-    return record->kind != &kind_socket || record->has & SOCKET_INODE ||
-           record->socket.timer == TIMER_TIME_WAIT;
-}
-
 struct value owner_processes(const struct cell *cell)
 {
+    const struct record *record = cell->record;
     const struct owner *first;
     const size_t count = find_owners(cell, &first, NULL);
+    const bool is_end_known = cell->field->index == OTHER_END
+                                  ? inode_of(cell)
+                                  : record->kind != &kind_socket || record->has & SOCKET_INODE ||
+                                        record->socket.timer == TIMER_TIME_WAIT;
 
-    if (!is_end_known(cell) || (count == 0 && !is_ownerless(cell)))
+    if (!is_end_known || (count == 0 && !is_ownerless(cell)))
         return unknown;
     return (struct value){.type = VALUE_OWNERS, .owners = {first, count}};
 }
