@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What the arguments of conntrack's options mean, and which are none. */
 #include <arpa/inet.h>
-#include <errno.h>
 #include <linux/netfilter/nf_conntrack_common.h>
 #include <netinet/in.h>
 #include <stdio.h>
@@ -10,7 +9,31 @@
 
 #include "cli/conntrack/conntrack_parsing.h"
 #include "cli/form.h"
+#include "ct_line.h"
+#include "fastnet/flow_names.h"
 #include "kit.h"
+#include "predicates.h"
+
+/* What --NAME=TEXT asks for. */
+static void assert_means(const char *name, const char *text, const char *expected)
+{
+    char line[128];
+
+    snprintf(line, sizeof line, "--%s=%s", name, text);
+    assert_string_equal(said_of(ct_where(line)), expected);
+}
+
+/* It is refused: `said` stands before the text in quotes, below what the option takes. */
+static void assert_is_none(const char *name, const char *text, const char *takes, const char *said,
+                           const char *behind)
+{
+    char word[128], expected[512];
+
+    snprintf(word, sizeof word, "--%s=%s", name, text);
+    snprintf(expected, sizeof expected, "--%s: %s\nconntrack: %s`%s'%s", name, takes, said, text,
+             behind);
+    WRONG(expected, word);
+}
 
 static void numbers_are_decimal_octal_or_hexadecimal(void **state)
 {
@@ -144,33 +167,22 @@ static void what_is_no_address_is_refused(void **state)
 static void nat_is_an_address_a_port_or_both(void **state)
 {
     static const struct {
-        const char *text;
-        const char *address; /* NULL: none */
-        int port;            /* -1: none */
+        const char *text, *expected;
     } nats[] = {
-        {"192.0.2.1", "192.0.2.1", -1},
-        {"192.0.2.1:80", "192.0.2.1", 80},
-        {":80", NULL, 80},
-        {"2001:db8::1", "2001:db8::1", -1},
-        {"[2001:db8::1]", "2001:db8::1", -1},
-        {"[2001:db8::1]:65535", "2001:db8::1", 65535},
-        {"[192.0.2.1]:80", "192.0.2.1", 80},
-        {"::1", "::1", -1},
+        {"192.0.2.1", "((src_nat_address = 192.0.2.1)) and family = 2"},
+        {"192.0.2.1:80", "((src_nat_address = 192.0.2.1 and src_nat_port = 80)) and family = 2"},
+        {":80", "((src_nat_port = 80))"},
+        {"2001:db8::1", "((src_nat_address = 2001:db8::1)) and family = 10"},
+        {"[2001:db8::1]", "((src_nat_address = 2001:db8::1)) and family = 10"},
+        {"[2001:db8::1]:65535",
+         "((src_nat_address = 2001:db8::1 and src_nat_port = 65535)) and family = 10"},
+        {"[192.0.2.1]:80", "((src_nat_address = 192.0.2.1 and src_nat_port = 80)) and family = 2"},
+        {"::1", "((src_nat_address = ::1)) and family = 10"},
     };
 
     (void)state;
-    for (size_t i = 0; i < COUNT(nats); i++) {
-        struct conntrack_nat nat;
-        memset(&nat, 0xa5, sizeof nat);
-        assert_int_equal(conntrack_nat(nats[i].text, &nat), 0);
-        assert_int_equal(nat.has_address, nats[i].address != NULL);
-        assert_int_equal(nat.has_port, nats[i].port >= 0);
-        if (nats[i].address)
-            assert_ip(&nat.address, nats[i].address);
-        else
-            assert_int_equal(nat.address.family, AF_UNSPEC);
-        assert_int_equal(nat.port, nats[i].port < 0 ? 0 : nats[i].port);
-    }
+    for (size_t i = 0; i < COUNT(nats); i++)
+        assert_means("src-nat", nats[i].text, nats[i].expected);
 }
 
 static void what_is_no_nat_is_refused(void **state)
@@ -195,13 +207,10 @@ static void what_is_no_nat_is_refused(void **state)
     };
 
     (void)state;
-    for (size_t i = 0; i < COUNT(others); i++) {
-        struct conntrack_nat nat = {.port = 4711};
-        if (conntrack_nat(others[i], &nat) != -EINVAL)
-            fail_msg("'%s' was taken", others[i]);
-        assert_int_equal(nat.address.family, AF_UNSPEC);
-        assert_int_equal(nat.port, 4711);
-    }
+    for (size_t i = 0; i < COUNT(others); i++)
+        assert_is_none("src-nat", others[i],
+                       "ADDRESS, ADDRESS:PORT, [ADDRESS]:PORT, :PORT, or nothing",
+                       "Invalid IP address or port ", "");
 }
 
 /* --- Names ------------------------------------------------------------------------------------ */
@@ -223,9 +232,9 @@ static void protocols_have_names_and_numbers(void **state)
 
     (void)state;
     for (size_t i = 0; i < COUNT(protocols); i++) {
-        uint8_t protocol = 77;
-        assert_int_equal(conntrack_protocol(protocols[i].text, &protocol), 0);
-        assert_int_equal(protocol, protocols[i].protocol);
+        char expected[32];
+        snprintf(expected, sizeof expected, "protocol = %u", protocols[i].protocol);
+        assert_means("protonum", protocols[i].text, expected);
     }
 }
 
@@ -234,68 +243,70 @@ static void what_is_no_protocol_is_refused(void **state)
     static const char *const others[] = {"", "256", "-1", "tc", "tcpx", "no-such-protocol", "6 "};
 
     (void)state;
-    for (size_t i = 0; i < COUNT(others); i++) {
-        uint8_t protocol = 77;
-        assert_int_equal(conntrack_protocol(others[i], &protocol), -EINVAL);
-        assert_int_equal(protocol, 77);
-    }
+    for (size_t i = 0; i < COUNT(others); i++)
+        assert_is_none("protonum", others[i],
+                       "a number of at most 255, or a name: tcp, udp, icmp, sctp, gre ...", "",
+                       " unsupported protocol");
 }
 
 static void states_are_those_of_a_protocol(void **state)
 {
     static const struct {
-        const char *text;
-        uint8_t protocol, state;
+        const char *text, *protocol, *expected;
     } states[] = {
-        {"NONE", IPPROTO_TCP, 0},         {"SYN_SENT", IPPROTO_TCP, 1},
-        {"SYN_RECV", IPPROTO_TCP, 2},     {"ESTABLISHED", IPPROTO_TCP, 3},
-        {"FIN_WAIT", IPPROTO_TCP, 4},     {"CLOSE_WAIT", IPPROTO_TCP, 5},
-        {"LAST_ACK", IPPROTO_TCP, 6},     {"TIME_WAIT", IPPROTO_TCP, 7},
-        {"CLOSE", IPPROTO_TCP, 8},        {"SYN_SENT2", IPPROTO_TCP, 9},
-        {"LISTEN", IPPROTO_TCP, 9},       {"ESTABLISHED", IPPROTO_SCTP, 4},
-        {"COOKIE_WAIT", IPPROTO_SCTP, 2}, {"OPEN", IPPROTO_DCCP, 4},
+        {"NONE", "tcp", "NONE"},
+        {"SYN_SENT", "tcp", "SYN_SENT"},
+        {"SYN_RECV", "tcp", "SYN_RECV"},
+        {"ESTABLISHED", "tcp", "ESTABLISHED"},
+        {"FIN_WAIT", "tcp", "FIN_WAIT"},
+        {"CLOSE_WAIT", "tcp", "CLOSE_WAIT"},
+        {"LAST_ACK", "tcp", "LAST_ACK"},
+        {"TIME_WAIT", "tcp", "TIME_WAIT"},
+        {"CLOSE", "tcp", "CLOSE"},
+        {"SYN_SENT2", "tcp", "SYN_SENT2"},
+        {"LISTEN", "tcp", "SYN_SENT2"},
+        {"listen", "tcp", "SYN_SENT2"},
+        {"established", "sctp", "ESTABLISHED"},
+        {"COOKIE_WAIT", "sctp", "COOKIE_WAIT"},
+        {"OPEN", "dccp", "OPEN"},
     };
 
     (void)state;
     for (size_t i = 0; i < COUNT(states); i++) {
-        uint8_t number = 77;
-        assert_int_equal(conntrack_state(states[i].text, states[i].protocol, &number), 0);
-        assert_int_equal(number, states[i].state);
+        char line[64], expected[64];
+        snprintf(line, sizeof line, "-p %s --state %s", states[i].protocol, states[i].text);
+        snprintf(expected, sizeof expected, "protocol = %d and state = %s",
+                 flow_protocol_number(states[i].protocol, strlen(states[i].protocol)),
+                 states[i].expected);
+        assert_string_equal(said_of(ct_where(line)), expected);
     }
 }
 
 static void states_of_another_protocol_are_none(void **state)
 {
     static const struct {
-        const char *text;
-        uint8_t protocol;
+        const char *text, *protocol;
     } states[] = {
-        {"OPEN", IPPROTO_TCP},       {"SYN_SENT", IPPROTO_SCTP},
-        {"LISTEN", IPPROTO_SCTP},    {"ESTABLISHED", IPPROTO_UDP},
-        {"ESTABLISHE", IPPROTO_TCP}, {"ESTABLISHEDX", IPPROTO_TCP},
-        {"", IPPROTO_TCP},
+        {"OPEN", "tcp"},       {"SYN_SENT", "sctp"},    {"LISTEN", "sctp"}, {"ESTABLISHED", "udp"},
+        {"ESTABLISHE", "tcp"}, {"ESTABLISHEDX", "tcp"}, {"", "tcp"},
     };
 
     (void)state;
     for (size_t i = 0; i < COUNT(states); i++) {
-        uint8_t number = 77;
-        assert_int_equal(conntrack_state(states[i].text, states[i].protocol, &number), -EINVAL);
+        const struct ct_parsed parsed = PARSE("-p", states[i].protocol, "--state", states[i].text);
+        assert_int_equal(parsed.status, STATUS_PARAMETER);
+        assert_non_null(strstr(parsed.said, strcmp(states[i].protocol, "udp") == 0
+                                                ? "--state cannot be used with the protocol of -p"
+                                                : "unknown state `"));
     }
 }
 
 static void marks_may_have_a_mask(void **state)
 {
-    uint32_t mark = 1, mask = 2;
-
     (void)state;
-    assert_int_equal(conntrack_mark("7", &mark, &mask), 0);
-    assert_int_equal(mark, 7);
-    assert_int_equal(mask, UINT32_MAX);
-    assert_int_equal(conntrack_mark("0xffffffff/0x10", &mark, &mask), 0);
-    assert_int_equal(mark, UINT32_MAX);
-    assert_int_equal(mask, 16);
-    assert_int_equal(conntrack_mark("0/0", &mark, &mask), 0);
-    assert_int_equal(mask, 0);
+    assert_means("mark", "7", "mark & 0xffffffff = 0x7");
+    assert_means("mark", "0xffffffff/0x10", "mark & 0x10 = 0xffffffff");
+    assert_means("mark", "0/0", "mark & 0 = 0");
 }
 
 static void what_is_no_mark_is_refused(void **state)
@@ -306,12 +317,9 @@ static void what_is_no_mark_is_refused(void **state)
     };
 
     (void)state;
-    for (size_t i = 0; i < COUNT(others); i++) {
-        uint32_t mark = 4711, mask = 4712;
-        assert_int_equal(conntrack_mark(others[i], &mark, &mask), -EINVAL);
-        assert_int_equal(mark, 4711);
-        assert_int_equal(mask, 4712);
-    }
+    for (size_t i = 0; i < COUNT(others); i++)
+        assert_is_none("mark", others[i], "MARK or MARK/MASK, numbers of at most 4294967295",
+                       "Bad parameter ", "");
 }
 
 /* --- Words ------------------------------------------------------------------------------------ */
@@ -366,57 +374,51 @@ static void words_may_be_abbreviated_and_of_any_case(void **state)
         {"OFFLOAD", IPS_OFFLOAD},
         {"HW_OFFLOAD", IPS_HW_OFFLOAD},
     };
+    static const char *const others[] = {"ASSUREDX", "", "DYING", "A,,S", "ASSUREDX,A"};
 
     (void)state;
     for (size_t i = 0; i < COUNT(words); i++) {
-        uint32_t bit = 4711;
-        assert_int_equal(conntrack_status(words[i].text, strlen(words[i].text), &bit), 0);
-        assert_int_equal(bit, words[i].bit);
+        char expected[64];
+        snprintf(expected, sizeof expected, "status & %#x = %#x", words[i].bit, words[i].bit);
+        assert_means("status", words[i].text, expected);
     }
-    uint32_t bit = 0;
-    assert_int_equal(conntrack_status("ASSUREDX", 8, &bit), -EINVAL);
-    assert_int_equal(conntrack_status("", 0, &bit), -EINVAL);
-    assert_int_equal(conntrack_status("DYING", 5, &bit), -EINVAL);
-    assert_int_equal(conntrack_status("ASSUREDX", 7, &bit), 0); /* length bytes of it */
+    for (size_t i = 0; i < COUNT(others); i++)
+        assert_is_none("status", others[i],
+                       "ASSURED, SEEN_REPLY, UNREPLIED, SRC_NAT, DST_NAT, EXPECTED, FIXED_TIMEOUT, "
+                       "OFFLOAD, HW_OFFLOAD, UNSET",
+                       "Bad parameter ", "");
+    assert_true(conntrack_begins("ASSURED", "ASSUREDX", 7)); /* length bytes of it */
+    assert_false(conntrack_begins("ASSURED", "ASSUREDX", 8));
+    assert_false(conntrack_begins("ASSURED", "", 0));
 }
 
 static void events_add_up(void **state)
 {
-    unsigned kinds = 0;
-
     (void)state;
-    assert_int_equal(conntrack_event("NEW", 3, &kinds), 0);
-    assert_int_equal(kinds, 1u << FLOW_NEW);
-    assert_int_equal(conntrack_event("destroy", 7, &kinds), 0);
-    assert_int_equal(kinds, 1u << FLOW_NEW | 1u << FLOW_DESTROY);
-    assert_int_equal(conntrack_event("UPDATE", 6, &kinds), 0);
-    assert_int_equal(kinds, 7);
-    kinds = 0;
-    assert_int_equal(conntrack_event("ALL", 3, &kinds), 0);
-    assert_int_equal(kinds, 7);
-    assert_int_equal(conntrack_event("UPDATED", 7, &kinds), -EINVAL);
-    assert_int_equal(conntrack_event("", 0, &kinds), -EINVAL);
+    assert_int_equal(ACCEPT("-E", "-e", "NEW").events, 1u << FLOW_NEW);
+    assert_int_equal(ACCEPT("-E", "-e", "NEW,destroy").events, 1u << FLOW_NEW | 1u << FLOW_DESTROY);
+    assert_int_equal(ACCEPT("-E", "-e", "NEW", "-e", "destroy,UPDATE").events, 7);
+    assert_int_equal(ACCEPT("-E", "-e", "ALL").events, 7);
+    assert_is_none("event-mask", "UPDATED", "NEW, UPDATES, DESTROY, ALL", "Bad parameter ", "");
+    assert_is_none("event-mask", "", "NEW, UPDATES, DESTROY, ALL", "Bad parameter ", "");
 }
 
 static void forms_of_output_add_up(void **state)
 {
-    struct conntrack_layout layout = {.xml = false};
+    static const char takes[] =
+        "extended, id, timestamp, ktimestamp, labels, xml, save, userspace, or ./FILE";
+    struct conntrack_layout layout = ACCEPT("-o", "extended,id", "-o", "labels").layout;
 
     (void)state;
-    assert_int_equal(conntrack_output("extended", 8, &layout), 0);
-    assert_int_equal(conntrack_output("id", 2, &layout), 0);
-    assert_int_equal(conntrack_output("labels", 6, &layout), 0);
     assert_true(layout.extended && layout.id && layout.labels);
     assert_false(layout.xml || layout.save || layout.timestamp || layout.ktimestamp);
-    assert_int_equal(conntrack_output("userspace", 9, &layout), 0);
-    assert_int_equal(conntrack_output("ktimestamp", 10, &layout), 0);
+    layout = ACCEPT("-o", "userspace,ktimestamp").layout;
     assert_true(layout.ktimestamp && !layout.timestamp);
-    assert_int_equal(conntrack_output("timestamp", 9, &layout), 0);
-    assert_int_equal(conntrack_output("XML", 3, &layout), 0);
-    assert_int_equal(conntrack_output("sa", 2, &layout), 0);
-    assert_true(layout.timestamp && layout.xml && layout.save);
-    assert_int_equal(conntrack_output("json", 4, &layout), -EINVAL);
-    assert_int_equal(conntrack_output("", 0, &layout), -EINVAL);
+    layout = ACCEPT("-o", "timestamp,XML").layout;
+    assert_true(layout.timestamp && layout.xml);
+    assert_true(ACCEPT("-o", "sa").layout.save);
+    assert_is_none("output", "json", takes, "Bad parameter ", "");
+    assert_is_none("output", "", takes, "Bad parameter ", "");
 }
 
 static void tables_are_known_by_how_they_begin(void **state)
@@ -438,16 +440,11 @@ static void tables_are_known_by_how_they_begin(void **state)
     static const char *const others[] = {"expects", "Expect", "x", "conntrack "};
 
     (void)state;
-    for (size_t i = 0; i < COUNT(tables); i++) {
-        enum conntrack_table table = TABLE_CONNTRACK;
-        assert_int_equal(conntrack_table(tables[i].text, &table), 0);
-        assert_int_equal(table, tables[i].table);
-    }
-    for (size_t i = 0; i < COUNT(others); i++) {
-        enum conntrack_table table = TABLE_DYING;
-        assert_int_equal(conntrack_table(others[i], &table), -EINVAL);
-        assert_int_equal(table, TABLE_DYING);
-    }
+    for (size_t i = 0; i < COUNT(tables); i++)
+        assert_int_equal(ACCEPT("-L", tables[i].text).table, tables[i].table);
+    for (size_t i = 0; i < COUNT(others); i++)
+        assert_is_none("dump", others[i], "conntrack, expect, dying, unconfirmed, or nothing",
+                       "unknown type ", "");
 }
 
 int main(void)

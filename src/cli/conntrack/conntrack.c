@@ -3,17 +3,68 @@
  * conntrack-tools conntrack, its reading side: what its options list, and its exit statuses. The
  * layout is made by format/flow/layout_conntrack.c.
  */
+#include <string.h>
+#include <sys/socket.h>
 
 #include "cli/command.h"
 #include "cli/conntrack/conntrack_options.h"
 #include "cli/personality.h"
 #include "cli/stream.h"
+#include "fastnet/flow_names.h"
 
 struct conntrack {
     struct conntrack_options options;
     const struct table *table;
     struct stream stream; /* of events */
 };
+
+const struct predicate *conntrack_filter_where(struct conntrack_filter *filter,
+                                               const struct kind *kind)
+{
+    struct predicate *where = &filter->where;
+
+    *where = (struct predicate){.operation = PREDICATE_AND};
+    for (size_t i = 0; i < filter->count && kind == &kind_flow; i++)
+        predicate_add(where, &filter->parts[i]);
+    for (size_t i = 0; i < NAT_OPTIONS && kind == &kind_flow; i++)
+        if (filter->nat[i].given)
+            predicate_add(where, &filter->nat[i].whole);
+    filter->of_family =
+        predicate_number(field_find(kind, "family", strlen("family")), filter->family);
+    if (filter->family != AF_UNSPEC && filter->of_family.field)
+        predicate_add(where, &filter->of_family);
+    return where->parts ? where : NULL;
+}
+
+const struct record *conntrack_filter_key(struct conntrack_filter *filter, const struct kind *kind)
+{
+    struct record *key = &filter->key;
+    struct flow_direction *orig = &key->flow.way[WAY_ORIG], *reply = &key->flow.way[WAY_REPLY];
+    struct flow_tuple tuple;
+
+    *key = (struct record){.kind = kind, .flow.family = filter->family};
+    for (size_t i = 0; i < filter->count; i++) { /* the value of a part goes where its field is */
+        const struct field *field = filter->parts[i].field;
+        const struct value *constant = &filter->parts[i].constant;
+        if (field->member == MEMBER_ADDRESS)
+            memcpy((char *)key + field->offset, &constant->address, sizeof constant->address);
+        else if (field->member != MEMBER_NONE && constant->type == VALUE_NUMBER)
+            field_set_number(field, key, constant->number);
+        key->has |= field->optional;
+    }
+    key->has |= orig->tuple.src.family && orig->tuple.dst.family ? FLOW_ORIG : FLOW_REPLY;
+    reply->tuple.protocol = orig->tuple.protocol;
+    if (flow_is_icmp(orig->tuple.protocol)) {
+        reply->tuple.src_port = orig->tuple.src_port;
+        reply->tuple.icmp_type = orig->tuple.icmp_type;
+        reply->tuple.icmp_code = orig->tuple.icmp_code;
+    }
+    tuple = orig->tuple;
+    if (kind == &kind_expectation)
+        *key =
+            (struct record){.kind = kind, .expectation = {.family = filter->family, .orig = tuple}};
+    return key;
+}
 
 /* The layout shows all fields, and has lookups of its own. */
 static struct needs layout_needs(const struct conntrack *conntrack)

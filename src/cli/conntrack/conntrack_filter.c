@@ -2,9 +2,11 @@
 /* Options of conntrack that say which flows are wanted. */
 #include <errno.h>
 #include <linux/netfilter/nf_conntrack_common.h>
+#include <netdb.h>
 #include <netinet/in.h>
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/socket.h>
 
 #include "cli/conntrack/conntrack_parsing.h"
@@ -12,6 +14,7 @@
 #include "fastnet/array.h"
 #include "fastnet/flow_names.h"
 #include "fastnet/lookup.h"
+#include "fastnet/rights.h"
 
 static const uint8_t protocol_bits[UINT8_MAX + 1] = {
     [IPPROTO_TCP] = P_PORTS | P_TCP,   [IPPROTO_UDP] = P_PORTS,
@@ -30,6 +33,23 @@ int conntrack_fail_argument(const struct conntrack_parsing *parsing, const char 
     snprintf(place, sizeof place, "--%s", option);
     return common_misuse_of(&parsing->options->common, .place = place, .wrong = wrong,
                             .typed = as_text(typed), .words = takes, .help = HELP_OWN);
+}
+
+/* --- Words ------------------------------------------------------------------------------------ */
+
+int conntrack_words(const char *list, int (*fn)(const char *word, size_t length, void *arg),
+                    void *arg)
+{
+    int result = 0;
+
+    for (struct text word; !result && text_next(&list, ',', &word);)
+        result = fn(word.data, word.length, arg);
+    return result;
+}
+
+bool conntrack_begins(const char *whole, const char *word, size_t length)
+{
+    return length && strncasecmp(whole, word, length) == 0;
 }
 
 /* --- Parts of the predicate ------------------------------------------------------------------- */
@@ -109,6 +129,50 @@ static int take_network(struct conntrack_parsing *parsing, const char *argument)
 
 /* --- NAT -------------------------------------------------------------------------------------- */
 
+/* The address is between brackets, or before the only colon, or all of the text. */
+static int split_port(const char *text, const char **address, size_t *length, const char **port)
+{
+    const char *end;
+
+    if (*text == '[') {
+        end = strchr(text, ']');
+        if (!end || end == text + 1 || (end[1] && end[1] != ':'))
+            return -EINVAL;
+        *address = text + 1;
+        *length = (size_t)(end - text) - 1;
+        *port = end[1] ? end + 2 : NULL;
+        return 0;
+    }
+    end = strchr(text, ':');
+    if (end && strchr(end + 1, ':'))
+        end = NULL; /* IPv6 without brackets has no port */
+    *address = text;
+    *length = end ? (size_t)(end - text) : strlen(text);
+    *port = end ? end + 1 : NULL;
+    return 0;
+}
+
+/* ADDRESS, ADDRESS:PORT, [ADDRESS]:PORT or :PORT. */
+static int read_nat(const char *text, struct conntrack_nat *nat)
+{
+    struct conntrack_nat result = {.has_address = false};
+    const char *address, *port;
+    uint64_t number = 0;
+    size_t length;
+
+    if (split_port(text, &address, &length, &port) < 0)
+        return -EINVAL;
+    result.has_address = length || !port;
+    result.has_port = port;
+    if (result.has_address && !form_address(address, length, FORM_OF_CONNTRACK, &result.address))
+        return -EINVAL;
+    if (port && !form_is_number(port, UINT16_MAX, &number))
+        return -EINVAL;
+    result.port = (uint16_t)number;
+    *nat = result;
+    return 0;
+}
+
 /* One end: translated to that address and that port, or at all. */
 static void set_end(struct conntrack_nat_filter *filter, size_t end,
                     const struct conntrack_nat *nat)
@@ -135,7 +199,7 @@ static int take_nat(struct conntrack_parsing *parsing, const char *argument)
     struct conntrack_nat_filter *filter = &parsing->options->filter.nat[which];
     struct conntrack_nat nat = {.has_address = false};
 
-    if (argument && conntrack_nat(argument, &nat) < 0)
+    if (argument && read_nat(argument, &nat) < 0)
         return -EINVAL;
     *filter = (struct conntrack_nat_filter){.given = true, .whole.operation = PREDICATE_OR};
     for (size_t end = 0; end < 2; end++) {
@@ -157,21 +221,25 @@ static void add_bit(struct predicate *masked, unsigned bit, bool set)
         masked->constant.flags.bits[bit / 64] |= UINT64_C(1) << bit % 64;
 }
 
-static int take_status_word(const char *word, size_t length, void *arg)
+static int take_status_word(const char *word, size_t length, void *status)
 {
-    struct predicate *status = arg;
-    bool set = *word != '!';
-    uint32_t bit = IPS_SEEN_REPLY;
+    /* of the kernel's bits those that conntrack's -u takes */
+    static const uint32_t taken = IPS_EXPECTED | IPS_SEEN_REPLY | IPS_ASSURED | IPS_SRC_NAT |
+                                  IPS_DST_NAT | IPS_FIXED_TIMEOUT | IPS_OFFLOAD | IPS_HW_OFFLOAD;
+    const bool set = *word != '!';
 
     word += !set;
     length -= !set;
-    if (length == strlen("UNREPLIED") && strncmp(word, "UNREPLIED", length) == 0)
-        set = !set;
-    else if (conntrack_status(word, length, &bit) < 0)
-        return -EINVAL;
-    if (bit) /* UNSET is none */
-        add_bit(status, (unsigned)__builtin_ctz(bit), set);
-    return 0;
+    if (length == strlen("UNREPLIED") && strncmp(word, "UNREPLIED", length) == 0) {
+        add_bit(status, IPS_SEEN_REPLY_BIT, !set);
+        return 0;
+    }
+    for (unsigned i = 0; i < flow_status_names.count; i++)
+        if (taken >> i & 1 && conntrack_begins(flow_status_names.names[i], word, length)) {
+            add_bit(status, i, set);
+            return 0;
+        }
+    return conntrack_begins("UNSET", word, length) ? 0 : -EINVAL; /* it is no bit */
 }
 
 static int take_status(struct conntrack_parsing *parsing, const char *argument)
@@ -226,9 +294,17 @@ static int take_number(struct conntrack_parsing *parsing, const char *argument)
 
 static int take_protocol(struct conntrack_parsing *parsing, const char *argument)
 {
-    uint8_t protocol;
+    const int known = flow_protocol_number(argument, strlen(argument));
+    uint64_t number = (uint64_t)known;
 
-    return conntrack_protocol(argument, &protocol) < 0 ? -EINVAL : set_number(parsing, protocol);
+    if (known < 0 && !form_is_number(argument, UINT8_MAX, &number)) {
+        /* with rights lent by the program's file, nothing that nsswitch.conf(5) names may run */
+        const struct protoent *entry = rights_elevated() ? NULL : getprotobyname(argument);
+        if (!entry || entry->p_proto < 0 || entry->p_proto > UINT8_MAX)
+            return -EINVAL;
+        number = (uint64_t)entry->p_proto;
+    }
+    return set_number(parsing, number);
 }
 
 static int take_role(struct conntrack_parsing *parsing, const char *argument)
@@ -240,9 +316,11 @@ static int take_role(struct conntrack_parsing *parsing, const char *argument)
 
 static int take_mark(struct conntrack_parsing *parsing, const char *argument)
 {
-    uint32_t mark, mask;
+    uint64_t mark, mask = UINT32_MAX;
+    const char *end = form_number(argument, UINT32_MAX, &mark);
 
-    if (conntrack_mark(argument, &mark, &mask) < 0)
+    if (!end || end - argument >= 32 ||
+        (*end && (*end != '/' || !form_is_number(end + 1, UINT32_MAX, &mask))))
         return -EINVAL;
     set_part(parsing, predicate_masked(parsing->field, mark, mask));
     return 0;
@@ -264,9 +342,26 @@ static int take_family_named(struct conntrack_parsing *parsing, const char *argu
                                                : -EINVAL;
 }
 
+static int take_event(const char *word, size_t length, void *events)
+{
+    enum { NEW = 1 << FLOW_NEW, UPDATE = 1 << FLOW_UPDATE, DESTROY = 1 << FLOW_DESTROY };
+    static const struct {
+        const char *word;
+        unsigned events;
+    } words[] = {
+        {"ALL", NEW | UPDATE | DESTROY}, {"NEW", NEW}, {"UPDATES", UPDATE}, {"DESTROY", DESTROY}};
+
+    for (size_t i = 0; i < COUNT(words); i++)
+        if (conntrack_begins(words[i].word, word, length)) {
+            *(unsigned *)events |= words[i].events;
+            return 0;
+        }
+    return -EINVAL;
+}
+
 static int take_events(struct conntrack_parsing *parsing, const char *argument)
 {
-    return conntrack_words(argument, conntrack_event, &parsing->options->events);
+    return conntrack_words(argument, take_event, &parsing->options->events);
 }
 
 /* --- All of them ------------------------------------------------------------------------------ */
@@ -326,12 +421,28 @@ static int fail_state(const struct conntrack_parsing *parsing, uint8_t protocol)
     return conntrack_fail_argument(parsing, "state", states, "unknown state `%s'", parsing->state);
 }
 
+static int check_state(struct conntrack_parsing *parsing, uint8_t protocol)
+{
+    const char *name = parsing->state;
+    int state;
+
+    if (!name)
+        return 0;
+    if (protocol == IPPROTO_TCP && strcasecmp(name, "LISTEN") == 0)
+        name = "SYN_SENT2"; /* which had this name before Linux 2.6.31 */
+    state = flow_state_number(protocol, name, strlen(name));
+    if (state < 0)
+        return fail_state(parsing, protocol);
+    set_part(parsing,
+             predicate_text(field_of("state"), flow_state_name(protocol, (uint8_t)state).data));
+    return 0;
+}
+
 /* An option of a protocol needs that protocol, before or behind it. */
 static int check_protocol(struct conntrack_parsing *parsing)
 {
     const struct predicate *of = given(parsing, "protocol");
     const uint8_t number = of ? (uint8_t)of->constant.number : 0;
-    uint8_t found;
 
     for (size_t i = 0; i < parsing->given_count; i++) {
         const struct option *option = parsing->given[i];
@@ -342,12 +453,7 @@ static int check_protocol(struct conntrack_parsing *parsing)
             return conntrack_fail(parsing, "--%s cannot be used with the protocol of -p",
                                   option->name);
     }
-    if (!parsing->state)
-        return 0;
-    if (conntrack_state(parsing->state, number, &found) < 0)
-        return fail_state(parsing, number);
-    set_part(parsing, predicate_text(field_of("state"), flow_state_name(number, found).data));
-    return 0;
+    return check_state(parsing, number);
 }
 
 /* A mask in place of the network's own. */
@@ -430,58 +536,8 @@ int conntrack_check_filter(struct conntrack_parsing *parsing)
     return status;
 }
 
-/* --- What comes of it ------------------------------------------------------------------------- */
-
 bool conntrack_filter_given(const struct conntrack_filter *filter)
 {
     return filter->count || filter->nat[NAT_SOURCE].given || filter->nat[NAT_DESTINATION].given ||
            filter->nat[NAT_ANY].given;
-}
-
-const struct predicate *conntrack_filter_where(struct conntrack_filter *filter,
-                                               const struct kind *kind)
-{
-    struct predicate *where = &filter->where;
-
-    *where = (struct predicate){.operation = PREDICATE_AND};
-    for (size_t i = 0; i < filter->count && kind == &kind_flow; i++)
-        predicate_add(where, &filter->parts[i]);
-    for (size_t i = 0; i < NAT_OPTIONS && kind == &kind_flow; i++)
-        if (filter->nat[i].given)
-            predicate_add(where, &filter->nat[i].whole);
-    filter->of_family =
-        predicate_number(field_find(kind, "family", strlen("family")), filter->family);
-    if (filter->family != AF_UNSPEC && filter->of_family.field)
-        predicate_add(where, &filter->of_family);
-    return where->parts ? where : NULL;
-}
-
-const struct record *conntrack_filter_key(struct conntrack_filter *filter, const struct kind *kind)
-{
-    struct record *key = &filter->key;
-    struct flow_direction *orig = &key->flow.way[WAY_ORIG], *reply = &key->flow.way[WAY_REPLY];
-    struct flow_tuple tuple;
-
-    *key = (struct record){.kind = kind, .flow.family = filter->family};
-    for (size_t i = 0; i < filter->count; i++) { /* the value of a part goes where its field is */
-        const struct field *field = filter->parts[i].field;
-        const struct value *constant = &filter->parts[i].constant;
-        if (field->member == MEMBER_ADDRESS)
-            memcpy((char *)key + field->offset, &constant->address, sizeof constant->address);
-        else if (field->member != MEMBER_NONE && constant->type == VALUE_NUMBER)
-            field_set_number(field, key, constant->number);
-        key->has |= field->optional;
-    }
-    key->has |= orig->tuple.src.family && orig->tuple.dst.family ? FLOW_ORIG : FLOW_REPLY;
-    reply->tuple.protocol = orig->tuple.protocol;
-    if (flow_is_icmp(orig->tuple.protocol)) {
-        reply->tuple.src_port = orig->tuple.src_port;
-        reply->tuple.icmp_type = orig->tuple.icmp_type;
-        reply->tuple.icmp_code = orig->tuple.icmp_code;
-    }
-    tuple = orig->tuple;
-    if (kind == &kind_expectation)
-        *key =
-            (struct record){.kind = kind, .expectation = {.family = filter->family, .orig = tuple}};
-    return key;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/conntrack/conntrack_options.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -178,6 +179,25 @@ const struct grammar conntrack_grammar = {
 
 /* --- Taking options --------------------------------------------------------------------------- */
 
+/* A table's name or its beginning. */
+static int conntrack_table(const char *text, enum conntrack_table *table)
+{
+    static const struct {
+        const char *name;
+        enum conntrack_table table;
+    } tables[] = {{"expect", TABLE_EXPECT},
+                  {"conntrack", TABLE_CONNTRACK},
+                  {"dying", TABLE_DYING},
+                  {"unconfirmed", TABLE_UNCONFIRMED}};
+
+    for (size_t i = 0; i < COUNT(tables); i++)
+        if (strncmp(tables[i].name, text, strlen(text)) == 0) {
+            *table = tables[i].table;
+            return 0;
+        }
+    return -EINVAL;
+}
+
 static int take_command(struct conntrack_parsing *parsing, const struct option *option,
                         const char *table)
 {
@@ -212,6 +232,30 @@ static int refuse_change(const struct conntrack_parsing *parsing, const struct o
             parsing->options->common.program, option->letter, option->name,
             common_original("conntrack", path), option->letter);
     return STATUS_REFUSED;
+}
+
+static int conntrack_output(const char *word, size_t length, void *arg)
+{
+    struct conntrack_layout *layout = arg;
+    bool ignored = false; /* userspace: the sender of a change is always shown */
+    const struct {
+        const char *word;
+        bool *shown;
+    } words[] = {{"xml", &layout->xml},
+                 {"extended", &layout->extended},
+                 {"timestamp", &layout->timestamp},
+                 {"id", &layout->id},
+                 {"ktimestamp", &layout->ktimestamp},
+                 {"labels", &layout->labels},
+                 {"userspace", &ignored},
+                 {"save", &layout->save}};
+
+    for (size_t i = 0; i < COUNT(words); i++)
+        if (conntrack_begins(words[i].word, word, length)) {
+            *words[i].shown = true;
+            return 0;
+        }
+    return -EINVAL;
 }
 
 static int take_output(struct conntrack_parsing *parsing, const struct option *option,

@@ -36,40 +36,14 @@ enum {
 /* Protocols whose options share a name, as bits. */
 enum { P_PORTS = 1, P_TCP = 2, P_SCTP = 4, P_DCCP = 8, P_ICMP = 16, P_ICMPV6 = 32, P_GRE = 64 };
 
-/* --- What arguments mean ---------------------------------------------------------------------- */
-
-/*
- * Each returns 0 and the value of the text, or -EINVAL for a text of another form. Numbers
- * are those of form.h.
- */
-
-/* ADDRESS, ADDRESS:PORT, [ADDRESS]:PORT or :PORT. */
-int conntrack_nat(const char *text, struct conntrack_nat *nat);
-
-/* A name or number of a protocol. */
-int conntrack_protocol(const char *text, uint8_t *protocol);
-
-/* The name of a state of that protocol. */
-int conntrack_state(const char *text, uint8_t protocol, uint8_t *state);
-
-/* MARK or MARK/MASK. */
-int conntrack_mark(const char *text, uint32_t *mark, uint32_t *mask);
-
-/* One word of -u, length bytes without the '!': its bit is *bit, 0 for UNSET. */
-int conntrack_status(const char *word, size_t length, uint32_t *bit);
-
-/* For conntrack_words(). One word of -e, as bits (1 << enum flow_event) of an unsigned. */
-int conntrack_event(const char *word, size_t length, void *kinds);
-
-/* For conntrack_words(). One word of -o, in a struct conntrack_layout. */
-int conntrack_output(const char *word, size_t length, void *layout);
-
-/* A table's name or its beginning. */
-int conntrack_table(const char *text, enum conntrack_table *table);
+/* --- Words ------------------------------------------------------------------------------------ */
 
 /* Calls fn for each word of a list separated by commas; stops at a result other than 0. */
 int conntrack_words(const char *list, int (*fn)(const char *word, size_t length, void *arg),
                     void *arg);
+
+/* Whether the whole begins with this word, in any case of letters. */
+bool conntrack_begins(const char *whole, const char *word, size_t length);
 
 /* --- While a command line is parsed ----------------------------------------------------------- */
 
