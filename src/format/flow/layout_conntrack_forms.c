@@ -6,12 +6,6 @@
 #include "fastnet/lookup.h"
 #include "format/text/value.h"
 
-char *put_more(const struct conntrack_sink *conntrack, char *dst)
-{
-    writer_commit(conntrack->sink.writer, dst);
-    return writer_reserve(conntrack->sink.writer, ROW_MAX);
-}
-
 char *put_foreign(const struct conntrack_sink *conntrack, char *dst, struct text text,
                   const char *delimiters)
 {
@@ -36,18 +30,32 @@ char *put_bit_names(char *dst, const struct flag_names *names, uint32_t bits)
     return dst;
 }
 
-struct text next_label(const struct conntrack_sink *conntrack, const struct flow_record *flow,
-                       size_t *bit)
+char *put_labels(char *dst, const struct row *row, const void *member)
 {
-    const struct flag_names *names = labels_names(conntrack->sink.context->labels);
+    static const struct words {
+        const char *open, *first, *next, *end, *close, *delimiters;
+    } line = {"labels", "=", ",", "", " ", " ,"}, /* just "labels" if none has a name */
+        xml = {"<labels>", "<label>", "<label>", "</label>", "</labels>", XML_DELIMITERS};
+    const struct words *form = row->conntrack->layout.xml ? &xml : &line;
+    const struct labels *known = row->conntrack->sink.context->labels;
+    const struct flag_names *names = known ? labels_names(known) : NULL;
+    const struct flow_record *flow = member;
+    const char *before = form->first;
 
-    while (*bit < FLOW_LABEL_BITS && *bit < names->count) {
-        const bool set = flow->labels[*bit / 32] >> *bit % 32 & 1;
-        const char *name = names->names[(*bit)++];
-        if (set && name && *name)
-            return (struct text){name, strlen(name)};
+    if (!names)
+        return dst;
+    dst = put_string(dst, form->open);
+    for (size_t bit = 0; bit < FLOW_LABEL_BITS && bit < names->count; bit++) {
+        const char *name = names->names[bit];
+        if (!(flow->labels[bit / 32] >> bit % 32 & 1) || !name || !*name)
+            continue;
+        dst = put_string(dst, before);
+        dst = put_foreign(row->conntrack, dst, as_text(name), form->delimiters);
+        writer_commit(row->conntrack->sink.writer, put_string(dst, form->end));
+        dst = writer_reserve(row->conntrack->sink.writer, ROW_MAX);
+        before = form->next;
     }
-    return (struct text){.data = NULL};
+    return put_string(dst, form->close);
 }
 
 uint64_t seconds_since(uint64_t start)
@@ -86,5 +94,6 @@ char *put_sender(char *dst, const struct row *row, const void *member)
     if (!name)
         return dst;
     dst = PUT(dst, " progname=");
-    return put_foreign(conntrack, dst, as_text(name), conntrack->layout.xml ? " <>&\"" : " ");
+    return put_foreign(conntrack, dst, as_text(name),
+                       conntrack->layout.xml ? " " XML_DELIMITERS : " ");
 }

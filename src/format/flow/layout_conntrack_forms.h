@@ -92,11 +92,14 @@ struct piece {
 char *put_foreign(const struct conntrack_sink *conntrack, char *dst, struct text text,
                   const char *delimiters);
 
-/* Commits what was written up to dst, and reserves another ROW_MAX bytes. */
-char *put_more(const struct conntrack_sink *conntrack, char *dst);
+/* Characters that have a meaning in XML (5th edition, 2.4). */
+#define XML_DELIMITERS "<>&\""
 
 /* The names of these bits, joined by commas; bits without a name are left out. */
 char *put_bit_names(char *dst, const struct flag_names *names, uint32_t bits);
+
+/* The labels of a flow that have a name. */
+char *put_labels(char *dst, const struct row *row, const void *flow);
 
 /* How a row of -E that a process caused ends. */
 char *put_sender(char *dst, const struct row *row, const void *sender);
@@ -115,10 +118,6 @@ static inline char *put_protocol_name(char *dst, uint8_t protocol)
 
     return name.data ? put_text(dst, name) : PUT(dst, "unknown");
 }
-
-/* The name of the flow's first label from *bit on; *bit is then behind it. NULL data: no more. */
-struct text next_label(const struct conntrack_sink *conntrack, const struct flow_record *flow,
-                       size_t *bit);
 
 /* A number, and the blank that ends it. */
 static inline char *put_number(char *dst, uint64_t number)

@@ -92,24 +92,6 @@ static char *put_delta(char *dst, const struct row *row, const void *member)
                              : seconds_since(flow->start));
 }
 
-/* If no label has a name, just "labels", as the original. */
-static char *put_labels(char *dst, const struct row *row, const void *flow)
-{
-    struct text name;
-    char before = '=';
-    size_t bit = 0;
-
-    if (!row->conntrack->sink.context->labels)
-        return dst;
-    dst = PUT(dst, "labels");
-    while ((name = next_label(row->conntrack, flow, &bit)).data) {
-        *dst++ = before;
-        before = ',';
-        dst = put_more(row->conntrack, put_foreign(row->conntrack, dst, name, " ,"));
-    }
-    return PUT(dst, " ");
-}
-
 static char *put_flag_names(char *dst, uint64_t flags)
 {
     return flags ? PUT(put_bit_names(dst, &expectation_flag_names, (uint32_t)flags), " ") : dst;

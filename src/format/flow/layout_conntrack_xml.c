@@ -7,9 +7,6 @@
 
 #include "fastnet/clock.h"
 
-/* Characters that have a meaning in XML (5th edition, 2.4). */
-#define DELIMITERS "<>&\""
-
 static char *open_network(char *dst, uint64_t family)
 {
     dst = text_u64(PUT(dst, "<layer3 protonum=\""), family);
@@ -67,7 +64,7 @@ static char *put_tcp_state(char *dst, uint64_t state)
 #define NUMBER(tag, path, ...)  PIECE(NUMBER, "<" tag ">", path, "</" tag ">", __VA_ARGS__)
 #define ADDRESS(tag, path, ...) PIECE(ADDRESS, "<" tag ">", path, "</" tag ">", __VA_ARGS__)
 #define TEXT(tag, path, ...)                                                                       \
-    PIECE(TEXT, "<" tag ">", path, "</" tag ">", __VA_ARGS__, .delimiters = DELIMITERS)
+    PIECE(TEXT, "<" tag ">", path, "</" tag ">", __VA_ARGS__, .delimiters = XML_DELIMITERS)
 
 #define ALWAYS(words) IF(words, kind, 0)
 #define EVENT(path)                                                                                \
@@ -97,21 +94,6 @@ static char *put_timestamp(char *dst, const struct row *row, const void *member)
         return dst;
     dst = PUT_PIECES(PUT(dst, "<timestamp>"), row, times);
     return PUT(dst, "</timestamp>");
-}
-
-static char *put_labels(char *dst, const struct row *row, const void *flow)
-{
-    const struct conntrack_sink *conntrack = row->conntrack;
-    size_t bit = 0;
-
-    if (!conntrack->sink.context->labels)
-        return dst;
-    dst = PUT(dst, "<labels>");
-    for (struct text name; (name = next_label(conntrack, flow, &bit)).data;) {
-        dst = put_foreign(conntrack, PUT(dst, "<label>"), name, DELIMITERS);
-        dst = put_more(conntrack, PUT(dst, "</label>"));
-    }
-    return PUT(dst, "</labels>");
 }
 
 /* Minutes and seconds have two digits. The day of the week is 1 on Sundays. */
