@@ -18,22 +18,46 @@ struct conntrack {
     struct stream stream; /* of events */
 };
 
+/* Adds that an end was translated: to that address and that port, or at all. */
+static void add_end(struct predicate_tree *tree, struct predicate *whole, bool source,
+                    const struct conntrack_nat *nat)
+{
+    const struct field *address = source ? &field_src_nat_address : &field_dst_nat_address;
+    const struct field *port = source ? &field_src_nat_port : &field_dst_nat_port;
+    const bool any = !nat->has_address && !nat->has_port;
+    const struct predicate both = {.operation = any ? PREDICATE_OR : PREDICATE_AND};
+    struct predicate *end = predicate_tree_add(tree, whole, both);
+
+    if (any || nat->has_address)
+        predicate_tree_add(
+            tree, end, any ? predicate_known(address) : predicate_address(address, &nat->address));
+    if (any || nat->has_port)
+        predicate_tree_add(tree, end,
+                           any ? predicate_known(port) : predicate_number(port, nat->port));
+}
+
 const struct predicate *conntrack_filter_where(struct conntrack_filter *filter,
                                                const struct kind *kind)
 {
-    struct predicate *where = &filter->where;
+    const struct predicate either = {.operation = PREDICATE_OR};
+    const struct field *family = field_find(kind, "family", strlen("family"));
+    struct predicate_tree *tree = &filter->where;
 
-    *where = (struct predicate){.operation = PREDICATE_AND};
+    *tree = (struct predicate_tree){.count = 0};
     for (size_t i = 0; i < filter->count && kind == &kind_flow; i++)
-        predicate_add(where, &filter->parts[i]);
-    for (size_t i = 0; i < NAT_OPTIONS && kind == &kind_flow; i++)
-        if (filter->nat[i].given)
-            predicate_add(where, &filter->nat[i].whole);
-    filter->of_family =
-        predicate_number(field_find(kind, "family", strlen("family")), filter->family);
-    if (filter->family != AF_UNSPEC && filter->of_family.field)
-        predicate_add(where, &filter->of_family);
-    return where->parts ? where : NULL;
+        predicate_add(&tree->whole, &filter->parts[i]);
+    for (size_t which = 0; which < NAT_OPTIONS && kind == &kind_flow; which++) {
+        if (!filter->nat[which].given)
+            continue;
+        struct predicate *ends = predicate_tree_add(tree, &tree->whole, either);
+        if (which != NAT_DESTINATION)
+            add_end(tree, ends, true, &filter->nat[which]);
+        if (which != NAT_SOURCE)
+            add_end(tree, ends, false, &filter->nat[which]);
+    }
+    if (filter->family != AF_UNSPEC && family)
+        predicate_tree_add(tree, &tree->whole, predicate_number(family, filter->family));
+    return tree->whole.parts ? &tree->whole : NULL;
 }
 
 const struct record *conntrack_filter_key(struct conntrack_filter *filter, const struct kind *kind)

@@ -155,40 +155,20 @@ static int split_port(const char *text, const char **address, size_t *length, co
 /* ADDRESS, ADDRESS:PORT, [ADDRESS]:PORT or :PORT. */
 static int read_nat(const char *text, struct conntrack_nat *nat)
 {
-    struct conntrack_nat result = {.has_address = false};
     const char *address, *port;
     uint64_t number = 0;
     size_t length;
 
     if (split_port(text, &address, &length, &port) < 0)
         return -EINVAL;
-    result.has_address = length || !port;
-    result.has_port = port;
-    if (result.has_address && !form_address(address, length, FORM_OF_CONNTRACK, &result.address))
+    nat->has_address = length || !port;
+    nat->has_port = port;
+    if (nat->has_address && !form_address(address, length, FORM_OF_CONNTRACK, &nat->address))
         return -EINVAL;
     if (port && !form_is_number(port, UINT16_MAX, &number))
         return -EINVAL;
-    result.port = (uint16_t)number;
-    *nat = result;
+    nat->port = (uint16_t)number;
     return 0;
-}
-
-/* One end: translated to that address and that port, or at all. */
-static void set_end(struct conntrack_nat_filter *filter, size_t end,
-                    const struct conntrack_nat *nat)
-{
-    const struct field *address = end ? &field_dst_nat_address : &field_src_nat_address;
-    const struct field *port = end ? &field_dst_nat_port : &field_src_nat_port;
-    const bool any = !nat->has_address && !nat->has_port;
-    struct predicate *whole = &filter->ends[end], *parts = filter->parts[end];
-
-    *whole = (struct predicate){.operation = any ? PREDICATE_OR : PREDICATE_AND};
-    parts[0] = any ? predicate_known(address) : predicate_address(address, &nat->address);
-    parts[1] = any ? predicate_known(port) : predicate_number(port, nat->port);
-    if (any || nat->has_address)
-        predicate_add(whole, &parts[0]);
-    if (any || nat->has_port)
-        predicate_add(whole, &parts[1]);
 }
 
 static int take_nat(struct conntrack_parsing *parsing, const char *argument)
@@ -196,17 +176,11 @@ static int take_nat(struct conntrack_parsing *parsing, const char *argument)
     const enum conntrack_nat_option which = parsing->option->id == 'n'   ? NAT_SOURCE
                                             : parsing->option->id == 'g' ? NAT_DESTINATION
                                                                          : NAT_ANY;
-    struct conntrack_nat_filter *filter = &parsing->options->filter.nat[which];
-    struct conntrack_nat nat = {.has_address = false};
+    struct conntrack_nat nat = {.given = true};
 
     if (argument && read_nat(argument, &nat) < 0)
         return -EINVAL;
-    *filter = (struct conntrack_nat_filter){.given = true, .whole.operation = PREDICATE_OR};
-    for (size_t end = 0; end < 2; end++) {
-        set_end(filter, end, &nat);
-        if (which == NAT_ANY || which == end)
-            predicate_add(&filter->whole, &filter->ends[end]);
-    }
+    parsing->options->filter.nat[which] = nat;
     return take_family(parsing, nat.address.family);
 }
 
@@ -522,7 +496,7 @@ static int check_tuple(struct conntrack_parsing *parsing)
 
 int conntrack_check_filter(struct conntrack_parsing *parsing)
 {
-    const struct conntrack_nat_filter *nat = parsing->options->filter.nat;
+    const struct conntrack_nat *nat = parsing->options->filter.nat;
     int status = 0;
 
     if (nat[NAT_ANY].given && (nat[NAT_SOURCE].given || nat[NAT_DESTINATION].given))

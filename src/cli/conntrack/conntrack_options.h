@@ -14,19 +14,13 @@
 
 /* The translation of an end: all of the given members, or any if neither is given. */
 struct conntrack_nat {
-    bool has_address, has_port;
+    bool given, has_address, has_port;
     struct address address;
     uint16_t port; /* host byte order */
 };
 
 /* Options of NAT: of the source, of the destination, of one of both. */
 enum conntrack_nat_option { NAT_SOURCE, NAT_DESTINATION, NAT_ANY, NAT_OPTIONS };
-
-/* The predicate that one of them makes. */
-struct conntrack_nat_filter {
-    bool given;
-    struct predicate whole, ends[2], parts[2][2];
-};
 
 enum { FILTER_PARTS_MAX = 32 }; /* more than there are fields that options are about */
 
@@ -35,9 +29,9 @@ struct conntrack_filter {
     uint8_t family;                           /* AF_UNSPEC: any */
     struct predicate parts[FILTER_PARTS_MAX]; /* of the fields that options gave a value */
     size_t count;
-    struct conntrack_nat_filter nat[NAT_OPTIONS];
-    struct predicate where, of_family;
-    struct record key; /* of the flow or expectation that -G asks for */
+    struct conntrack_nat nat[NAT_OPTIONS];
+    struct predicate_tree where; /* -n and -g at once take 8 of its parts */
+    struct record key;           /* of the flow or expectation that -G asks for */
 };
 
 /*
