@@ -11,31 +11,24 @@ static const struct flow_tuple *tuple_of(const struct value *view, enum flow_way
     return &view->view.record->flow.way[way].tuple;
 }
 
-static bool has_ports(const struct flow_tuple *tuple)
+static char *put_end(char *dst, const struct flow_tuple *tuple, bool source)
 {
-    return flow_has_ports(tuple->protocol) && tuple->has_ports;
-}
+    const bool has_ports = flow_has_ports(tuple->protocol) && tuple->has_ports;
 
-static char *put_source(char *dst, const struct flow_tuple *tuple)
-{
-    return put_address_port(dst, &tuple->src, has_ports(tuple), tuple->src_port);
-}
-
-static char *put_destination(char *dst, const struct flow_tuple *tuple)
-{
-    return put_address_port(dst, &tuple->dst, has_ports(tuple), tuple->dst_port);
+    return put_address_port(dst, source ? &tuple->src : &tuple->dst, has_ports,
+                            source ? tuple->src_port : tuple->dst_port);
 }
 
 char *write_flow_from(char *dst, const struct value *view, bool human)
 {
     (void)human;
-    return put_source(dst, tuple_of(view, WAY_ORIG));
+    return put_end(dst, tuple_of(view, WAY_ORIG), true);
 }
 
 char *write_flow_to(char *dst, const struct value *view, bool human)
 {
     (void)human;
-    return put_destination(dst, tuple_of(view, WAY_ORIG));
+    return put_end(dst, tuple_of(view, WAY_ORIG), false);
 }
 
 /* Whether the reply goes to another end than the source, or does not come from the destination. */
@@ -55,12 +48,12 @@ static char *write_nat(char *dst, const struct value *view, bool human)
     const char *start = dst;
 
     if (is_translated(way, true))
-        dst = put_destination(human ? PUT(dst, "as ") : PUT(dst, "as="), tuple_of(view, WAY_REPLY));
+        dst = put_end(human ? PUT(dst, "as ") : PUT(dst, "as="), tuple_of(view, WAY_REPLY), false);
     if (!is_translated(way, false))
         return dst;
     if (dst != start)
         *dst++ = human ? ' ' : ',';
-    return put_source(human ? PUT(dst, "at ") : PUT(dst, "at="), tuple_of(view, WAY_REPLY));
+    return put_end(human ? PUT(dst, "at ") : PUT(dst, "at="), tuple_of(view, WAY_REPLY), true);
 }
 
 struct value view_flow_nat(const struct cell *cell)
