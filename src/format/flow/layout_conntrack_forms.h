@@ -49,14 +49,14 @@ char *block_usage(char *dst, const struct record *record);
 
 /*
  * A piece is words, a member of the record, and further words. It is left out unless the record has
- * all of the fields, the layout has the option, and the member these bits.
+ * all of the fields and any of the others, the layout the option, and the member these bits.
  */
 struct piece {
     enum { PIECE_WORDS, PIECE_NUMBER, PIECE_NAME, PIECE_ADDRESS, PIECE_TEXT, PIECE_OWN } form;
     uint16_t member, size;
     uint16_t option; /* bytes from the start of a conntrack_sink to its bool; 0: none */
     uint32_t mask, bits;
-    uint64_t fields;
+    uint64_t fields, any; /* any 0: these do not count */
     struct text before, after;
     const char *delimiters;                    /* of PIECE_TEXT, which others chose */
     char *(*name)(char *dst, uint64_t number); /* of PIECE_NAME */
@@ -75,8 +75,9 @@ struct piece {
     PIECE(NAME, before, path, after, __VA_ARGS__, .name = (function))
 #define OWN(function, before, path, after, ...)                                                    \
     PIECE(OWN, before, path, after, __VA_ARGS__, .own = (function))
-/* Only with this word of -o, or if these bits of the member are so. */
+/* Only with this word of -o, with any of these fields, or if these bits of the member are so. */
 #define WITH(word)      .option = offsetof(struct conntrack_sink, layout.word)
+#define ANY(of)         .any = (of)
 #define BITS(some, are) .mask = (some), .bits = (are)
 /* Words that no member follows. */
 #define IF(words, path, ...)        PIECE(WORDS, words, path, "", __VA_ARGS__)
@@ -158,7 +159,7 @@ put_pieces(char *dst, const struct row *row, const struct piece *pieces, size_t 
     for (size_t i = 0; i < count; i++) {
         const struct piece *piece = &pieces[i];
         const void *member = (const char *)record + piece->member;
-        if ((has & piece->fields) != piece->fields ||
+        if ((has & piece->fields) != piece->fields || (piece->any && !(has & piece->any)) ||
             (piece->option && !*((const bool *)conntrack + piece->option)) ||
             (piece->mask && (bytes_number(member, piece->size) & piece->mask) != piece->bits))
             continue;

@@ -84,18 +84,6 @@ static char *put_tcp_state(char *dst, uint64_t state)
         NUMBER("bytes", flow.way[of].bytes, FLOW_ORIG_COUNTERS << (of)),                           \
         IF("</counters>", kind, FLOW_ORIG_COUNTERS << (of)), ALWAYS("</meta>")
 
-static char *put_timestamp(char *dst, const struct row *row, const void *member)
-{
-    static const struct piece times[] = {NUMBER("start", flow.start, FLOW_START),
-                                         NUMBER("stop", flow.stop, FLOW_STOP)};
-
-    (void)member;
-    if (!(row->record->has & (FLOW_START | FLOW_STOP)))
-        return dst;
-    dst = PUT_PIECES(PUT(dst, "<timestamp>"), row, times);
-    return PUT(dst, "</timestamp>");
-}
-
 /* Minutes and seconds have two digits. The day of the week is 1 on Sundays. */
 static char *put_when(char *dst, const struct row *row, const void *member)
 {
@@ -111,49 +99,41 @@ static char *put_when(char *dst, const struct row *row, const void *member)
     return PUT(dst, "</year></when>");
 }
 
-static const struct piece ways[] = {
-    EVENT(flow.event), ALWAYS("<meta direction=\"original\">"),
-    WAY(WAY_ORIG),     ALWAYS("<meta direction=\"reply\">"),
-    WAY(WAY_REPLY),
-};
-
-/* Fields of no direction: a flow that has none of them, texts apart, gets no element. */
+/* Fields of no direction: a flow that has none of them, texts apart, gets no element for them. */
 #define INDEPENDENT                                                                                \
-    (FLOW_STATE | FLOW_TIMEOUT | FLOW_MARK | FLOW_SECMARK | FLOW_ZONE | FLOW_USE | FLOW_STATUS |   \
-     FLOW_ID | FLOW_LABELS | FLOW_START | FLOW_STOP)
+    ANY(FLOW_STATE | FLOW_TIMEOUT | FLOW_MARK | FLOW_SECMARK | FLOW_ZONE | FLOW_USE |              \
+        FLOW_STATUS | FLOW_ID | FLOW_LABELS | FLOW_START | FLOW_STOP)
+#define TIMES ANY(FLOW_START | FLOW_STOP)
 
-static const struct piece independent[] = {
-    ALWAYS("<meta direction=\"independent\">"),
+static const struct piece flow_pieces[] = {
+    EVENT(flow.event),
+    ALWAYS("<meta direction=\"original\">"),
+    WAY(WAY_ORIG),
+    ALWAYS("<meta direction=\"reply\">"),
+    WAY(WAY_REPLY),
+    IF("<meta direction=\"independent\">", kind, 0, INDEPENDENT),
     NAME(put_tcp_state, "<state>", flow.state, "</state>", FLOW_STATE),
     NUMBER("timeout", flow.timeout, FLOW_TIMEOUT),
     NUMBER("mark", flow.mark, FLOW_MARK),
     OWN(put_labels, "", flow, "", FLOW_LABELS, WITH(labels)),
     NUMBER("secmark", flow.secmark, FLOW_SECMARK),
-    TEXT("secctx", flow.secctx, FLOW_SECCTX),
+    TEXT("secctx", flow.secctx, FLOW_SECCTX, INDEPENDENT),
     NUMBER("zone", flow.zone, FLOW_ZONE),
     NUMBER("use", flow.use, FLOW_USE),
     NUMBER("id", flow.id, FLOW_ID),
     IF_STATUS("<assured/>", IPS_ASSURED, IPS_ASSURED),
     IF_STATUS("<unreplied/>", IPS_SEEN_REPLY, 0),
-    OWN(put_timestamp, "", flow.start, "", 0, WITH(ktimestamp)),
+    IF("<timestamp>", kind, 0, TIMES, WITH(ktimestamp)),
+    NUMBER("start", flow.start, FLOW_START, WITH(ktimestamp)),
+    NUMBER("stop", flow.stop, FLOW_STOP, WITH(ktimestamp)),
+    IF("</timestamp>", kind, 0, TIMES, WITH(ktimestamp)),
     OWN(put_delta, "<deltatime>", flow.start, "</deltatime>", FLOW_START),
-    ALWAYS("</meta>"),
-};
-
-static const struct piece behind[] = {
+    IF("</meta>", kind, 0, INDEPENDENT),
     OWN(put_when, "", flow.received, "", FLOW_EVENT, WITH(timestamp)),
     TEXT("helper", flow.helper, FLOW_HELPER),
     ALWAYS("</flow>"),
     OWN(put_sender, " [USERSPACE] portid=", flow.sender, "", FLOW_SENDER),
 };
-
-char *xml_flow(char *dst, const struct row *row)
-{
-    dst = PUT_PIECES(dst, row, ways);
-    if (row->record->has & INDEPENDENT)
-        dst = PUT_PIECES(dst, row, independent);
-    return PUT_PIECES(dst, row, behind);
-}
 
 /* These pieces of each tuple. */
 #define TUPLES(PIECES)                                                                             \
@@ -180,6 +160,11 @@ static const struct piece expectation_pieces[] = {
     FLAG("<userspace/>", NF_CT_EXPECT_USERSPACE),
     ALWAYS("</meta></flow>"),
 };
+
+char *xml_flow(char *dst, const struct row *row)
+{
+    return PUT_PIECES(dst, row, flow_pieces);
+}
 
 char *xml_expectation(char *dst, const struct row *row)
 {
