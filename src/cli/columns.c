@@ -237,6 +237,7 @@ static int add_counted(struct listing_command *command, struct text word)
         return common_misuse_typed(command->common, "--count-by",
                                    "no column of addresses with a prefix: '%s'", word);
     listing->count_by[listing->count_by_count++] = field;
+    needs_add(&listing->needs, field_needs(field));
     show_value(command, field, at);
     command->counting->columns[at].key = true;
     return 0;
@@ -256,6 +257,7 @@ static int add_sum(struct listing_command *command, struct text word)
     if (listing->sum_count == SUMS_MAX)
         return common_misuse(command->common, "--sum: more than %d columns", SUMS_MAX);
     listing->sum[listing->sum_count++] = field;
+    needs_add(&listing->needs, field_needs(field));
     show_value(command, field, listing->count_by_count + listing->sum_count - 1);
     return 0;
 }
@@ -284,7 +286,6 @@ static void show_shares(struct listing_command *command)
 static int resolve_counting(struct listing_command *command)
 {
     const struct common *common = command->common;
-    struct listing *listing = &command->listing;
     const char *words = common->count_by, *sums = common->sum;
     struct text word;
     int status = 0;
@@ -299,13 +300,9 @@ static int resolve_counting(struct listing_command *command)
     if (common->percent)
         show_shares(command);
     show_stream(command);
-    if (command->shown_count == LISTING_COLUMNS_MAX)
-        return common_misuse(common, "--count-by: too many columns");
-    for (size_t i = 0; i < listing->count_by_count; i++)
-        needs_add(&listing->needs, field_needs(listing->count_by[i]));
-    for (size_t i = 0; i < listing->sum_count; i++)
-        needs_add(&listing->needs, field_needs(listing->sum[i]));
-    return 0;
+    return command->shown_count == LISTING_COLUMNS_MAX
+               ? common_misuse(common, "--count-by: too many columns")
+               : 0;
 }
 
 int columns_resolve(struct listing_command *command)

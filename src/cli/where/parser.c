@@ -45,15 +45,13 @@ struct predicate *parser_add(struct parser *parser, struct predicate predicate)
 struct predicate *parser_join(struct parser *parser, enum predicate_operator operation,
                               struct predicate *first, struct predicate *second)
 {
-    struct predicate *whole;
+    const struct predicate none = {.operation = operation};
+    struct predicate *whole = first && second ? parser_add(parser, none) : NULL;
 
-    if (!first || !second)
-        return NULL;
-    whole = parser_add(parser, (struct predicate){.operation = operation});
-    if (!whole)
-        return NULL;
-    predicate_add(whole, first);
-    predicate_add(whole, second);
+    if (whole) {
+        predicate_add(whole, first);
+        predicate_add(whole, second);
+    }
     return whole;
 }
 

@@ -248,7 +248,7 @@ static bool find_suffix(bool time, const char *text, uint64_t *factor)
     static const struct suffix times[] = {{"us", 1},
                                           {"ms", 1000},
                                           {"s", MILLION},
-                                          {"m", 60 * MILLION},
+                                          {"m", UINT64_C(60) * MILLION},
                                           {"h", UINT64_C(3600) * MILLION},
                                           {"d", UINT64_C(86400) * MILLION},
                                           {"", 0}};
@@ -660,7 +660,6 @@ static const char *what_differs(const struct field *one, const struct field *oth
 static const char *column_name(const char *text, uint64_t *factor)
 {
     enum { FACTOR_MAX = 1000000000 };
-    static const char blanks[] = " \t\n";
     unsigned millionths;
     uint64_t whole;
 
@@ -668,11 +667,11 @@ static const char *column_name(const char *text, uint64_t *factor)
     if (!isdigit((unsigned char)*text))
         return text;
     text = take_decimal(text, &whole, &millionths);
-    text = text ? text + strspn(text, blanks) : "";
+    text = text ? text + strspn(text, TOKEN_BLANKS) : "";
     if (*text != '*' || whole > FACTOR_MAX)
         return NULL;
     *factor = whole * MILLION + millionths;
-    return text + 1 + strspn(text + 1, blanks);
+    return text + 1 + strspn(text + 1, TOKEN_BLANKS);
 }
 
 static struct predicate *compare_column(const struct constant *constant, const struct field *other,
@@ -700,39 +699,33 @@ static struct predicate *compare_column(const struct constant *constant, const s
     return known ? parser_add(constant->parser, comparison) : NULL;
 }
 
-/* COLUMN*FACTOR, which hands type as well; NULL if it is something else. */
-static const struct field *column_before_factor(const struct constant *constant,
-                                                const char **factor)
-{
-    const size_t length = strcspn(constant->text, " \t\n*");
-
-    *factor = constant->text + length + strspn(constant->text + length, " \t\n*");
-    return length && isdigit((unsigned char)**factor)
-               ? field_compared(constant->parser->kind, constant->text, length)
-               : NULL;
-}
-
 /* A word that could be no value may name a column. Returns false if it does not. */
 static bool parse_column(const struct constant *constant, struct predicate **comparison)
 {
-    const struct field *field = constant->field, *other, *swapped;
+    static const char signs[] = TOKEN_BLANKS "*";
+    const struct field *field = constant->field, *other, *swapped = NULL;
     struct parser *parser = constant->parser;
     char wrong[NO_COLUMN];
     uint64_t factor;
-    const char *behind, *name = column_name(constant->text, &factor);
+    const char *name = column_name(constant->text, &factor);
 
     if (!name || parser->listed || constant->token.type != TOKEN_WORD ||
         is_pattern(constant->comparison) ||
         (!value_is_number(field->type) && field->type != VALUE_TIME &&
          field->type != VALUE_ADDRESS))
         return false;
+    const bool alone = name == constant->text; /* no factor stands before it */
+    const size_t length = strcspn(name, signs);
+    const char *behind = name + length + strspn(name + length, signs);
     other = field_compared(parser->kind, name, strlen(name));
-    if (name == constant->text && (swapped = column_before_factor(constant, &behind))) {
+    if (alone && isdigit((unsigned char)*behind)) /* COLUMN*FACTOR, which hands type as well */
+        swapped = field_compared(parser->kind, name, length);
+    if (swapped) {
         *comparison = parser_fail(parser, &constant->token, "the number comes first: %s*%s", behind,
                                   swapped->name);
         return true;
     }
-    if (name == constant->text && (!other || (field->port && !other->port)))
+    if (alone && (!other || (field->port && !other->port)))
         return false; /* a port may be a service */
     *comparison = other ? compare_column(constant, other, factor)
                         : parser_refuse(parser, &constant->token,
