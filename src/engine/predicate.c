@@ -196,28 +196,22 @@ static bool compares_number(const struct predicate *predicate)
 
 static bool passes(const struct predicate *predicate, const struct value *value);
 
-/* An element of a list as what it is compared by: an owner by pid or name, a flag by its name. */
-static struct value compared_element(const struct predicate *predicate, const struct value *element)
-{
-    if (element->type == VALUE_NETWORKS)
-        return (struct value){.type = VALUE_ADDRESS, .address = value_network(element, 0).address};
-    if (element->type != VALUE_OWNERS)
-        return *element;
-    const struct owner *owner = element->owners.first;
-    return predicate->constant.type == VALUE_NUMBER
-               ? a_number((uint64_t)owner->process->pid)
-               : (struct value){.type = VALUE_TEXT,
-                                .text = {owner->process->name, strlen(owner->process->name)}};
-}
-
-/* One element of a set or a list must pass. */
+/* One element of a set or a list must pass: of an owner its pid or name, of a flag its name. */
 static bool element_passes(const struct predicate *predicate, const struct value *list)
 {
     struct value element;
 
     for (size_t at = 0; value_next(list, &at, &element);) {
-        const struct value single = compared_element(predicate, &element);
-        if (passes(predicate, &single))
+        if (element.type == VALUE_NETWORKS) {
+            const struct network network = value_network(&element, 0);
+            element = (struct value){.type = VALUE_ADDRESS, .address = network.address};
+        } else if (element.type == VALUE_OWNERS) {
+            const struct owner_process *process = element.owners.first->process;
+            element = predicate->constant.type == VALUE_NUMBER
+                          ? a_number((uint64_t)process->pid)
+                          : (struct value){.type = VALUE_TEXT, .text = as_text(process->name)};
+        }
+        if (passes(predicate, &element))
             return true;
     }
     return false;
@@ -326,32 +320,25 @@ static double millionths_in(const struct value *value)
     }
 }
 
-static bool columns_pass(const struct predicate *predicate, const struct value *one,
-                         const struct value *other)
-{
-    const double factor = (double)predicate->constant.number; /* millionths */
-    const bool exact = factor == 1e6 && one->type == other->type;
-    const double first = millionths_in(one) * 1e6, second = millionths_in(other) * factor;
-    const int order = exact ? value_compare(one, other) : (first > second) - (first < second);
-
-    return predicate->operation == PREDICATE_BELOW_COLUMN   ? order < 0
-           : predicate->operation == PREDICATE_ABOVE_COLUMN ? order > 0
-                                                            : order == 0;
-}
-
 /* With an unknown column the outcome is unknown. */
 static NOT_INLINE unsigned compared_columns(const struct predicate *predicate,
                                             const struct view *view)
 {
     const struct predicate known = predicate_known(predicate->field);
     const unsigned one = compared(&known, view), other = compared(predicate->parts, view);
+    const double factor = (double)predicate->constant.number; /* millionths */
 
     if (!(one & other & CAN_HOLD))
         return 0;
     if ((one | other) & CAN_FAIL)
         return CAN_HOLD | CAN_FAIL;
-    const struct value first = value_of(&known, view), second = value_of(predicate->parts, view);
-    return decided(columns_pass(predicate, &first, &second));
+    const struct value left = value_of(&known, view), right = value_of(predicate->parts, view);
+    const bool exact = factor == 1e6 && left.type == right.type;
+    const double first = millionths_in(&left) * 1e6, second = millionths_in(&right) * factor;
+    const int order = exact ? value_compare(&left, &right) : (first > second) - (first < second);
+    return decided(predicate->operation == PREDICATE_BELOW_COLUMN   ? order < 0
+                   : predicate->operation == PREDICATE_ABOVE_COLUMN ? order > 0
+                                                                    : order == 0);
 }
 
 /* --- Trees ------------------------------------------------------------------------------------ */
