@@ -3,8 +3,8 @@
 #include "cli/common.h"
 
 #include <ctype.h>
+#include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 #include <unistd.h>
@@ -17,7 +17,6 @@
 
 enum {
     OPTION_OUTPUT = 1000,
-    OPTION_LIMIT,
     OPTION_FORMAT,           /* and of each form one more */
     OPTION_SHORT_HELP = 'h', /* these two are in the tables of the personalities */
     OPTION_VERSION = 'V',
@@ -43,7 +42,8 @@ static const struct option options[] = {
     LONG(THIS_ROW, "no-header", OUTPUT, "no titles and no heading line", SETS(no_header)),
     OPTION_ROW(THIS_ROW, 'y', "sort", OUTPUT, "sort by columns: A,-B; - is descending",
                TAKES("[-]COLUMN"), OF(CHOICES_COLUMNS), SETS(sort)),
-    LONG(OPTION_LIMIT, "limit", OUTPUT, "show only the first rows", TAKES("COUNT"), .newer = true),
+    LONG(THIS_ROW, "limit", OUTPUT, "show only the first rows", TAKES("COUNT"), SETS(limit),
+         .form = FORM_COUNT, .newer = true),
     OPTION_ROW(THIS_ROW, 'Y', "count-by", OUTPUT, "count how many have each value, largest first",
                TAKES("A,B,..."), OF(CHOICES_COLUMNS), SETS(count_by)),
     LONG(THIS_ROW, "sum", OUTPUT, "with --count-by: sums of these columns", TAKES("A,B,..."),
@@ -237,6 +237,17 @@ static int take_seconds(const struct common *common, const struct option *option
                : common_misuse(common, "--for=0 sees nothing: %s", option->value);
 }
 
+static int take_count(const struct common *common, const struct option *option,
+                      const char *argument, uint64_t *count)
+{
+    const uint64_t most = option->number ? option->number : UINT64_MAX;
+
+    if (form_digits(argument, count) && *count && *count <= most)
+        return 0;
+    return common_misuse(common, "--%s: a number from 1 to %" PRIu64 ", not '%s'", option->name,
+                         most, TYPED(argument));
+}
+
 /* Other programs take the name of a form; a file of such a name is ./json. */
 int common_output(struct common *common, const char *file)
 {
@@ -275,12 +286,6 @@ static int take_other(const struct parsing *parsing, const struct option *option
         return common_output(common, argument);
     case OPTION_SHORT_HELP:
         return answer(common, put_short_help);
-    case OPTION_LIMIT:
-        return form_digits(argument, &common->limit) && common->limit
-                   ? 0
-                   : common_misuse(common,
-                                   "--limit: a number from 1 to 18446744073709551615, not '%s'",
-                                   TYPED(argument));
     case OPTION_HELP:
         return common_help(common);
     case OPTION_VERSION:
@@ -304,6 +309,8 @@ static int take_option(const struct option *option, const char *argument, void *
         return take_word(common, option, argument);
     if (option->form == FORM_SECONDS)
         return take_seconds(common, option, argument, member);
+    if (option->form == FORM_COUNT)
+        return take_count(common, option, argument, member);
     if (option->number)
         *(unsigned *)member = option->number;
     else if (option->argument == ARGUMENT_NONE)

@@ -27,6 +27,7 @@ enum option_form {
     FORM_TEXT,    /* a text, in which no sign means anything; the last one counts */
     FORM_WORD,    /* one of the choices: its number among them is the value of an enum */
     FORM_SECONDS, /* a time: milliseconds in an unsigned */
+    FORM_COUNT,   /* a number from 1 to that of the option (0: any): a uint64_t */
     FORM_OWN,     /* from here on: forms of the personality, which takes the option itself */
 };
 

@@ -2,32 +2,34 @@
 /* fastnet traffic: which packets pass an interface, by flow, and whose they are. */
 #include "cli/traffic/traffic.h"
 
-#include <inttypes.h>
 #include <net/if.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/form.h"
 #include "cli/live/terminal.h"
 #include "cli/personality.h"
 #include "fastnet/array.h"
 #include "fastnet/live.h"
 #include "fastnet/thread.h"
 
-enum { FOR_MS = 5000, FLOWS = 65536, THREADS = 8, OPTION_FLOWS = 256 };
+enum { FOR_MS = 5000, FLOWS = 65536, THREADS = 8 };
 
 enum { WHAT, SHOW, OTHER };
 static const char *const groups[] = {"What to watch", "How it is shown", "About fastnet"};
+
+#define COUNT_OF(its, most)                                                                        \
+    TAKES("COUNT"), .member = offsetof(struct traffic_command, its), .form = FORM_COUNT,           \
+                    .number = (most)
 
 static const struct option options_table[] = {
     FOR_OPTION(WHAT, "list once, after so long (not on a terminal: 5)",
                .member = offsetof(struct traffic_command, milliseconds),
                .value = "packets are only seen while fastnet watches"),
-    LONG(OPTION_FLOWS, "flows", WHAT, "so many flows have room (default 65536)", TAKES("COUNT"),
-         .number = PACKET_FLOWS_MAX),
+    LONG(THIS_ROW, "flows", WHAT, "so many flows have room (default 65536)",
+         COUNT_OF(flows, PACKET_FLOWS_MAX)),
     LONG(THIS_ROW, "threads", WHAT, "so many read packets (default: one a processor)",
-         TAKES("COUNT"), .number = PACKET_THREADS_MAX),
+         COUNT_OF(threads, PACKET_THREADS_MAX)),
     INTERVAL_OPTION(SHOW),
     ABOUT_OPTIONS(OTHER),
 };
@@ -59,23 +61,17 @@ const struct grammar traffic_grammar = {
     .version = "backends: AF_PACKET (TPACKET_V3)",
 };
 
-/* A number; what is no option is an interface. */
+/* What is no option is an interface. */
 static int take_option(const struct option *option, const char *argument, void *arg)
 {
     struct traffic_command *command = arg;
-    uint64_t *count = option->id == OPTION_FLOWS ? &command->flows : &command->threads;
 
-    if (!option->number && !command->interface) {
-        command->interface = argument;
-        return 0;
-    }
-    if (!option->number)
+    (void)option;
+    if (command->interface)
         return common_misuse_typed(&command->common, command->interface,
                                    "one interface is watched, not also '%s'", as_text(argument));
-    if (form_digits(argument, count) && *count && *count <= option->number)
-        return 0;
-    return common_misuse(&command->common, "--%s: a number from 1 to %" PRIu32 ", not '%s'",
-                         option->name, option->number, TYPED(argument));
+    command->interface = argument;
+    return 0;
 }
 
 /* --- How much that is ------------------------------------------------------------------------- */
