@@ -2,9 +2,14 @@
 #include "cli/form.h"
 
 #include <arpa/inet.h>
+#include <ctype.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
+#include <time.h>
+
+#include "fastnet/array.h"
 
 /* --- Numbers ---------------------------------------------------------------------------------- */
 
@@ -52,6 +57,118 @@ bool form_decimal(const char *text, double most, double *number)
         return false;
     *number = value;
     return true;
+}
+
+const char *form_millionths(const char *text, uint64_t *whole, unsigned *millionths)
+{
+    unsigned weight = FORM_MILLION / 10;
+
+    *whole = *millionths = 0;
+    if (!isdigit((unsigned char)*text))
+        return NULL;
+    for (; isdigit((unsigned char)*text); text++)
+        if (__builtin_mul_overflow(*whole, 10, whole) ||
+            __builtin_add_overflow(*whole, (unsigned)(*text - '0'), whole))
+            return NULL;
+    if (*text != '.')
+        return text;
+    for (text++; isdigit((unsigned char)*text) && weight; text++, weight /= 10)
+        *millionths += weight * (unsigned)(*text - '0');
+    return text;
+}
+
+/* Powers of 1024; times in microseconds. */
+static bool find_suffix(bool time, const char *text, uint64_t *factor)
+{
+    static const struct suffix {
+        char name[3];
+        uint64_t factor;
+    } sizes[] = {{"k", 1 << 10}, {"K", 1 << 10},           {"M", 1 << 20},
+                 {"G", 1 << 30}, {"T", UINT64_C(1) << 40}, {"", 0}};
+    static const struct suffix times[] = {{"us", 1},
+                                          {"ms", 1000},
+                                          {"s", FORM_MILLION},
+                                          {"m", UINT64_C(60) * FORM_MILLION},
+                                          {"h", UINT64_C(3600) * FORM_MILLION},
+                                          {"d", UINT64_C(86400) * FORM_MILLION},
+                                          {"", 0}};
+    const struct suffix *suffix = time ? times : sizes;
+
+    while (*suffix->name && strcmp(suffix->name, text) != 0)
+        suffix++;
+    *factor = suffix->factor;
+    return *suffix->name;
+}
+
+bool form_quantity(const char *text, bool seconds, unsigned parts, uint64_t *number)
+{
+    const bool whole_only = !seconds && parts == 1;
+    uint64_t whole, result, factor = whole_only ? 1 : FORM_MILLION;
+    const uint64_t divisor = whole_only ? 1 : FORM_MILLION / parts;
+    unsigned millionths;
+
+    if (whole_only && strncasecmp(text, "0x", 2) == 0)
+        return form_is_number(text, UINT64_MAX, number);
+    text = form_millionths(text, &whole, &millionths);
+    if (!text)
+        return false;
+    if (*text && !((seconds || whole_only) && find_suffix(seconds, text, &factor)))
+        return false;
+    if (__builtin_mul_overflow(whole, factor, &result) || millionths * factor % FORM_MILLION ||
+        __builtin_add_overflow(result, millionths * factor / FORM_MILLION, &result) ||
+        result % divisor)
+        return false;
+    *number = result / divisor;
+    return true;
+}
+
+/* --- Times ------------------------------------------------------------------------------------ */
+
+/* What follows the second: Z, nothing, or the distance from UTC: +01:00. */
+static bool take_zone(const char *text, int64_t *seconds)
+{
+    struct tm distance = {0};
+
+    *seconds = 0;
+    if (!*text || strcasecmp(text, "Z") == 0)
+        return true;
+    if (*text != '+' && *text != '-')
+        return false;
+    const char *end = strptime(text + 1, "%H:%M", &distance);
+    *seconds = (*text == '-' ? -60 : 60) * (int64_t)(distance.tm_hour * 60 + distance.tm_min);
+    return end && !*end;
+}
+
+/* Whether the month has that day: timegm(3) takes the 30th of February for a day of March. */
+static bool is_day(const struct tm *time)
+{
+    struct tm day = {.tm_year = time->tm_year, .tm_mon = time->tm_mon, .tm_mday = time->tm_mday};
+
+    timegm(&day);
+    return day.tm_mday == time->tm_mday;
+}
+
+bool form_time(const char *text, uint64_t *nanoseconds)
+{
+    static const char *const forms[] = {"%Y-%m-%dT%H:%M:%S", "%Y-%m-%dT%H:%M", "%Y-%m-%d"};
+    uint64_t seconds = 0, second = 0;
+    unsigned millionths = 0;
+    const char *end = form_millionths(text, &seconds, &millionths);
+    int64_t distance = 0;
+
+    for (size_t i = 0; i < COUNT(forms) && (!end || *end); i++) {
+        struct tm time = {0};
+        end = strptime(text, forms[i], &time);
+        end = end && is_day(&time) ? end : NULL;
+        seconds = end ? (uint64_t)timegm(&time) : 0;
+        if (end && *end == '.')
+            end = form_millionths(end - 1, &second, &millionths);
+        if (end && take_zone(end, &distance))
+            end = "";
+    }
+    return end && !*end && !__builtin_sub_overflow(seconds, distance, &seconds) &&
+           !__builtin_mul_overflow(seconds, UINT64_C(1000000000), nanoseconds) &&
+           !__builtin_add_overflow(*nanoseconds, millionths * UINT64_C(1000), nanoseconds);
 }
 
 /* --- Addresses -------------------------------------------------------------------------------- */
@@ -166,4 +283,19 @@ bool form_network(const char *text, enum form_dialect dialect, const struct fiel
         return false;
     *within = masked;
     return true;
+}
+
+size_t form_lladdr(const char *text, uint8_t bytes[LLADDR_MAX])
+{
+    size_t count = 0;
+
+    for (; count < LLADDR_MAX && isxdigit((unsigned char)text[0]); text += 3) {
+        const char digits[] = {text[0], text[1], '\0'};
+        if (!isxdigit((unsigned char)digits[1]))
+            break;
+        bytes[count++] = (uint8_t)strtoul(digits, NULL, 16);
+        if (text[2] != ':')
+            return text[2] ? 0 : count;
+    }
+    return 0;
 }

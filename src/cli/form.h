@@ -28,6 +28,22 @@ bool form_digits(const char *text, uint64_t *number);
 bool form_decimal(const char *text, double most, double *number);
 
 /*
+ * Digits, and up to six decimals as millionths, at the beginning of the text. Returns where they
+ * end, or NULL: there are none, or too many.
+ */
+enum { FORM_MILLION = 1000000 };
+const char *form_millionths(const char *text, uint64_t *whole, unsigned *millionths);
+
+/*
+ * A number in parts: 1, 1000 or a million make one. Seconds may also be 50ms, 1.5s, 2m, 1h or 1d; a
+ * number that is always whole may be 64k or 0x1f. False also if it is not whole in these parts.
+ */
+bool form_quantity(const char *text, bool seconds, unsigned parts, uint64_t *number);
+
+/* In seconds since 1970, or as RFC 3339 has it; hours, minutes and seconds may be missing. */
+bool form_time(const char *text, uint64_t *nanoseconds);
+
+/*
  * An address, of length bytes. IPv4 is 10.1.2.3; conntrack takes 10.1 for 10.0.0.1, and ss 10 for
  * 10.0.0.0. In --where IPv6 may stand in brackets, as it does beside a port, and an IPv4-mapped
  * address is shown, and meant, as IPv4.
@@ -42,5 +58,8 @@ bool form_address(const char *text, size_t length, enum form_dialect dialect,
  */
 bool form_network(const char *text, enum form_dialect dialect, const struct field *field,
                   struct predicate *within);
+
+/* Bytes by colons, two digits each. Returns how many; 0 if the text is something else. */
+size_t form_lladdr(const char *text, uint8_t bytes[LLADDR_MAX]);
 
 #endif

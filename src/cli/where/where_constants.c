@@ -2,10 +2,8 @@
 /* The values of --where: each must be one that its column can have. */
 #include <ctype.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-#include <time.h>
 
 #include "cli/form.h"
 #include "cli/misuse.h"
@@ -235,79 +233,14 @@ static bool parse_range(const struct constant *constant, read_fn read, struct pr
 
 /* --- Numbers ---------------------------------------------------------------------------------- */
 
-enum { MILLION = 1000000 };
-
-/* Powers of 1024; times in microseconds. */
-static bool find_suffix(bool time, const char *text, uint64_t *factor)
-{
-    static const struct suffix {
-        char name[3];
-        uint64_t factor;
-    } sizes[] = {{"k", 1 << 10}, {"K", 1 << 10},           {"M", 1 << 20},
-                 {"G", 1 << 30}, {"T", UINT64_C(1) << 40}, {"", 0}};
-    static const struct suffix times[] = {{"us", 1},
-                                          {"ms", 1000},
-                                          {"s", MILLION},
-                                          {"m", UINT64_C(60) * MILLION},
-                                          {"h", UINT64_C(3600) * MILLION},
-                                          {"d", UINT64_C(86400) * MILLION},
-                                          {"", 0}};
-    const struct suffix *suffix = time ? times : sizes;
-
-    while (*suffix->name && strcmp(suffix->name, text) != 0)
-        suffix++;
-    *factor = suffix->factor;
-    return *suffix->name;
-}
-
-/* Digits, and up to six decimals as millionths. NULL if there are none, or too many. */
-static const char *take_decimal(const char *text, uint64_t *whole, unsigned *millionths)
-{
-    unsigned weight = MILLION / 10;
-
-    *whole = *millionths = 0;
-    if (!isdigit((unsigned char)*text))
-        return NULL;
-    for (; isdigit((unsigned char)*text); text++)
-        if (__builtin_mul_overflow(*whole, 10, whole) ||
-            __builtin_add_overflow(*whole, (unsigned)(*text - '0'), whole))
-            return NULL;
-    if (*text != '.')
-        return text;
-    for (text++; isdigit((unsigned char)*text) && weight; text++, weight /= 10)
-        *millionths += weight * (unsigned)(*text - '0');
-    return text;
-}
-
-/* How many of the numbers that stand for a field's values make one. */
-static uint64_t parts_of(const struct field *field)
-{
-    return field->type == VALUE_FINE ? MILLION : field->type == VALUE_DECIMAL ? 1000 : 1;
-}
-
-/*
- * A number in the unit of the field: thousandths or millionths where it has decimals. Returns false
- * if it is none, or not whole where only whole ones can be.
- */
+/* In the unit of the field: in thousandths or millionths where it has decimals. */
 static bool parse_number(const struct field *field, const char *text, uint64_t *number)
 {
-    const bool time = field->unit == UNIT_SECONDS, decimal = parts_of(field) > 1;
-    const uint64_t divisor = time || decimal ? MILLION / parts_of(field) : 1;
-    uint64_t whole, factor = time || decimal ? MILLION : 1;
-    unsigned millionths;
+    const unsigned parts = field->type == VALUE_FINE      ? FORM_MILLION
+                           : field->type == VALUE_DECIMAL ? 1000
+                                                          : 1;
 
-    if (!time && !decimal && strncasecmp(text, "0x", 2) == 0)
-        return form_is_number(text, UINT64_MAX, number);
-    text = take_decimal(text, &whole, &millionths);
-    if (!text)
-        return false;
-    if (*text && !((time || !decimal) && find_suffix(time, text, &factor)))
-        return false;
-    if (__builtin_mul_overflow(whole, factor, number) || millionths * factor % MILLION ||
-        __builtin_add_overflow(*number, millionths * factor / MILLION, number) || *number % divisor)
-        return false;
-    *number /= divisor;
-    return true;
+    return form_quantity(text, field->unit == UNIT_SECONDS, parts, number);
 }
 
 static const char *numbers_of(const struct field *field)
@@ -392,53 +325,11 @@ static struct predicate *parse_boolean(const struct constant *constant)
     return refuse(constant, "= true or = false");
 }
 
-/* What follows the second: Z, nothing, or the distance from UTC: +01:00. */
-static bool take_zone(const char *text, int64_t *seconds)
-{
-    struct tm distance = {0};
-
-    *seconds = 0;
-    if (!*text || strcasecmp(text, "Z") == 0)
-        return true;
-    if (*text != '+' && *text != '-')
-        return false;
-    const char *end = strptime(text + 1, "%H:%M", &distance);
-    *seconds = (*text == '-' ? -60 : 60) * (int64_t)(distance.tm_hour * 60 + distance.tm_min);
-    return end && !*end;
-}
-
-/* Whether the month has that day: timegm(3) takes the 30th of February for a day of March. */
-static bool is_day(const struct tm *time)
-{
-    struct tm day = {.tm_year = time->tm_year, .tm_mon = time->tm_mon, .tm_mday = time->tm_mday};
-
-    timegm(&day);
-    return day.tm_mday == time->tm_mday;
-}
-
-/* In seconds since 1970, or as RFC 3339 has it; hours, minutes and seconds may be missing. */
 static struct predicate *parse_time(const struct constant *constant)
 {
-    static const char *const forms[] = {"%Y-%m-%dT%H:%M:%S", "%Y-%m-%dT%H:%M", "%Y-%m-%d"};
-    uint64_t seconds = 0, second = 0;
-    unsigned millionths = 0;
-    const char *end = take_decimal(constant->text, &seconds, &millionths);
     struct value value = {.type = VALUE_TIME};
-    int64_t distance = 0;
 
-    for (size_t i = 0; i < COUNT(forms) && (!end || *end); i++) {
-        struct tm time = {0};
-        end = strptime(constant->text, forms[i], &time);
-        end = end && is_day(&time) ? end : NULL;
-        seconds = end ? (uint64_t)timegm(&time) : 0;
-        if (end && *end == '.')
-            end = take_decimal(end - 1, &second, &millionths);
-        if (end && take_zone(end, &distance))
-            end = "";
-    }
-    if (!end || *end || __builtin_sub_overflow(seconds, distance, &seconds) ||
-        __builtin_mul_overflow(seconds, UINT64_C(1000000000), &value.number) ||
-        __builtin_add_overflow(value.number, millionths * UINT64_C(1000), &value.number))
+    if (!form_time(constant->text, &value.number))
         return refuse(constant, "times, as 2026-11-22T21:30:00Z or 2026-11-22");
     return compare(constant, value);
 }
@@ -576,27 +467,11 @@ static struct predicate *parse_addresses(const struct constant *constant)
     return has_mapped ? without_mapped(constant, made) : made;
 }
 
-/* Bytes by colons, two digits each. Returns how many; 0 if the text is something else. */
-static size_t parse_bytes(const char *text, uint8_t bytes[LLADDR_MAX])
-{
-    size_t count = 0;
-
-    for (; count < LLADDR_MAX && isxdigit((unsigned char)text[0]); text += 3) {
-        const char digits[] = {text[0], text[1], '\0'};
-        if (!isxdigit((unsigned char)digits[1]))
-            break;
-        bytes[count++] = (uint8_t)strtoul(digits, NULL, 16);
-        if (text[2] != ':')
-            return text[2] ? 0 : count;
-    }
-    return 0;
-}
-
 /* That of a tunnel is an IP address. */
 static struct predicate *parse_lladdr(const struct constant *constant)
 {
     uint8_t bytes[LLADDR_MAX];
-    size_t count = parse_bytes(constant->text, bytes);
+    size_t count = form_lladdr(constant->text, bytes);
     struct value ip;
     char *kept;
 
@@ -663,14 +538,14 @@ static const char *column_name(const char *text, uint64_t *factor)
     unsigned millionths;
     uint64_t whole;
 
-    *factor = MILLION;
+    *factor = FORM_MILLION;
     if (!isdigit((unsigned char)*text))
         return text;
-    text = take_decimal(text, &whole, &millionths);
+    text = form_millionths(text, &whole, &millionths);
     text = text ? text + strspn(text, TOKEN_BLANKS) : "";
     if (*text != '*' || whole > FACTOR_MAX)
         return NULL;
-    *factor = whole * MILLION + millionths;
+    *factor = whole * FORM_MILLION + millionths;
     return text + 1 + strspn(text + 1, TOKEN_BLANKS);
 }
 
@@ -678,7 +553,7 @@ static struct predicate *compare_column(const struct constant *constant, const s
                                         uint64_t factor)
 {
     const struct field *field = constant->field;
-    const char *differs = what_differs(field, other, factor != MILLION);
+    const char *differs = what_differs(field, other, factor != FORM_MILLION);
     struct predicate comparison = {
         .operation = constant->comparison == TOKEN_LESS      ? PREDICATE_BELOW_COLUMN
                      : constant->comparison == TOKEN_GREATER ? PREDICATE_ABOVE_COLUMN
