@@ -67,12 +67,7 @@ static void put_address(FILE *stream, const struct predicate *made)
     fprintf(stream, "/%s", text);
 }
 
-/* Whether it compares flags, each of which is a condition. */
-static bool is_flags(const struct predicate *made)
-{
-    return made->operation == PREDICATE_MASKED && made->constant.type == VALUE_FLAGS;
-}
-
+/* Each flag is a condition. */
 static void put_flags(FILE *stream, const struct predicate *made)
 {
     const char *between = "";
@@ -123,19 +118,20 @@ static void put(FILE *stream, const struct predicate *predicate, enum predicate_
 {
     const struct predicate *part = predicate->parts;
     const bool said = predicate->said.length, any = predicate->operation == PREDICATE_OR;
-    const bool joined = any || predicate->operation == PREDICATE_AND || is_flags(predicate);
+    const bool flags = predicate->constant.type == VALUE_FLAGS;
+    const bool joined = any || predicate->operation == PREDICATE_AND || flags;
     const bool parentheses =
         !said && joined && (inside == PREDICATE_NOT || (any && inside == PREDICATE_AND));
 
     fputs(parentheses ? "(" : "", stream);
     if (said)
         put_said(stream, predicate->said);
-    else if (is_flags(predicate))
+    else if (flags)
         put_flags(stream, predicate);
     else if (predicate->field)
         put_comparison(stream, predicate, false);
     else if (predicate->operation == PREDICATE_NOT && part->field && !part->said.length &&
-             !is_flags(part))
+             part->constant.type != VALUE_FLAGS)
         put_comparison(stream, part, true);
     else
         for (; part; part = part->next) {
