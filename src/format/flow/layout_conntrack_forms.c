@@ -58,11 +58,6 @@ char *put_labels(char *dst, const struct row *row, const void *member)
     return put_string(dst, form->close);
 }
 
-uint64_t seconds_since(uint64_t start)
-{
-    return (uint64_t)time(NULL) - start / CLOCK_SECOND;
-}
-
 struct tm local_time(uint64_t moment)
 {
     const time_t seconds = (time_t)(moment / CLOCK_SECOND);
@@ -96,4 +91,16 @@ char *put_sender(char *dst, const struct row *row, const void *member)
     dst = PUT(dst, " progname=");
     return put_foreign(conntrack, dst, as_text(name),
                        conntrack->layout.xml ? " " XML_DELIMITERS : " ");
+}
+
+char *put_delta(char *dst, const struct row *row, const void *member)
+{
+    const uint64_t start = *(const uint64_t *)member, stop = row->record->flow.stop;
+    const bool xml = row->conntrack->layout.xml;
+
+    if (!(row->record->has & FLOW_STOP) || (!xml && !stop))
+        return text_u64(dst, (uint64_t)time(NULL) - start / CLOCK_SECOND);
+    /* XML: they are subtracted before they are cut to seconds */
+    return text_u64(dst, xml ? (stop - start) / CLOCK_SECOND
+                             : stop / CLOCK_SECOND - start / CLOCK_SECOND);
 }

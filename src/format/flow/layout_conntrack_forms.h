@@ -126,14 +126,14 @@ static inline char *put_number(char *dst, uint64_t number)
     return PUT(text_u64(dst, number), " ");
 }
 
-/* Whole seconds from start (nanoseconds since 1970) until now. */
-uint64_t seconds_since(uint64_t start);
-
 /* A moment, in nanoseconds since 1970, by the local clock. */
 struct tm local_time(uint64_t moment);
 
 /* When a row was received, nanoseconds since 1970: `received` if it is an event, else now. */
 uint64_t row_received(const struct record *record, uint64_t received);
+
+/* Whole seconds from the start of a flow to its stop, or until now. */
+char *put_delta(char *dst, const struct row *row, const void *start);
 
 /* The state of a flow, by the names of its protocol. */
 char *put_state(char *dst, const struct row *row, const void *state);

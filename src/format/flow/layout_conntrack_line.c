@@ -81,17 +81,6 @@ static char *put_date(char *dst, uint64_t moment)
     return text_u64(dst, (uint64_t)tm.tm_year + 1900);
 }
 
-static char *put_delta(char *dst, const struct row *row, const void *member)
-{
-    const struct flow_record *flow = &row->record->flow;
-
-    (void)member;
-    /* seconds are cut before they are subtracted */
-    return text_u64(dst, row->record->has & FLOW_STOP && flow->stop
-                             ? flow->stop / CLOCK_SECOND - flow->start / CLOCK_SECOND
-                             : seconds_since(flow->start));
-}
-
 static char *put_flag_names(char *dst, uint64_t flags)
 {
     return flags ? PUT(put_bit_names(dst, &expectation_flag_names, (uint32_t)flags), " ") : dst;

@@ -5,8 +5,6 @@
 #include <linux/netfilter/nf_conntrack_common.h>
 #include <netinet/in.h>
 
-#include "fastnet/clock.h"
-
 static char *open_network(char *dst, uint64_t family)
 {
     dst = text_u64(PUT(dst, "<layer3 protonum=\""), family);
@@ -39,16 +37,6 @@ static char *put_ports(char *dst, const struct row *row, const void *member)
         dst = PUT(dst, "</dstkey>");
     }
     return dst;
-}
-
-/* If both times are known, they are subtracted before they are cut to seconds. */
-static char *put_delta(char *dst, const struct row *row, const void *member)
-{
-    const struct flow_record *flow = &row->record->flow;
-
-    (void)member;
-    return text_u64(dst, (row->record->has & FLOW_STOP) ? (flow->stop - flow->start) / CLOCK_SECOND
-                                                        : seconds_since(flow->start));
 }
 
 /*
