@@ -36,16 +36,10 @@ static void begin(struct sink *sink)
 
 static char *put_protocol(char *dst, uint8_t protocol)
 {
-    const struct text name = flow_protocol_name(protocol);
-    char *start = dst;
+    const struct text name =
+        protocol == IPPROTO_ESP ? (struct text)TEXT_LITERAL("esp") : flow_protocol_name(protocol);
 
-    if (protocol == IPPROTO_ESP)
-        dst = put_string(dst, "esp");
-    else if (name.data)
-        dst = put_text(dst, name);
-    else
-        dst = text_u64(dst, protocol);
-    return text_pad(dst, start, PROTOCOL_WIDTH);
+    return text_pad(name.data ? put_text(dst, name) : text_u64(dst, protocol), dst, PROTOCOL_WIDTH);
 }
 
 /* Minutes, seconds and hundredths; the kernel no longer says the last. */
