@@ -36,17 +36,12 @@ static struct name_parts split(const struct text *name)
     return parts;
 }
 
-static int compare_sizes(size_t a, size_t b)
-{
-    return (a > b) - (a < b);
-}
-
 static int compare_bytes(struct text a, struct text b)
 {
     const size_t common = a.length < b.length ? a.length : b.length;
     const int order = common ? memcmp(a.data, b.data, common) : 0;
 
-    return order ? order : compare_sizes(a.length, b.length);
+    return order ? order : (a.length > b.length) - (a.length < b.length);
 }
 
 static struct text without_zeroes(struct text digits)
@@ -60,10 +55,8 @@ static struct text without_zeroes(struct text digits)
 static int compare_digits(struct text a, struct text b)
 {
     const struct text x = without_zeroes(a), y = without_zeroes(b);
-    int order = compare_sizes(x.length, y.length);
+    const int order = x.length == y.length ? compare_bytes(x, y) : x.length > y.length ? 1 : -1;
 
-    if (!order)
-        order = compare_bytes(x, y);
     return order ? order : compare_bytes(a, b);
 }
 
