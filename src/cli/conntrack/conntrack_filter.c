@@ -433,18 +433,14 @@ static int check_protocol(struct conntrack_parsing *parsing)
 /* A mask in place of the network's own. */
 static int apply_masks(struct conntrack_parsing *parsing)
 {
-    static const struct {
-        const char *field, *complaint;
-    } ends[] = {{"orig_src", "Can't use --mask-src without --src"},
-                {"orig_dst", "Can't use --mask-dst without --dst"}};
-
-    for (size_t end = 0; end < COUNT(ends); end++) {
+    for (size_t end = 0; end < COUNT(parsing->masks); end++) {
         const struct address *mask = &parsing->masks[end];
-        struct predicate *of = given(parsing, ends[end].field);
+        const char *name = end ? "dst" : "src";
+        struct predicate *of = given(parsing, end ? "orig_dst" : "orig_src");
         if (mask->family == AF_UNSPEC)
             continue;
         if (!of)
-            return conntrack_fail(parsing, "%s", ends[end].complaint);
+            return conntrack_fail(parsing, "Can't use --mask-%s without --%s", name, name);
         memcpy(of->mask.address, mask->bytes, sizeof of->mask.address);
         for (size_t i = 0; i < sizeof mask->bytes; i++)
             of->constant.address.bytes[i] &= mask->bytes[i];
