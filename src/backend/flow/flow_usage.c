@@ -85,27 +85,6 @@ void flow_counters_take(const struct stat_values *values, struct flow_counters *
     }
 }
 
-struct reading {
-    flow_counters_fn fn;
-    void *arg;
-};
-
-static int take_processor(const struct stat_values *values, uint32_t cpu, void *arg)
-{
-    const struct reading *reading = arg;
-    struct flow_counters counters;
-
-    flow_counters_take(values, &counters);
-    return reading->fn(&counters, cpu, reading->arg);
-}
-
-int flow_counters_read(const struct query *query, flow_counters_fn fn, void *arg)
-{
-    struct reading reading = {fn, arg};
-
-    return stat_read(&flow_stat_file, query, take_processor, &reading);
-}
-
 /* --- The size of an entry --------------------------------------------------------------------- */
 
 /*

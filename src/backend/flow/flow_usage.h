@@ -51,12 +51,6 @@ struct flow_counters {
 /* Takes the values of a line, but no counter that the kernel still names and no longer counts. */
 void flow_counters_take(const struct stat_values *values, struct flow_counters *counters);
 
-/* Takes the counters of one processor; cpu is the number of its line, starting with 0. */
-typedef int (*flow_counters_fn)(const struct flow_counters *counters, uint32_t cpu, void *arg);
-
-/* Calls fn for each processor. Returns 0, -errno, or what fn returned when that is negative. */
-int flow_counters_read(const struct query *query, flow_counters_fn fn, void *arg);
-
 /* Takes the size of an entry in bytes from a line of slabinfo(5). Returns 0 or -EBADMSG. */
 int flow_slab_decode(const struct line *line, uint64_t *size);
 

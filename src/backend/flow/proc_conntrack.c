@@ -9,6 +9,7 @@
 
 #include "backend/flow/flow_usage.h"
 #include "backend/proc/proc_file.h"
+#include "backend/proc/stat_file.h"
 #include "fastnet/array.h"
 #include "fastnet/kernel_number.h"
 #include "fastnet/predicate.h"
@@ -92,14 +93,17 @@ struct statistics {
     void *arg;
 };
 
-static int take_statistics(const struct flow_counters *counters, uint32_t cpu, void *arg)
+static int take_statistics(const struct stat_values *values, uint32_t cpu, void *arg)
 {
     const struct statistics *statistics = arg;
-    struct record record = {.kind = &kind_flow_statistics, .has = counters->has[statistics->set]};
+    struct record record = {.kind = &kind_flow_statistics};
+    struct flow_counters counters;
 
+    flow_counters_take(values, &counters);
+    record.has = counters.has[statistics->set];
     record.statistics.cpu = cpu;
     record.statistics.expectations = statistics->set == COUNTERS_EXPECTATIONS;
-    memcpy(record.statistics.counters, counters->values[statistics->set],
+    memcpy(record.statistics.counters, counters.values[statistics->set],
            sizeof record.statistics.counters);
     return statistics->fn(&record, statistics->arg);
 }
@@ -109,24 +113,26 @@ static int dump_statistics(const struct query *query, record_fn fn, void *arg)
     const bool expectations = query->table == &table_expectation_statistics;
     struct statistics statistics = {expectations ? COUNTERS_EXPECTATIONS : COUNTERS_FLOWS, fn, arg};
 
-    return flow_counters_read(query, take_statistics, &statistics);
+    return stat_read(&flow_stat_file, query, take_statistics, &statistics);
 }
 
 /* --- Usage ------------------------------------------------------------------------------------ */
 
-static int add_usage(const struct flow_counters *counters, uint32_t cpu, void *arg)
+static int add_usage(const struct stat_values *values, uint32_t cpu, void *arg)
 {
     struct record *record = arg;
     struct flow_usage_record *usage = &record->usage;
+    struct flow_counters counters;
 
     (void)cpu;
-    if (counters->has[COUNTERS_GLOBAL]) {
-        usage->entries = counters->values[COUNTERS_GLOBAL][CTA_STATS_GLOBAL_ENTRIES];
+    flow_counters_take(values, &counters);
+    if (counters.has[COUNTERS_GLOBAL]) {
+        usage->entries = counters.values[COUNTERS_GLOBAL][CTA_STATS_GLOBAL_ENTRIES];
         record->has |= USAGE_ENTRIES;
     }
-    if ((counters->has[COUNTERS_FLOWS] & DROP_BITS) == DROP_BITS) {
-        usage->drop += counters->values[COUNTERS_FLOWS][CTA_STATS_DROP];
-        usage->early_drop += counters->values[COUNTERS_FLOWS][CTA_STATS_EARLY_DROP];
+    if ((counters.has[COUNTERS_FLOWS] & DROP_BITS) == DROP_BITS) {
+        usage->drop += counters.values[COUNTERS_FLOWS][CTA_STATS_DROP];
+        usage->early_drop += counters.values[COUNTERS_FLOWS][CTA_STATS_EARLY_DROP];
         record->has |= USAGE_DROPS;
     }
     return 0;
@@ -141,7 +147,7 @@ static int dump_flow_count(const struct query *query, record_fn fn, void *arg)
     if (result == 0)
         record.has = USAGE_ENTRIES;
     else if (result != -EBADMSG)
-        result = flow_counters_read(query, add_usage, &record);
+        result = stat_read(&flow_stat_file, query, add_usage, &record);
     if (!(record.has & USAGE_ENTRIES))
         return result < 0 ? result : -ENOENT;
     record.has = USAGE_ENTRIES;
@@ -151,7 +157,7 @@ static int dump_flow_count(const struct query *query, record_fn fn, void *arg)
 static int dump_flow_usage(const struct query *query, record_fn fn, void *arg)
 {
     struct record record = {.kind = &kind_flow_usage};
-    int drops = flow_counters_read(query, add_usage, &record);
+    int drops = stat_read(&flow_stat_file, query, add_usage, &record);
     int entries = kernel_number_read(query->proc_root, FLOWS_TRACKED, &record.usage.entries);
 
     if (entries == 0)
