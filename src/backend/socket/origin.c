@@ -100,19 +100,9 @@ static void take_connect(const struct connect *made, struct record *record,
 
 /*
  * What is disconnected forgets its peer; if it was established, also what it has moved. Its numbers
- * of sequence are new ones, and do not tell what waits.
+ * of sequence are new ones, and do not tell what waits. Its inode is known to be none where it is
+ * known who made it, or perhaps has it.
  */
-static void take_peer(const struct connect *made, struct record *record)
-{
-    if (record->socket.remote.port)
-        return;
-    record->socket.remote = (struct endpoint){made->remote, made->port};
-    record->has &= ~SOCKET_QUEUES;
-    if (!made->failed)
-        record->has &= ~(SOCKET_TCP_INFO | SOCKET_BYTES);
-}
-
-/* Its inode is known to be none where it is known who made it, or perhaps has it. */
 bool origin_take(struct connects *connects, const struct hash_table *listeners, uint64_t seen,
                  struct record *record, struct socket_origin *origin)
 {
@@ -122,8 +112,10 @@ bool origin_take(struct connects *connects, const struct hash_table *listeners, 
                    end = made.ended ? made.ended : clock_nanoseconds(CLOCK_MONOTONIC);
     bool found = true;
 
-    if (noted)
-        take_peer(&made, record);
+    if (noted && !record->socket.remote.port) {
+        record->socket.remote = (struct endpoint){made.remote, made.port};
+        record->has &= ~(SOCKET_QUEUES | (made.failed ? 0 : SOCKET_TCP_INFO | SOCKET_BYTES));
+    }
     if (noted && !made.accepted)
         take_connect(&made, record, origin);
     else if (record->socket.protocol == IPPROTO_TCP && record->socket.remote.port)

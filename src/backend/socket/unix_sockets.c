@@ -277,19 +277,6 @@ static bool is_of(const struct reading *reading, const struct unix_socket *socke
            compare_shown(name->data, text, name->length) == 0;
 }
 
-/* The kernel goes through one table for both, so the row is mostly that of the next socket. */
-static struct unix_socket *find_near(struct reading *reading, const struct socket_record *row)
-{
-    enum { NEAR = 8 }; /* so many sockets may be new */
-
-    for (size_t i = reading->next; i < reading->sockets.count && i < reading->next + NEAR; i++)
-        if (is_of(reading, &reading->sockets.items[i], row)) {
-            reading->next = i + 1;
-            return &reading->sockets.items[i];
-        }
-    return NULL;
-}
-
 /* Of the sockets with this inode the first whose name it has, or NULL. */
 static struct unix_socket *find_inode(const struct reading *reading,
                                       const struct socket_record *row)
@@ -310,10 +297,18 @@ static struct unix_socket *find_inode(const struct reading *reading,
     return NULL;
 }
 
+/* The kernel goes through one table for both, so the row is mostly that of the next socket. */
 static void take_socket(struct reading *reading, const struct socket_record *row)
 {
-    struct unix_socket *socket = find_near(reading, row);
+    enum { NEAR = 8 }; /* so many sockets may be new */
+    const size_t near = reading->next + NEAR, count = reading->sockets.count;
+    struct unix_socket *socket = NULL;
 
+    for (size_t i = reading->next; i < near && i < count && !socket; i++)
+        if (is_of(reading, &reading->sockets.items[i], row)) {
+            reading->next = i + 1;
+            socket = &reading->sockets.items[i];
+        }
     if (!socket)
         socket = find_inode(reading, row);
     if (!socket)
