@@ -70,27 +70,11 @@ static int attach(struct byte_counts *counts, const struct byte_layout *layout)
     return counts->map < 0 ? counts->map : 0;
 }
 
-static int begin(struct byte_counts *counts, const char **what)
-{
-    struct kernel_types types;
-    struct byte_layout layout = {.tracepoints = {0}};
-    int status = kernel_types_init(&types);
-
-    *what = "/sys/kernel/btf/vmlinux";
-    if (status == 0)
-        status = byte_layout_init(&layout, &types.btf);
-    kernel_types_finish(&types);
-    if (status == -ENOTSUP)
-        *what = "no tracepoint sock_send_length (Linux 6.3)";
-    if (status < 0)
-        return status;
-    *what = "bpf(2)";
-    return attach(counts, &layout);
-}
-
 const char *byte_counts_begin(struct byte_counts *counts)
 {
-    const char *what;
+    struct byte_layout layout = {.tracepoints = {0}};
+    const char *what = "/sys/kernel/btf/vmlinux";
+    struct kernel_types types;
     int status;
 
     if (rights_elevated())
@@ -99,7 +83,16 @@ const char *byte_counts_begin(struct byte_counts *counts)
         return "it needs CAP_BPF and CAP_PERFMON (try sudo)";
     if (!bpf_iterator_is_in_first("user"))
         return "this is not the first user namespace";
-    status = begin(counts, &what);
+    status = kernel_types_init(&types);
+    if (status == 0)
+        status = byte_layout_init(&layout, &types.btf);
+    kernel_types_finish(&types);
+    if (status == -ENOTSUP) {
+        what = "no tracepoint sock_send_length (Linux 6.3)";
+    } else if (status == 0) {
+        what = "bpf(2)";
+        status = attach(counts, &layout);
+    }
     if (status == 0)
         return NULL;
     snprintf(counts->reason, sizeof counts->reason, "%s: %s", what, strerror(-status));

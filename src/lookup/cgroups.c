@@ -199,28 +199,22 @@ static int walk(struct cgroups *cgroups, int fd, char *path, size_t length, int 
 /* kernfs_create_root() of the kernel's fs/kernfs/dir.c counts from here. */
 enum { ROOT_INODE = 1 };
 
-/* All below a directory and itself; closes it. */
-static int read_hierarchy(struct cgroups *cgroups, int fd)
-{
-    struct stat root;
-    const int error = fstat(fd, &root) < 0 ? -errno : add_id(cgroups, root.st_ino, "/");
-
-    if (!error) {
-        char path[PATH_MAX] = "";
-        cgroups->summary.inside = root.st_ino != ROOT_INODE;
-        return walk(cgroups, fd, path, 0, 0);
-    }
-    close(fd);
-    return error;
-}
-
 /* Adds the groups that are not known yet. */
 static void read_groups(struct cgroups *cgroups)
 {
     struct cgroups_summary *summary = &cgroups->summary;
     const int fd = open_mount(cgroups->mounts, O_RDONLY, &summary->version1);
+    char path[PATH_MAX] = "";
+    struct stat root;
+    int error = fd < 0 ? fd : fstat(fd, &root) < 0 ? -errno : add_id(cgroups, root.st_ino, "/");
 
-    summary->error = -(fd < 0 ? fd : read_hierarchy(cgroups, fd));
+    if (!error) {
+        summary->inside = root.st_ino != ROOT_INODE;
+        error = walk(cgroups, fd, path, 0, 0); /* closes it */
+    } else if (fd >= 0) {
+        close(fd);
+    }
+    summary->error = -error;
     summary->flat = cgroups->by_id.count == 1;
     cgroups->read = clock_nanoseconds(CLOCK_MONOTONIC);
 }
