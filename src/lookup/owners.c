@@ -434,26 +434,18 @@ static size_t confirm_all(struct owners *owners, size_t start, size_t end)
     return kept - start;
 }
 
-static size_t find(struct owners *owners, uint64_t inode, const struct owner **first)
-{
-    const uint32_t slot = owners->slots ? *slot_of(owners, inode) : 0;
-    *first = NULL;
-    if (slot == 0)
-        return 0;
-    const size_t start = slot - 1;
-    size_t end = start + 1;
-    while (end < owners->holdings.count && owners->holdings.items[end].inode == inode)
-        end++;
-    *first = &owners->items[start];
-    return confirm_all(owners, start, end);
-}
-
 size_t owners_find(struct owners *owners, uint64_t inode, const struct owner **first)
 {
     if (inode == 0)
         return 0;
     if (owners->last.inode != inode) {
-        owners->last.count = find(owners, inode, &owners->last.first);
+        const uint32_t slot = owners->slots ? *slot_of(owners, inode) : 0;
+        const size_t start = slot ? slot - 1 : 0;
+        size_t end = start;
+        while (slot && end < owners->holdings.count && owners->holdings.items[end].inode == inode)
+            end++;
+        owners->last.first = slot ? &owners->items[start] : NULL;
+        owners->last.count = confirm_all(owners, start, end);
         owners->last.inode = inode;
     }
     if (owners->last.count > 0)
@@ -462,36 +454,31 @@ size_t owners_find(struct owners *owners, uint64_t inode, const struct owner **f
 }
 
 /* Its number may be another process's by now, which hardly has the same name. */
-static void read_maker(struct owners *owners, pid_t pid, const char *name)
-{
-    struct process *maker = &owners->maker;
-
-    process_forget(maker);
-    maker->pid = maker->leader = pid;
-    raise_right(owners);
-    (void)process_read_names(&owners->walk.tree, maker, owners->walk.names);
-    rights_lower();
-    if (!maker->named || strcmp(maker->name, name) != 0) {
-        process_forget(maker);
-        maker->leader = pid;
-        maker->named = true;
-        maker->unread = false;
-        snprintf(maker->name, sizeof maker->name, "%s", name);
-    }
-    show_process(owners, maker);
-}
-
 const struct owner *owners_maker(struct owners *owners, pid_t pid, const char *name)
 {
     const struct process *seen = processes_find(&owners->processes, pid);
+    struct process *maker = &owners->maker;
 
     if (seen && seen->shown.name && strcmp(seen->shown.name, name) == 0) {
         *owners->made = (struct owner){.process = &seen->shown, .fd = -1};
         return owners->made;
     }
-    if (owners->maker.leader != pid || strcmp(owners->maker.name, name) != 0)
-        read_maker(owners, pid, name);
-    *owners->made = (struct owner){.process = &owners->maker.shown, .fd = -1};
+    if (maker->leader != pid || strcmp(maker->name, name) != 0) {
+        process_forget(maker);
+        maker->pid = maker->leader = pid;
+        raise_right(owners);
+        (void)process_read_names(&owners->walk.tree, maker, owners->walk.names);
+        rights_lower();
+        if (!maker->named || strcmp(maker->name, name) != 0) {
+            process_forget(maker);
+            maker->leader = pid;
+            maker->named = true;
+            maker->unread = false;
+            snprintf(maker->name, sizeof maker->name, "%s", name);
+        }
+        show_process(owners, maker);
+    }
+    *owners->made = (struct owner){.process = &maker->shown, .fd = -1};
     return owners->made;
 }
 

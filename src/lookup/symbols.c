@@ -41,29 +41,21 @@ static int by_place(const void *a, const void *b)
     return (one->place > other->place) - (one->place < other->place);
 }
 
-/* The first one whose place is behind the address; count if there is none. */
-static size_t find_behind(const struct symbols *symbols, uint64_t address)
-{
-    size_t low = 0, high = symbols->count;
-
-    while (low < high) {
-        const size_t middle = low + (high - low) / 2;
-        if (symbols->items[middle].place > address)
-            high = middle;
-        else
-            low = middle + 1;
-    }
-    return low;
-}
-
 /* "ffffffff81a0b2c0 T tcp_v4_rcv", and a module's name behind some: a place is behind a call. */
 static void take_line(struct symbols *symbols, char *line)
 {
     char *end;
     const uint64_t address = strtoull(line, &end, 16);
-    const size_t i = address ? find_behind(symbols, address) : symbols->count;
+    size_t i = 0, high = symbols->count;
 
-    if (i == symbols->count || end[0] != ' ' || !end[1] || end[2] != ' ' ||
+    while (i < high) { /* the first one whose place is behind the address */
+        const size_t middle = i + (high - i) / 2;
+        if (symbols->items[middle].place > address)
+            high = middle;
+        else
+            i = middle + 1;
+    }
+    if (!address || i == symbols->count || end[0] != ' ' || !end[1] || end[2] != ' ' ||
         symbols->items[i].start >= address || !strchr(end, '\n'))
         return;
     struct symbol *symbol = &symbols->items[i];
