@@ -204,11 +204,11 @@ static void read_groups(struct cgroups *cgroups)
 {
     struct cgroups_summary *summary = &cgroups->summary;
     const int fd = open_mount(cgroups->mounts, O_RDONLY, &summary->version1);
-    char path[PATH_MAX] = "";
     struct stat root;
     int error = fd < 0 ? fd : fstat(fd, &root) < 0 ? -errno : add_id(cgroups, root.st_ino, "/");
 
     if (!error) {
+        char path[PATH_MAX] = "";
         summary->inside = root.st_ino != ROOT_INODE;
         error = walk(cgroups, fd, path, 0, 0); /* closes it */
     } else if (fd >= 0) {
