@@ -26,32 +26,25 @@
 
 /* --- The two files of rows -------------------------------------------------------------------- */
 
-/* The file does not have these bits of a status: they look like 0. */
-static void report_unknown_status(const struct query *query)
-{
-    const uint64_t told = IPS_SEEN_REPLY | IPS_ASSURED | IPS_CONFIRMED | IPS_OFFLOAD |
-                          IPS_HW_OFFLOAD | IPS_SRC_NAT | IPS_DST_NAT;
-    const struct predicate *status =
-        predicate_requires(query->where, offsetof(struct record, flow.status), PREDICATE_MASKED);
-
-    if (status && status->mask.bits[0] & ~told)
-        report_loss(query->report,
-                    "%s: %s/net/%s does not have the status that was asked for: rows may be "
-                    "missing or wrong",
-                    query->table->name, query->proc_root, FLOWS);
-}
-
+/* Bits of a status that the file does not have look like 0. */
 static int dump_flows(const struct query *query, record_fn fn, void *arg)
 {
     struct proc_file file = {.query = query,
                              .name = FLOWS,
                              .open = netfilter_open,
                              .decode = proc_conntrack_decode_flow};
+    const uint64_t told = IPS_SEEN_REPLY | IPS_ASSURED | IPS_CONFIRMED | IPS_OFFLOAD |
+                          IPS_HW_OFFLOAD | IPS_SRC_NAT | IPS_DST_NAT;
+    const struct predicate *status =
+        predicate_requires(query->where, offsetof(struct record, flow.status), PREDICATE_MASKED);
     uint64_t buckets = flow_buckets(query->proc_root);
     const int result = proc_file_read(&file, fn, arg);
 
-    if (result >= 0)
-        report_unknown_status(query);
+    if (result >= 0 && status && status->mask.bits[0] & ~told)
+        report_loss(query->report,
+                    "%s: %s/net/%s does not have the status that was asked for: rows may be "
+                    "missing or wrong",
+                    query->table->name, query->proc_root, FLOWS);
     if (result >= 0 && flow_resized(query, &buckets))
         flow_report_resize(query);
     return result;
