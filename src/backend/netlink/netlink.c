@@ -346,24 +346,6 @@ static void note_stranger(struct report *report)
     report_note(report, "ignored a netlink message that the kernel did not send");
 }
 
-static int take_answer(struct dump *dump)
-{
-    int result;
-
-    do {
-        const struct datagram datagram = receive_answer(dump);
-        if (datagram.length < 0)
-            return (int)datagram.length;
-        if (datagram.port != 0) {
-            note_stranger(dump->report);
-            result = MORE;
-            continue;
-        }
-        result = datagram.length ? take_datagram(dump, &datagram) : -EPIPE;
-    } while (result == MORE);
-    return result;
-}
-
 static int run_dump(struct dump *dump, struct nlmsghdr *request)
 {
     int result;
@@ -374,7 +356,15 @@ static int run_dump(struct dump *dump, struct nlmsghdr *request)
     if (result < 0)
         return result;
     dump->received = 0;
-    result = take_answer(dump);
+    for (result = MORE; result == MORE;) {
+        const struct datagram datagram = receive_answer(dump);
+        if (datagram.length < 0)
+            result = (int)datagram.length;
+        else if (datagram.port != 0)
+            note_stranger(dump->report);
+        else
+            result = datagram.length ? take_datagram(dump, &datagram) : -EPIPE;
+    }
     ahead_end(dump->ahead);
     dump->ahead = NULL;
     return result;
@@ -483,24 +473,6 @@ int netlink_ask(struct netlink *netlink, int protocol, void *requests, size_t si
 
 /* Events */
 
-/* A message to a group is no answer to a request. */
-static int hand_on_events(const struct netlink_listening *listening,
-                          const struct datagram *datagram, struct report *report)
-{
-    const struct nlmsghdr *message = (const void *)datagram->data;
-    int left = (int)datagram->length; /* signed: alignment can take it below zero */
-
-    for (; fits(message, left); message = mnl_nlmsg_next(message, &left)) {
-        int result =
-            message->nlmsg_type >= NLMSG_MIN_TYPE ? listening->fn(message, listening->arg) : 0;
-        if (result < 0)
-            return result;
-    }
-    if (left > 0)
-        report_loss(report, "events were lost: a netlink message is malformed");
-    return 0;
-}
-
 /* Waits for something to read, at most for a while; returns 1 when listening ends. */
 static int wait_for_event(int fd, int stop, int milliseconds)
 {
@@ -511,11 +483,16 @@ static int wait_for_event(int fd, int stop, int milliseconds)
     return pollfds[1].revents != 0;
 }
 
-/* Returns 0 to go on, 1 at the end, -EAGAIN if there is nothing to read, -errno. */
+/*
+ * Returns 0 to go on, 1 at the end, -EAGAIN if there is nothing to read, -errno. A message to a
+ * group is no answer to a request.
+ */
 static int read_events(struct netlink *netlink, int fd, const struct netlink_listening *listening,
                        struct report *report)
 {
     const struct datagram datagram = receive(netlink, fd, MSG_DONTWAIT);
+    const struct nlmsghdr *message = (const void *)datagram.data;
+    int left = (int)datagram.length; /* signed: alignment can take it below zero */
 
     if (datagram.length <= 0)
         return datagram.length < 0 ? (int)datagram.length : 1;
@@ -523,7 +500,15 @@ static int read_events(struct netlink *netlink, int fd, const struct netlink_lis
         note_stranger(report);
         return 0;
     }
-    return hand_on_events(listening, &datagram, report);
+    for (; fits(message, left); message = mnl_nlmsg_next(message, &left)) {
+        const int result =
+            message->nlmsg_type >= NLMSG_MIN_TYPE ? listening->fn(message, listening->arg) : 0;
+        if (result < 0)
+            return result;
+    }
+    if (left > 0)
+        report_loss(report, "events were lost: a netlink message is malformed");
+    return 0;
 }
 
 int netlink_read_events(struct netlink *netlink, int fd, const struct netlink_listening *listening,
