@@ -173,10 +173,8 @@ static int list(const struct sockets_options *options)
         "remote_port type path peer_inode interface user uid inode pid process processes timer",
         "expires rtt total_retrans idle drops cookie"};
 
-    for (size_t i = 0; i < COUNT(views) && plain; i++)
-        command.columns[i] = views[i];
-    for (size_t i = 0; i < COUNT(columns) && !plain; i++)
-        command.columns[i] = columns[i];
+    memcpy(command.columns, plain ? (const void *)views : columns,
+           plain ? sizeof views : sizeof columns);
     netstat_choose_rows(tables, command.listing.table_count, where,
                         options->listening ? SHOW_LISTENING : SHOW_ALL, !options->listening);
     if (local && !options->listening)
