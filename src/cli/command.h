@@ -81,12 +81,9 @@ int command_run(struct listing_command *command);
 
 /* The text of --help for --summary, which several personalities have. */
 #define SUMMARY_HELP "number and memory of sockets, and limits"
-/* The message for an option that chooses sockets beside it. */
-#define SUMMARY_OF_ALL                                                                             \
-    "--summary shows all sockets: it cannot be combined with options that choose some of them"
 
-/* Lists the summary. Returns the exit status. */
-int summary_list(const struct common *common);
+/* Lists the summary, which is refused if options choose some sockets. Returns the exit status. */
+int summary_list(const struct common *common, bool chosen);
 
 /* --- Parts of it ------------------------------------------------------------------------------ */
 

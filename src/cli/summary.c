@@ -3,7 +3,7 @@
 #include "cli/command.h"
 #include "fastnet/layouts.h"
 
-int summary_list(const struct common *common)
+int summary_list(const struct common *common, bool chosen)
 {
     const struct listing_table table = {
         .table = &table_summary,
@@ -24,5 +24,8 @@ int summary_list(const struct common *common)
         .whole = "subject name",
     };
 
+    if (chosen)
+        return common_misuse(common, "--summary shows all sockets: it cannot be combined with "
+                                     "options that choose some of them");
     return command_run(&command);
 }

@@ -111,31 +111,28 @@ static int take_option(const struct option *option, const char *argument, void *
 
 static int parse(struct doctor_command *command, int argc, char *const argv[])
 {
+    struct common *common = &command->common;
     int status;
 
     command->rules = UINT64_MAX;
     command->milliseconds = UINT_MAX; /* until it is known */
-    status = common_parse(&command->common, &doctor_grammar, argc, argv, take_option, command);
+    status = common_parse(common, &doctor_grammar, argc, argv, take_option, command);
     if (status != PARSED)
         return status;
     if (command->milliseconds == UINT_MAX)
-        command->milliseconds =
-            command->common.interval_ms ? (unsigned)command->common.interval_ms : FOR_MS;
-    command->common.no_header |= command->nagios;
-    command->common.human &=
-        command->common.columns || command->common.count_by; /* sentences are for people */
-    if (command->nagios && common_uses_columns(&command->common))
-        return common_misuse(&command->common, "--nagios cannot be combined with columns");
-    if (command->list && common_uses_columns(&command->common))
-        return common_misuse(&command->common, "--list cannot be combined with columns");
-    if (command->exposed && command->rules != UINT64_MAX)
-        return common_misuse(&command->common, "--exposed has no rules");
-    if (command->exposed && (command->nagios || command->list))
-        return common_misuse(&command->common, "--exposed cannot be combined with %s",
-                             command->nagios ? "--nagios" : "--list");
-    if (!command->rules)
-        return common_misuse(&command->common, "--only and --skip leave no rule");
-    return PARSED;
+        command->milliseconds = common->interval_ms ? common->interval_ms : FOR_MS;
+    common->no_header |= command->nagios;
+    common->human &= common->columns || common->count_by; /* sentences are for people */
+    const bool columns = common_uses_columns(common), exposed = command->exposed;
+    const char *conflict = command->nagios && columns ? "--nagios cannot be combined with columns"
+                           : command->list && columns ? "--list cannot be combined with columns"
+                           : exposed && command->rules != UINT64_MAX ? "--exposed has no rules"
+                           : exposed && command->nagios
+                               ? "--exposed cannot be combined with --nagios"
+                           : exposed && command->list ? "--exposed cannot be combined with --list"
+                           : !command->rules          ? "--only and --skip leave no rule"
+                                                      : NULL;
+    return conflict ? common_misuse(common, "%s", conflict) : PARSED;
 }
 
 /* --- What it prints --------------------------------------------------------------------------- */

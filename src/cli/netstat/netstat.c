@@ -211,13 +211,6 @@ static int list_sockets(struct netstat *netstat)
     return command_run(&command);
 }
 
-static int list_summary(const struct netstat_options *options)
-{
-    if (options->named_protocols || options->listening || options->all)
-        return common_misuse(&options->common, SUMMARY_OF_ALL);
-    return summary_list(&options->common);
-}
-
 /* Multicast memberships alone */
 static int list_groups(const struct netstat_options *options)
 {
@@ -253,6 +246,7 @@ int fastnet_run(int argc, char *const argv[], const struct grammar *const *words
     struct netstat netstat = {.options.common = {.words = words, .commit = commit}};
     struct netstat_options *options = &netstat.options;
     const int status = netstat_parse(options, argc, argv);
+    const bool chosen = options->named_protocols || options->listening || options->all;
 
     if (status != PARSED)
         return status;
@@ -264,7 +258,7 @@ int fastnet_run(int argc, char *const argv[], const struct grammar *const *words
            : options->kind == &kind_interface ? netstat_interfaces(options)
            : options->kind == &kind_counter   ? netstat_statistics(options)
            : options->kind == &kind_flow      ? netstat_masquerade(options)
-           : options->kind == &kind_summary   ? list_summary(options)
+           : options->kind == &kind_summary   ? summary_list(&options->common, chosen)
                                               : list_sockets(&netstat);
 }
 

@@ -229,7 +229,6 @@ int sockets_run(int argc, char *const argv[])
         options.which.all &= !which_is_named(which); /* hands type -tan for all states of TCP */
         return list_with_letters(options);
     }
-    if (which_is_named(which) || which->all || options.listening || which->inet || which->inet6)
-        return common_misuse(&options.common, SUMMARY_OF_ALL);
-    return summary_list(&options.common);
+    return summary_list(&options.common, which_is_named(which) || which->all || options.listening ||
+                                             which->inet || which->inet6);
 }
