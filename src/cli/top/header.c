@@ -78,8 +78,10 @@ static uint64_t hash_of_address(const struct address_of *of)
 }
 
 /* Of all namespaces together. */
-static void take_counter(struct header *header, const struct counter_record *counter)
+static int take_counter(const struct record *record, void *arg)
 {
+    struct header *header = arg;
+    const struct counter_record *counter = &record->counter;
     static const char *const names[KERNEL_COUNTS][2] = {
         [SEGMENTS] = {"Tcp", "OutSegs"},
         [SENT_AGAIN] = {"Tcp", "RetransSegs"},
@@ -88,6 +90,7 @@ static void take_counter(struct header *header, const struct counter_record *cou
     for (size_t i = 0; i < COUNT(names); i++)
         if (text_is(counter->protocol, names[i][0]) && text_is(counter->name, names[i][1]))
             header->now.kernel[i] += counter->magnitude;
+    return 0;
 }
 
 /* "eth0", or "eth0 in web" if it is in another namespace. */
@@ -125,34 +128,29 @@ static void add_addresses(struct header *header, const struct interface_record *
     }
 }
 
-static void take_interface(struct header *header, const struct interface_record *interface)
+static int take_interface(const struct record *record, void *arg)
 {
+    struct header *header = arg;
+    const struct interface_record *interface = &record->interface;
     const struct netns *here = engine_context(header->engine)->here.netns;
     const uint64_t netns = header->all_netns && here ? here->id : 0;
     const uint64_t key = key_of(netns, interface->index);
     struct interface_count *count;
 
     if (interface->labelled || interface_in(&header->now, key))
-        return;
+        return 0;
     count = hash_table_add(&header->now.interfaces, hash_word(0, key), sizeof *count);
     if (!count)
-        return;
+        return 0;
     count->key = key;
     count->bytes = interface->counters[RX_BYTES] + interface->counters[TX_BYTES];
     name_interface(header, count, interface->name);
     add_addresses(header, interface, netns);
-}
-
-static int take_row(const struct record *record, void *arg)
-{
-    if (record->kind == &kind_counter)
-        take_counter(arg, &record->counter);
-    else
-        take_interface(arg, &record->interface);
     return 0;
 }
 
-static void read_table(struct header *header, const struct table *table, uint64_t fields)
+static void read_table(struct header *header, const struct table *table, uint64_t fields,
+                       record_fn take)
 {
     const struct listing_table only = {.table = table};
     const struct listing listing = {.tables = &only,
@@ -162,7 +160,7 @@ static void read_table(struct header *header, const struct table *table, uint64_
                                     .all_netns = header->all_netns};
     struct report report = {.partial = false}; /* what is missing is not shown */
 
-    (void)engine_gather(header->engine, &listing, take_row, header, &report);
+    (void)engine_gather(header->engine, &listing, take, header, &report);
 }
 
 /* --- Sockets of interfaces -------------------------------------------------------------------- */
@@ -246,9 +244,9 @@ void header_read(struct header *header, const struct live *live, uint64_t least)
     header->before = header->now;
     header->now = (struct counts){.at = now};
     read_table(header, &table_counters,
-               COUNTER_PROTOCOL | COUNTER_NAME | COUNTER_VALUE | COUNTER_GROWS);
+               COUNTER_PROTOCOL | COUNTER_NAME | COUNTER_VALUE | COUNTER_GROWS, take_counter);
     read_table(header, &table_interfaces,
-               INTERFACE_INDEX | INTERFACE_COUNTERS | INTERFACE_ADDRESSES);
+               INTERFACE_INDEX | INTERFACE_COUNTERS | INTERFACE_ADDRESSES, take_interface);
     make_lines(header, live);
 }
 
