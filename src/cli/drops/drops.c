@@ -16,6 +16,7 @@ struct drops_command {
     struct common common; /* first */
     unsigned milliseconds;
     bool all;
+    struct drops *drops;
 };
 
 enum { WHAT, SHOW, OTHER };
@@ -55,21 +56,16 @@ const struct grammar drops_grammar = {
 
 /* --- What has no row -------------------------------------------------------------------------- */
 
-struct totals {
-    const struct drops_command *command;
-    const struct drops *drops;
-};
-
 /* A line for people; programs ask for what they want to see. */
 static void note_totals(const void *arg, struct report *report)
 {
-    const struct totals *totals = arg;
-    const struct drops_summary *summary = drops_summary(totals->drops);
+    const struct drops_command *command = arg;
+    const struct drops_summary *summary = drops_summary(command->drops);
 
     if (summary->lost)
         report_loss(report, "%" PRIu64 " packet%s no row: too many different ones were dropped",
                     summary->lost, summary->lost == 1 ? " has" : "s have");
-    if (totals->command->common.format != FORMAT_PLAIN)
+    if (command->common.format != FORMAT_PLAIN)
         return;
     if (summary->harmless)
         report_note(report, "%" PRIu64 " packet%s that nobody misses: -a lists them",
@@ -77,8 +73,8 @@ static void note_totals(const void *arg, struct report *report)
     if (summary->elsewhere)
         report_note(report, "%" PRIu64 " packet%s dropped in other network namespaces%s",
                     summary->elsewhere, summary->elsewhere == 1 ? " was" : "s were",
-                    totals->command->common.all_netns ? ", which are not listed"
-                                                      : ": --all-netns lists them");
+                    command->common.all_netns ? ", which are not listed"
+                                              : ": --all-netns lists them");
 }
 
 /* --- The listing ------------------------------------------------------------------------------ */
@@ -88,11 +84,10 @@ static int most_first(const struct record *a, const struct record *b)
     return (a->drop.drops < b->drop.drops) - (a->drop.drops > b->drop.drops);
 }
 
-static int list(const struct drops_command *command, struct drops *drops)
+static int list(const struct drops_command *command)
 {
-    const struct maker maker = {drops_begin, drops_list, drops};
+    const struct maker maker = {drops_begin, drops_list, command->drops};
     const struct listing_table table = {.table = &table_drops};
-    const struct totals totals = {command, drops};
     const struct common *common = &command->common;
     const char *columns = common_is_metrics(common) ? "reason function drops drops_per_second"
                           : common->format != FORMAT_PLAIN
@@ -109,7 +104,7 @@ static int list(const struct drops_command *command, struct drops *drops)
         .whole = "local remote",
         .listing = {.tables = &table, .table_count = 1, .maker = &maker, .compare = most_first},
         .after_each_pass = note_totals,
-        .arg = &totals,
+        .arg = command,
     };
 
     return command_run(&listing);
@@ -121,7 +116,6 @@ int drops_run(int argc, char *const argv[])
     int status = common_parse(&command.common, &drops_grammar, argc, argv, NULL, NULL);
     const struct common *common = &command.common;
     struct drops_options options;
-    struct drops *drops;
 
     if (status != PARSED)
         return status;
@@ -139,13 +133,13 @@ int drops_run(int argc, char *const argv[])
         .harmless = command.all,
         .merged = common_is_metrics(common) && !common->count_by,
     };
-    drops = drops_create(&options);
-    if (!drops)
+    command.drops = drops_create(&options);
+    if (!command.drops)
         return no_memory_status(common->program);
     if (isatty(STDERR_FILENO) && !common->explain)
         fprintf(stderr, "%s: watching for %g s; ctrl-C shows what there is\n", common->program,
                 options.milliseconds / 1000.0);
-    status = list(&command, drops);
-    drops_destroy(drops);
+    status = list(&command);
+    drops_destroy(command.drops);
     return status;
 }
