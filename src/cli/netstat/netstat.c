@@ -137,8 +137,16 @@ static bool check_old_family(const struct netstat_options *options,
     return named;
 }
 
-static void check_old_families(const struct netstat_options *options, struct report *report)
+/* What netstat looks for besides the tables that fastnet reads: SCTP sockets are only in files. */
+static void check_other_tables(const void *arg, struct report *report)
 {
+    const struct netstat_options *options = arg;
+    const char *root = root_of(options);
+
+    if ((options->sctp || !options->named_protocols) && proc_tree_has(root, "net/sctp/eps"))
+        report_loss(report, "SCTP sockets are not listed: see %s/net/sctp/eps", root);
+    if (report->ended)
+        return;
     for (size_t i = 0; i < NETSTAT_FAMILIES && !report->ended; i++)
         report->ended |= check_old_family(options, &netstat_families[i], report);
     if (!report->ended && options->bluetooth) {
@@ -148,18 +156,6 @@ static void check_old_families(const struct netstat_options *options, struct rep
         report->ended = true;
     }
     report->partial |= report->ended;
-}
-
-/* What netstat looks for besides the tables that fastnet reads: SCTP sockets are only in files. */
-static void check_other_tables(const void *arg, struct report *report)
-{
-    const struct netstat_options *options = arg;
-    const char *root = root_of(options);
-
-    if ((options->sctp || !options->named_protocols) && proc_tree_has(root, "net/sctp/eps"))
-        report_loss(report, "SCTP sockets are not listed: see %s/net/sctp/eps", root);
-    if (!report->ended)
-        check_old_families(options, report);
 }
 
 /* In netstat's words, because scripts look for them. */

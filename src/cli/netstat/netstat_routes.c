@@ -40,30 +40,25 @@ static void add_table(struct routes *routes, uint8_t family, bool cache)
     };
 }
 
-static void add_family(struct routes *routes, uint8_t family)
-{
-    const struct netstat_options *options = routes->options;
-
-    if (options->fib || !options->cache)
-        add_table(routes, family, false);
-    if (options->cache)
-        add_table(routes, family, true);
-}
-
 /* The families in the order in which they were named, and as often; without a name IPv4. */
 static int choose_tables(struct routes *routes)
 {
-    const char *names = *routes->options->afname ? routes->options->afname : "inet";
+    const struct netstat_options *options = routes->options;
+    const char *names = *options->afname ? options->afname : "inet";
 
     for (struct text name; text_next(&names, ',', &name);) {
         const struct netstat_family *family = netstat_families;
+        const uint8_t number = text_is(name, "inet") ? AF_INET : AF_INET6;
         while (!text_is(name, family->afname))
             family++;
         if (family->unrouted) {
             fprintf(stderr, "%s\n", family->unrouted);
             return family->status;
         }
-        add_family(routes, text_is(name, "inet") ? AF_INET : AF_INET6);
+        if (options->fib || !options->cache)
+            add_table(routes, number, false);
+        if (options->cache)
+            add_table(routes, number, true);
     }
     return 0;
 }
