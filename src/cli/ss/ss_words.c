@@ -59,29 +59,19 @@ int ss_words_read(struct ss_words *words, const char *path)
     return error;
 }
 
-/* Where the next argument or line begins; NULL: there is none. */
-static const char *next_text(struct ss_words *words)
-{
-    const char *text;
-
-    if (words->argument < words->count)
-        return words->arguments[words->argument++];
-    if (words->line >= words->size)
-        return NULL;
-    text = words->lines + words->line;
-    words->line += strlen(text) + 1;
-    return text;
-}
-
 bool ss_words_next(struct ss_words *words, struct text *word)
 {
     const char *start, *end;
 
-    while (!words->at || !*(words->at += strspn(words->at, " \t"))) {
-        words->at = next_text(words);
-        if (!words->at)
+    while (!words->at || !*(words->at += strspn(words->at, " \t")))
+        if (words->argument < words->count) {
+            words->at = words->arguments[words->argument++];
+        } else if (words->line < words->size) {
+            words->at = words->lines + words->line;
+            words->line += strlen(words->at) + 1;
+        } else {
             return false;
-    }
+        }
     start = words->at;
     for (end = start; *end && *end != ' ' && *end != '\t'; end++)
         if (*end == '\\' && end[1])
