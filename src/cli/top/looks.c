@@ -29,7 +29,11 @@ static void add_rates_of(struct top *top, const struct predicate *where)
         add_rates_of(top, part);
 }
 
-static void choose_rates(struct top *top)
+/*
+ * Sockets that are BOUND_INACTIVE do not move, and have the kernel walk a table of their own, which
+ * takes a tenth of a dump: they are left out, unless the filter asks for them.
+ */
+void top_choose(struct top *top)
 {
     const struct listing_command *command = top->command;
     struct listing *listing = &top->command->listing;
@@ -44,17 +48,6 @@ static void choose_rates(struct top *top)
     if (top->view.order.field && top->view.order.field->rate)
         add_rate(top, top->view.order.field);
     add_rates_of(top, listing->where);
-}
-
-/*
- * Sockets that are BOUND_INACTIVE do not move, and have the kernel walk a table of their own, which
- * takes a tenth of a dump: they are left out, unless the filter asks for them.
- */
-void top_choose(struct top *top)
-{
-    const struct listing *listing = &top->command->listing;
-
-    choose_rates(top);
     top->inactive = netstat_wants_inactive(listing->where);
     netstat_choose_rows(top->tables, listing->table_count, top->where, SHOW_ALL, top->inactive);
 }

@@ -92,17 +92,6 @@ static void take_group(void *arg, const struct live_group *group)
     screen_title(state->sink, title, (size_t)length, text_of_sum, &sums);
 }
 
-static void put_first_line(const struct screen_state *state)
-{
-    const struct top *top = of(state)->top;
-    char how_often[64] = "";
-
-    if (top->budget.apart > 1)
-        snprintf(how_often, sizeof how_often, " (all sockets: every %.1f s)",
-                 top->budget.apart * (top->interval_ms / 1000.0));
-    screen_put_first(state, "top", how_often, top->counted);
-}
-
 static void put_states(const struct screen_state *state)
 {
     const struct live_summary *summary = &of(state)->summary;
@@ -140,9 +129,13 @@ static size_t count_lines(const struct screen_state *state)
 
 static void put_lines(struct screen_state *state)
 {
-    char text[HEADER_TEXT];
+    const struct top *top = of(state)->top;
+    char how_often[64] = "", text[HEADER_TEXT];
 
-    put_first_line(state);
+    if (top->budget.apart > 1)
+        snprintf(how_often, sizeof how_often, " (all sockets: every %.1f s)",
+                 top->budget.apart * (top->interval_ms / 1000.0));
+    screen_put_first(state, "top", how_often, top->counted);
     put_states(state);
     put_rates(state);
     for (size_t i = ABOVE; i < count_lines(state); i++) {
