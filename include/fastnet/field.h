@@ -132,6 +132,9 @@ struct cell {
     const struct context *context;
 };
 
+typedef struct value field_fn(const struct cell *cell);
+typedef const char *word_fn(uint64_t number);
+
 /* Small, because the loader writes the pointers in these tables, and each page costs time. */
 struct field {
     const char *name;  /* in --columns, JSON and CSV; in capitals as a table's heading */
@@ -161,13 +164,13 @@ struct field {
     uint8_t marks; /* bits of the kind's field "attention": these reasons are seen in this one */
     /* All words that its values can be; without them any text can be meant. */
     union {
-        const struct flag_names *flags;       /* VALUE_FLAGS: the names of its bits */
-        const char *(*word)(uint64_t number); /* the name of a number, or NULL */
+        const struct flag_names *flags; /* VALUE_FLAGS: the names of its bits */
+        word_fn *word;                  /* the name of a number, or NULL */
     };
     union {
-        size_t index; /* which of several parts of the record */
-        char *(*write)(char *dst, const struct value *view, bool human); /* of VIEW_BY() */
-        const struct field *of;                                          /* of a rate */
+        size_t index;           /* which of several parts of the record */
+        view_fn *write;         /* of VIEW_BY() */
+        const struct field *of; /* of a rate */
         /* A number inside a member that is a struct text, which may be too short for it. */
         struct {
             enum member_type type;
@@ -178,7 +181,7 @@ struct field {
      * Called by field_value() when all needed fields are filled. Borrows from the record and the
      * context. Returns a value of field->type, or an unknown one.
      */
-    struct value (*value)(const struct cell *cell);
+    field_fn *value;
 };
 
 static inline struct value field_value(const struct field *field, const struct record *record,

@@ -13,6 +13,7 @@
 struct owner;
 struct record;
 struct context;
+struct value;
 
 enum value_type {
     VALUE_UNKNOWN, /* null in JSON, "-" in a table, empty in CSV */
@@ -52,6 +53,9 @@ enum { VALUE_FLAG_BITS = 128 };
 /* Most bytes of a VALUE_VIEW. */
 enum { VALUE_VIEW_MAX = 512 };
 
+/* Writes at most VALUE_VIEW_MAX bytes, without blanks unless for people (human). */
+typedef char *view_fn(char *dst, const struct value *view, bool human);
+
 struct value {
     enum value_type type;
     uint8_t family; /* of a link-layer address that is an IP address; else AF_UNSPEC */
@@ -85,8 +89,7 @@ struct value {
         struct {
             const struct record *record;
             const struct context *context;
-            /* Writes at most VALUE_VIEW_MAX bytes, without blanks unless for people (human). */
-            char *(*write)(char *dst, const struct value *view, bool human);
+            view_fn *write;
         } view;
     };
 };

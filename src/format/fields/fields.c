@@ -7,12 +7,6 @@
 
 #include "fastnet/lookup.h"
 
-/* The member's bytes; where they are need not be aligned. */
-static void take(const struct cell *cell, void *member, size_t size)
-{
-    memcpy(member, (const char *)cell->record + cell->field->offset, size);
-}
-
 /* Where the field's part of borrowed bytes is; NULL: there are too few. */
 static char *part_of(const struct field *field, const struct record *record)
 {
@@ -84,21 +78,19 @@ struct value address(const struct address *address)
 
 struct value address_member(const struct cell *cell)
 {
-    struct address member;
+    struct address member; /* which need not be aligned */
 
-    take(cell, &member, sizeof member);
+    memcpy(&member, (const char *)cell->record + cell->field->offset, sizeof member);
     return address(&member);
 }
 
 struct value host_member(const struct cell *cell)
 {
-    struct address member;
+    const struct value member = address_member(cell);
 
-    take(cell, &member, sizeof member);
-    if (!cell->context->hosts || member.family == AF_UNSPEC)
+    if (!cell->context->hosts || member.type == VALUE_UNKNOWN)
         return unknown;
-    member = address_unmapped(&member);
-    return string(hosts_name(cell->context->hosts, &member));
+    return string(hosts_name(cell->context->hosts, &member.address));
 }
 
 struct value boolean_member(const struct cell *cell)

@@ -152,8 +152,7 @@ static inline uint64_t percent_of(uint64_t part, uint64_t whole)
 }
 
 /* A text that is made when it is shown. */
-static inline struct value view(const struct cell *cell,
-                                char *(*write)(char *dst, const struct value *view, bool human))
+static inline struct value view(const struct cell *cell, view_fn *write)
 {
     return (struct value){.type = VALUE_VIEW, .view = {cell->record, cell->context, write}};
 }
@@ -189,19 +188,10 @@ struct value interface_named(const struct context *context, uint32_t index);
 
 /* For field->value: the member as a value. A COMPUTED() field with more conditions may call them.
  */
-struct value number_member(const struct cell *cell);
-struct value info_member(const struct cell *cell);
-struct value text_member(const struct cell *cell);
-struct value address_member(const struct cell *cell);
-struct value host_member(const struct cell *cell);
-struct value boolean_member(const struct cell *cell);
-struct value flags_member(const struct cell *cell);
-struct value word_member(const struct cell *cell);
-struct value named_member(const struct cell *cell);
-struct value interface_member(const struct cell *cell);
-struct value view_member(const struct cell *cell);
+field_fn number_member, info_member, text_member, address_member, host_member, boolean_member;
+field_fn flags_member, word_member, named_member, interface_member, view_member;
 
 /* For WORD(): an AF_* of sockets by name. */
-const char *family_name(uint64_t family);
+word_fn family_name;
 
 #endif

@@ -14,21 +14,15 @@ struct kernel_xdp_stats {
 };
 
 /* Names of numbers, NULL if they have none. */
-const char *family_ether_protocol(uint64_t protocol);
-const char *family_netlink_protocol(uint64_t protocol);
-const char *family_fanout_word(uint64_t number);
-const char *family_tipc_word(uint64_t congestion);
+word_fn family_ether_protocol, family_netlink_protocol, family_fanout_word, family_tipc_word;
 
 extern const struct flag_names family_packet_flags, family_groups;
 
 /* How many elements of field->index bytes the member has. */
-struct value family_elements(const struct cell *cell);
-struct value family_file_device(const struct cell *cell);
+field_fn family_elements;
 /* The number of frames in the ring of the field's member. */
-struct value family_ring(const struct cell *cell);
-struct value family_fanout(const struct cell *cell);
-struct value family_fanout_type(const struct cell *cell);
-struct value family_groups_joined(const struct cell *cell);
-struct value family_tipc_congestion(const struct cell *cell);
+field_fn family_ring;
+field_fn family_file_device, family_fanout, family_fanout_type, family_groups_joined;
+field_fn family_tipc_congestion;
 
 #endif

@@ -10,50 +10,37 @@
 #include "fastnet/field.h"
 
 /* Names of numbers, NULL if they have none. */
-const char *info_fastopen_word(uint64_t number);
-const char *info_ecn_word(uint64_t number);
-const char *info_ca_word(uint64_t number);
-const char *info_sctp_word(uint64_t number);
-const char *info_tls_version(uint64_t version);
-const char *info_tls_cipher(uint64_t cipher);
-const char *info_tls_mode(uint64_t mode);
+word_fn info_fastopen_word, info_ecn_word, info_ca_word, info_sctp_word;
+word_fn info_tls_version, info_tls_cipher, info_tls_mode;
 
 extern const struct flag_names info_tcp_options, info_mptcp_flags, info_subflow_flags;
 
 /* A number, unknown if the socket listens. */
-struct value info_number(const struct cell *cell);
+field_fn info_number;
 /* info_number(), unless the kernel says "unknown" by it: 2^64 - 1, 2^32 - 1 or 2^31 - 1. */
-struct value info_known(const struct cell *cell);
+field_fn info_known;
 /* info_known() as microseconds, but unknown if it is 0. */
-struct value info_measured(const struct cell *cell);
+field_fn info_measured;
 
 /* The parts of bytes that several numbers share. */
 enum { INFO_SND_WSCALE, INFO_RCV_WSCALE, INFO_FASTOPEN_FAIL, INFO_APP_LIMITED, INFO_ECN_MODE };
-struct value info_bits(const struct cell *cell);
+field_fn info_bits;
 
 /* bytes_retrans of bytes_sent, in thousandths of a percent. */
-struct value info_resent_percent(const struct cell *cell);
+field_fn info_resent_percent;
 
 /* A number's word, and the words of the field's flags. */
-struct value info_word(const struct cell *cell);
-struct value info_flags(const struct cell *cell);
-struct value info_send_rate(const struct cell *cell);
+field_fn info_word, info_flags;
 
 /* Of the congestion control's struct, if it is that one. */
-struct value info_bbr_number(const struct cell *cell);
-struct value info_dctcp_number(const struct cell *cell);
-struct value info_vegas_rtt(const struct cell *cell);
+field_fn info_bbr_number, info_dctcp_number, info_vegas_rtt;
 
-struct value info_backlog_percent(const struct cell *cell);
-struct value info_ulp(const struct cell *cell);
+field_fn info_send_rate, info_backlog_percent, info_ulp, info_md5_peers;
 /* The word of a number of TLS: of the attribute field->index. */
-struct value info_tls_word(const struct cell *cell);
+field_fn info_tls_word;
 /* A number of an attribute (nested.h), and whether it is there; where it is, by INSIDE(). */
-struct value info_nested(const struct cell *cell);
-struct value info_nested_flag(const struct cell *cell);
-struct value info_nested_flags(const struct cell *cell);
-struct value info_md5_peers(const struct cell *cell);
+field_fn info_nested, info_nested_flag, info_nested_flags;
 /* The addresses of the field's member, a struct sockaddr_storage[]. */
-struct value info_sctp_addresses(const struct cell *cell);
+field_fn info_sctp_addresses;
 
 #endif

@@ -11,11 +11,8 @@ enum { OWN_END, OTHER_END };
 
 /* How the owners of a socket are known: they hold it, they connected it, they hold its listener. */
 enum owner_by { OWNER_BY_SOCKET, OWNER_BY_CONNECT, OWNER_BY_LISTENER };
-const char *owner_by_word(uint64_t by);
-struct value owner_by(const struct cell *cell);
-
-struct value origin_error(const struct cell *cell);
-const char *connect_error_name(uint64_t error);
+word_fn owner_by_word, connect_error_name;
+field_fn owner_by, origin_error;
 
 /*
  * All owners of an end: a VALUE_OWNERS, which has none where they are unknown, too. by (or NULL):
@@ -23,15 +20,11 @@ const char *connect_error_name(uint64_t error);
  */
 struct value owner_all(const struct record *record, const struct context *context, size_t end,
                        enum owner_by *by);
-struct value owner_pid(const struct cell *cell);
-struct value owner_pid_inside(const struct cell *cell);
-struct value owner_process(const struct cell *cell);
-struct value owner_processes(const struct cell *cell);
-struct value owner_peer_path(const struct cell *cell);
+field_fn owner_pid, owner_pid_inside, owner_process, owner_processes, owner_peer_path;
 /* field->index: which text of struct cgroup (lookup.h). */
-struct value owner_group(const struct cell *cell);
+field_fn owner_group;
 /* The name of the user whose number is the field's member. */
-struct value owner_user(const struct cell *cell);
+field_fn owner_user;
 
 /*
  * The fields of the socket that a row of another kind belongs to. filled: the field without which

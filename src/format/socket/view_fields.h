@@ -12,16 +12,16 @@
      SOCKET_TCP_INFO)
 #define VIEW_ACTIVITY (SOCKET_TIMER | SOCKET_TCP_INFO)
 
-struct value view_owners(const struct cell *cell); /* nginx ×4, cat; field->index: of which end */
-struct value view_whose(const struct cell *cell);  /* the same, or nginx.service */
-struct value view_protocol(const struct cell *cell); /* tcp */
-struct value view_local(const struct cell *cell);    /* 192.0.2.1:443 */
-struct value view_remote(const struct cell *cell);   /* ... or * for any */
-struct value view_resent(const struct cell *cell);   /* packets that were sent again */
-struct value view_activity(const struct cell *cell); /* idle 12s */
+field_fn view_owners;   /* nginx ×4, cat; field->index: of which end */
+field_fn view_whose;    /* the same, or nginx.service */
+field_fn view_protocol; /* tcp */
+field_fn view_local;    /* 192.0.2.1:443 */
+field_fn view_remote;   /* ... or * for any */
+field_fn view_resent;   /* packets that were sent again */
+field_fn view_activity; /* idle 12s */
 
 /* The name of an IPPROTO_* or PROTOCOL_*, or NULL. */
-const char *socket_protocol_name(uint64_t protocol);
+word_fn socket_protocol_name;
 
 /* Why people should look at it: bits, in the order of their names. */
 enum {
@@ -33,14 +33,12 @@ enum {
     REASON_DROPS = 32,
 };
 extern const struct flag_names view_reasons;
-struct value view_attention(const struct cell *cell);
+field_fn view_attention;
 
 /* Seconds since data was sent or received. */
-struct value view_idle(const struct cell *cell);
+field_fn view_idle;
 
 /* For VIEW_BY(): 6/5, 1.2M/2.5M, >12.5. */
-char *write_recv(char *dst, const struct value *view, bool human);
-char *write_send(char *dst, const struct value *view, bool human);
-char *write_lived(char *dst, const struct value *view, bool human);
+view_fn write_recv, write_send, write_lived;
 
 #endif
