@@ -11,6 +11,7 @@
 #include "fastnet/text.h"
 
 struct owner;
+struct field;
 struct record;
 struct context;
 struct value;
@@ -87,6 +88,7 @@ struct value {
             struct network (*read)(const void *element); /* NULL: it is a struct network */
         } networks;
         struct {
+            const struct field *field;
             const struct record *record;
             const struct context *context;
             view_fn *write;

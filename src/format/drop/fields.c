@@ -7,7 +7,6 @@
 #include "fastnet/lookup.h"
 #include "format/socket/owner_fields.h"
 #include "format/socket/view_fields.h"
-#include "format/text/put.h"
 
 static WORDS(source_name, [DROP_BY_TRACEPOINT] = "tracepoint", [DROP_BY_COUNTER] = "counter");
 
@@ -24,24 +23,6 @@ static struct value meaning(const struct cell *cell)
     const struct text text = cell->record->drop.meaning;
 
     return text.length ? (struct value){.type = VALUE_TEXT, .text = text} : unknown;
-}
-
-static char *write_local(char *dst, const struct value *view, bool human)
-{
-    const struct record *record = view->view.record;
-    const struct endpoint *end = &record->drop.local;
-
-    (void)human;
-    return put_address_port(dst, &end->address, record->has & DROP_PORTS, end->port);
-}
-
-static char *write_remote(char *dst, const struct value *view, bool human)
-{
-    const struct record *record = view->view.record;
-    const struct endpoint *end = &record->drop.remote;
-
-    (void)human;
-    return put_address_port(dst, &end->address, record->has & DROP_PORTS, end->port);
 }
 
 static char *write_meaning(char *dst, const struct value *view, bool human)
@@ -84,8 +65,10 @@ static const struct field fields[] = {
     NUMBER(inode, drop.inode, DROP_SOCKET, "inode of the socket that they were for, or came from"),
     FIELDS_OF_SOCKET(DROP_SOCKET, drop.uid),
     VIEW(why, view_meaning, 0, 0, "meaning, for people"),
-    VIEW_BY(local, write_local, DROP_ADDRESSES, DROP_PORTS, "local_address with its port"),
-    VIEW_BY(remote, write_remote, DROP_ADDRESSES, DROP_PORTS, "remote_address with its port"),
+    VIEW(local, view_address_port, DROP_ADDRESSES, DROP_PORTS, "local_address with its port",
+         MEMBER(drop.local.address), .index = offsetof(struct record, drop.local.port)),
+    VIEW(remote, view_address_port, DROP_ADDRESSES, DROP_PORTS, "remote_address with its port",
+         MEMBER(drop.remote.address), .index = offsetof(struct record, drop.remote.port)),
 };
 
 static const char *const views[][2] = {{"owners", "process"},

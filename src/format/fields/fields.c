@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "fastnet/lookup.h"
+#include "format/text/put.h"
 
 /* Where the field's part of borrowed bytes is; NULL: there are too few. */
 static char *part_of(const struct field *field, const struct record *record)
@@ -133,6 +134,24 @@ struct value interface_member(const struct cell *cell)
 struct value view_member(const struct cell *cell)
 {
     return view(cell, cell->field->write);
+}
+
+static char *write_address_port(char *dst, const struct value *view, bool human)
+{
+    const struct field *field = view->view.field;
+    const struct record *record = view->view.record;
+    struct address address;
+    uint16_t port;
+
+    (void)human;
+    memcpy(&address, (const char *)record + field->offset, sizeof address);
+    memcpy(&port, (const char *)record + field->index, sizeof port);
+    return put_address_port(dst, &address, record->has & field->optional, port);
+}
+
+struct value view_address_port(const struct cell *cell)
+{
+    return view(cell, write_address_port);
 }
 
 WORDS(family_name, [AF_INET] = "inet", [AF_INET6] = "inet6", [AF_UNIX] = "unix",

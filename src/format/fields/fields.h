@@ -154,7 +154,8 @@ static inline uint64_t percent_of(uint64_t part, uint64_t whole)
 /* A text that is made when it is shown. */
 static inline struct value view(const struct cell *cell, view_fn *write)
 {
-    return (struct value){.type = VALUE_VIEW, .view = {cell->record, cell->context, write}};
+    return (struct value){.type = VALUE_VIEW,
+                          .view = {cell->field, cell->record, cell->context, write}};
 }
 
 /* NULL is unknown. */
@@ -190,6 +191,9 @@ struct value interface_named(const struct context *context, uint32_t index);
  */
 field_fn number_member, info_member, text_member, address_member, host_member, boolean_member;
 field_fn flags_member, word_member, named_member, interface_member, view_member;
+
+/* For VIEW(): the member, an address, with its port, which is at field->index if it is known. */
+field_fn view_address_port;
 
 /* For WORD(): an AF_* of sockets by name. */
 word_fn family_name;

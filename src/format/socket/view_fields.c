@@ -41,10 +41,11 @@ static char *put_name(char *dst, const struct value *owners, const struct owner_
 }
 
 /* Each name once; ? if another one may own it. */
-static char *put_owners(char *dst, const struct value *view, size_t end, bool human)
+static char *write_owners(char *dst, const struct value *view, bool human)
 {
     enum owner_by by;
-    const struct value owners = owner_all(view->view.record, view->view.context, end, &by);
+    const struct value owners =
+        owner_all(view->view.record, view->view.context, view->view.field->index, &by);
     const char *names[NAMES_SHOWN];
     size_t count = 0;
 
@@ -66,23 +67,12 @@ static char *put_owners(char *dst, const struct value *view, size_t end, bool hu
     return dst;
 }
 
-static char *write_owners(char *dst, const struct value *view, bool human)
-{
-    return put_owners(dst, view, OWN_END, human);
-}
-
-static char *write_peers(char *dst, const struct value *view, bool human)
-{
-    return put_owners(dst, view, OTHER_END, human);
-}
-
 struct value view_owners(const struct cell *cell)
 {
     const size_t end = cell->field->index;
 
-    if (owner_all(cell->record, cell->context, end, NULL).owners.count == 0)
-        return unknown;
-    return view(cell, end == OWN_END ? write_owners : write_peers);
+    return owner_all(cell->record, cell->context, end, NULL).owners.count ? view(cell, write_owners)
+                                                                          : unknown;
 }
 
 /* Where nobody tells the processes of a socket, the kernel may tell the unit that made it. */

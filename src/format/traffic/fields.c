@@ -6,7 +6,6 @@
 #include "fastnet/lookup.h"
 #include "format/socket/owner_fields.h"
 #include "format/socket/view_fields.h"
-#include "format/text/put.h"
 
 /* Protocols of IP that connection tracking has no name for, and what is not IP by its ethertype. */
 static const char *protocol_word(uint64_t protocol)
@@ -73,24 +72,6 @@ static struct value per_second(const struct cell *cell)
                    : unknown;
 }
 
-static char *write_from(char *dst, const struct value *view, bool human)
-{
-    const struct record *record = view->view.record;
-
-    (void)human;
-    return put_address_port(dst, &record->traffic.src, record->has & TRAFFIC_PORTS,
-                            record->traffic.sport);
-}
-
-static char *write_to(char *dst, const struct value *view, bool human)
-{
-    const struct record *record = view->view.record;
-
-    (void)human;
-    return put_address_port(dst, &record->traffic.dst, record->has & TRAFFIC_PORTS,
-                            record->traffic.dport);
-}
-
 #define PER_SECOND(id, path, ...)                                                                  \
     COMPUTED(id, VALUE_DECIMAL, per_second, 0, "... in a second", MEMBER(path), .gauge = true,     \
              __VA_ARGS__)
@@ -134,8 +115,10 @@ static const struct field fields[] = {
     NUMBER(inode, traffic.inode, TRAFFIC_SOCKET,
            "inode of the socket of this host that sends or receives"),
     FIELDS_OF_SOCKET(TRAFFIC_SOCKET, traffic.uid),
-    VIEW_BY(from, write_from, TRAFFIC_ADDRESSES, TRAFFIC_PORTS, "src with its port"),
-    VIEW_BY(to, write_to, TRAFFIC_ADDRESSES, TRAFFIC_PORTS, "dst with its port"),
+    VIEW(from, view_address_port, TRAFFIC_ADDRESSES, TRAFFIC_PORTS, "src with its port",
+         MEMBER(traffic.src), .index = offsetof(struct record, traffic.sport)),
+    VIEW(to, view_address_port, TRAFFIC_ADDRESSES, TRAFFIC_PORTS, "dst with its port",
+         MEMBER(traffic.dst), .index = offsetof(struct record, traffic.dport)),
 };
 
 static const char *const views[][2] = {{"owners", "process"}, {"from", "src"}, {"to", "dst"}};
