@@ -104,31 +104,24 @@ bool run_wants(const struct run *run, const struct record *record)
     return count_refused(listing, predicate_holds(listing->where, record, &run->engine->context));
 }
 
-/* True if the filter refuses the row only because fields of it are untold. */
-static bool may_be_lost(const struct lane *lane, const struct record *record)
-{
-    const struct run *run = lane->run;
-    struct needs known = known_at_once(run);
-
-    known.fields &= ~lane->untold;
-    return !run->limits.met_only &&
-           predicate_may_be_met(run->listing->where, record, &run->engine->context, known);
-}
-
 static bool is_wanted(struct lane *lane, const struct record *record, bool wait)
 {
-    const struct listing *listing = lane->run->listing;
-    const struct context *context = &lane->run->engine->context;
+    const struct run *run = lane->run;
+    const struct listing *listing = run->listing;
+    const struct context *context = &run->engine->context;
     bool wanted;
 
     if (!predicate_holds(lane->where, record, NULL))
         return false;
     if (!listing->where && !listing->limit)
         return true;
-    wanted = wait ? predicate_may_be_met(listing->where, record, context, known_at_once(lane->run))
+    wanted = wait ? predicate_may_be_met(listing->where, record, context, known_at_once(run))
                   : predicate_holds(listing->where, record, context);
-    if (lane->untold && (!wanted || wait))
-        lane->pass.lost |= may_be_lost(lane, record);
+    if (lane->untold && (!wanted || wait) && !run->limits.met_only) {
+        struct needs known = known_at_once(run);
+        known.fields &= ~lane->untold; /* it may be refused only because these are not told */
+        lane->pass.lost |= predicate_may_be_met(listing->where, record, context, known);
+    }
     return count_refused(listing, wanted) && is_within_limit(lane->run);
 }
 

@@ -177,26 +177,11 @@ static void write_ipv6(struct writer *writer, const struct interface_record *int
 }
 
 /* net-tools knows the first eight bytes of an address; it shows the others as 0. */
-static char *put_hardware_address(char *dst, const struct interface_record *interface,
-                                  const struct hardware *hardware)
-{
-    enum { KNOWN_BYTES = 8 };
-    const char *digits = hardware->capitals ? "0123456789ABCDEF" : "0123456789abcdef";
-
-    for (size_t i = 0; i < hardware->bytes; i++) {
-        const uint8_t byte = i < KNOWN_BYTES ? interface->lladdr[i] : 0;
-        if (i)
-            *dst++ = hardware->separator;
-        *dst++ = digits[byte >> 4];
-        *dst++ = digits[byte & 15];
-    }
-    return dst;
-}
-
 static char *put_hardware(char *dst, const struct record *record)
 {
     const struct interface_record *interface = &record->interface;
     const struct hardware *hardware = hardware_by_type(interface->type);
+    enum { KNOWN_BYTES = 8 };
 
     if (!(record->has & INTERFACE_TYPE))
         return dst;
@@ -205,7 +190,14 @@ static char *put_hardware(char *dst, const struct record *record)
     dst = put_string(indent(dst), hardware->net_tools);
     if (hardware->bytes || hardware->empty)
         *dst++ = ' ';
-    dst = put_hardware_address(dst, interface, hardware);
+    const char *digits = hardware->capitals ? "0123456789ABCDEF" : "0123456789abcdef";
+    for (size_t i = 0; i < hardware->bytes; i++) {
+        const uint8_t byte = i < KNOWN_BYTES ? interface->lladdr[i] : 0;
+        if (i)
+            *dst++ = hardware->separator;
+        *dst++ = digits[byte >> 4];
+        *dst++ = digits[byte & 15];
+    }
     if (record->has & INTERFACE_QUEUE)
         dst = put_signed(PUT(dst, "  txqueuelen "), interface->queue);
     dst = put_string(PUT(dst, "  ("), hardware->title);

@@ -387,38 +387,27 @@ static void put_head(struct prometheus *prometheus, const struct family *family,
     name_puts(name, suffix);
 }
 
-/* With the first labels of a row, so many bytes. */
-static void put_metric(struct prometheus *prometheus, const struct name *name,
-                       const struct row *row, size_t length, const struct value *value)
-{
-    struct writer *writer = prometheus->sink.writer;
-
-    writer_put(writer, name->text, name->length);
-    if (length > 0) {
-        writer_puts(writer, "{");
-        writer_put(writer, row->labels, length);
-        writer_puts(writer, "}");
-    }
-    writer_puts(writer, " ");
-    value_put(writer, value, NULL);
-    writer_puts(writer, "\n");
-}
-
 static void put_family(struct prometheus *prometheus, size_t index)
 {
     const struct family *family = &prometheus->families[index];
+    struct writer *writer = prometheus->sink.writer;
     bool begun = false;
     struct name name;
 
     for (size_t i = 0; i < prometheus->rows.count; i++) {
         const struct row *row = hash_table_at(&prometheus->rows, i);
+        const size_t length = row->length + (family->field ? 0 : row->info_length);
         if (row->values[index].type == VALUE_UNKNOWN)
             continue;
         if (!begun)
             put_head(prometheus, family, &name);
         begun = true;
-        put_metric(prometheus, &name, row, row->length + (family->field ? 0 : row->info_length),
-                   &row->values[index]);
+        writer_put(writer, name.text, name.length);
+        writer_puts(writer, length ? "{" : "");
+        writer_put(writer, row->labels, length);
+        writer_puts(writer, length ? "} " : " ");
+        value_put(writer, &row->values[index], NULL);
+        writer_puts(writer, "\n");
     }
 }
 

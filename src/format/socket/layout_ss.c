@@ -23,9 +23,9 @@ static char *put_send_q(char *dst, struct ss_row *row)
 
 static const struct {
     const char *heading;
-    bool gap;                                    /* a blank stands before it */
-    bool right;                                  /* it ends where the next column begins */
-    char *(*put)(char *dst, struct ss_row *row); /* NULL: by the family */
+    bool gap;     /* a blank stands before it */
+    bool right;   /* it ends where the next column begins */
+    ss_part *put; /* NULL: by the family */
 } columns[SS_COLUMNS] = {
     [SS_NETID] = {"Netid", false, false, ss_put_netid},
     [SS_STATE] = {"State", true, false, ss_put_state},

@@ -27,11 +27,14 @@ enum ss_column {
 
 struct ss_row;
 
+/* Writes a column, or a part of the details. */
+typedef char *ss_part(char *dst, struct ss_row *row);
+
 /* How sockets of a family (AF_*) are shown. */
 struct ss_family {
     /* Writes one end: the local one or the peer's, up to its delimiter or what stands behind it. */
     char *(*put)(char *dst, const struct ss_row *row, bool peer, bool port);
-    char *(*details)(char *dst, struct ss_row *row); /* what options show; NULL: nothing */
+    ss_part *details;                       /* what options show; NULL: nothing */
     bool unconnected;                       /* they are connected at most to a default receiver */
     const char *netids[SOCK_SEQPACKET + 1]; /* by type; 0: of other types; NULL: by protocol */
 };
@@ -109,31 +112,21 @@ static inline uint16_t ss_protocol(const struct ss_row *row)
 }
 
 /* Each writes one column; the last begins with SS_ROOM. */
-char *ss_put_netid(char *dst, struct ss_row *row);
-char *ss_put_state(char *dst, struct ss_row *row);
-char *ss_put_process(char *dst, struct ss_row *row);
+ss_part ss_put_netid, ss_put_state, ss_put_process;
 
 /* For struct ss_family, from other files than its table; they begin with SS_ROOM. */
 char *ss_put_tipc_end(char *dst, const struct ss_row *row, bool peer, bool port);
-char *ss_put_inet(char *dst, struct ss_row *row);
-char *ss_put_unix(char *dst, struct ss_row *row);
-char *ss_put_netlink(char *dst, struct ss_row *row);
-char *ss_put_packet(char *dst, struct ss_row *row);
-char *ss_put_xdp(char *dst, struct ss_row *row);
-char *ss_put_tipc(char *dst, struct ss_row *row);
+ss_part ss_put_inet, ss_put_unix, ss_put_netlink, ss_put_packet, ss_put_xdp, ss_put_tipc;
 
 /* --- Parts of the details --------------------------------------------------------------------- */
 
 /* -e: fields of sockets of most families. */
-char *ss_put_extended(char *dst, struct ss_row *row);
+ss_part ss_put_extended;
 /* -m */
 char *ss_put_memory(char *dst, const struct ss_row *row);
 /* -i: the numbers of tcp_info, mptcp_info or sctp_info. */
 char *ss_put_info(char *dst, const struct ss_row *row);
-char *ss_put_md5_keys(char *dst, struct ss_row *row);
-char *ss_put_ulp(char *dst, struct ss_row *row);
-char *ss_put_sctp_addresses(char *dst, struct ss_row *row);
-char *ss_put_storages(char *dst, struct ss_row *row);
+ss_part ss_put_md5_keys, ss_put_ulp, ss_put_sctp_addresses, ss_put_storages;
 
 /* The most bytes that these storages take, except those that are shown as bytes. */
 size_t ss_storages_bound(const struct ss_layout *layout, struct text storages);
