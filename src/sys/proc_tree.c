@@ -139,11 +139,14 @@ static int open_own(int root, const char *path)
     return error < 0 ? close_for(fd, error) : fd;
 }
 
-static int open_captured(const struct proc_tree *tree, const char *path)
+int proc_tree_open(const struct proc_tree *tree, const char *path)
 {
     struct stat status, opened;
-    int look = open_below(tree, path, O_PATH), fd;
+    int look, fd;
 
+    if (!tree->captured)
+        return open_own(tree->fd, path);
+    look = open_below(tree, path, O_PATH);
     if (look < 0)
         return look;
     fd = look_at(look, &status);
@@ -156,11 +159,6 @@ static int open_captured(const struct proc_tree *tree, const char *path)
                     opened.st_ino != status.st_ino))
         fd = close_for(fd, -ESTALE); /* another file than the one that was checked */
     return close_for(look, fd);
-}
-
-int proc_tree_open(const struct proc_tree *tree, const char *path)
-{
-    return tree->captured ? open_captured(tree, path) : open_own(tree->fd, path);
 }
 
 /* Files of /proc are opened by their whole path, so that a trace shows what is read. */

@@ -101,18 +101,6 @@ static char *put_destination(char *dst, const struct route_sink *routes,
     return name ? put_escaped(dst, name, " ") : text_ipv4(dst, route->destination.bytes);
 }
 
-/* netstat does not know an IPv6 gateway, because the kernel's file does not show it. */
-static char *put_gateway(char *dst, const struct route_sink *routes, const struct record *record)
-{
-    const struct route_record *route = &record->route;
-
-    if (!(record->has & ROUTE_GATEWAY) || route->gateway.family != AF_INET)
-        return put_string(dst, "0.0.0.0");
-    if (routes->layout.numeric)
-        return text_ipv4(dst, route->gateway.bytes);
-    return put_host_of(dst, routes, &route->gateway);
-}
-
 /* True if the kernel does not say where the route goes: it may be to a gateway or not. */
 static bool is_hidden(const struct record *record)
 {
@@ -209,16 +197,25 @@ static char *put_mask_and_flags(char *dst, struct route_sink *routes, const stru
     return dst;
 }
 
-/* Rows of the cache have no mask. They begin with the source, which is not known. */
+/*
+ * Rows of the cache have no mask. They begin with the source, which is not known. netstat does not
+ * know an IPv6 gateway, because the kernel's file does not show it.
+ */
 static char *put_ipv4(char *dst, struct route_sink *routes, const struct record *record)
 {
+    const struct address *gateway = &record->route.gateway;
     const bool hidden = (record->route.flags & RTF_REJECT) || is_hidden(record);
+    const bool known = record->has & ROUTE_GATEWAY && gateway->family == AF_INET;
+    char *end;
 
     if (routes->cache)
         dst = end_cell(PUT(dst, "0.0.0.0"), dst, ADDRESS_WIDTH);
     dst = end_cell(put_destination(dst, routes, record), dst, ADDRESS_WIDTH);
-    dst = end_cell(hidden && !routes->cache ? PUT(dst, "-") : put_gateway(dst, routes, record), dst,
-                   ADDRESS_WIDTH);
+    end = hidden && !routes->cache ? PUT(dst, "-")
+          : !known                 ? PUT(dst, "0.0.0.0")
+          : routes->layout.numeric ? text_ipv4(dst, gateway->bytes)
+                                   : put_host_of(dst, routes, gateway);
+    dst = end_cell(end, dst, ADDRESS_WIDTH);
     if (!routes->cache)
         return put_numbers(put_mask_and_flags(dst, routes, record), routes, record);
     dst = end_cell(put_string(dst, (record->has & ROUTE_GATEWAY) ? "G" : ""), dst, FLAGS_WIDTH);

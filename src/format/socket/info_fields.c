@@ -262,7 +262,15 @@ struct value info_nested_flags(const struct cell *cell)
     return flags_of(cell, info_nested(cell));
 }
 
-/* --- TCP-MD5 ---------------------------------------------------------------------------------- */
+/* --- Lists of addresses ----------------------------------------------------------------------- */
+
+/* size: of an element, from which `read` makes an address. */
+static struct value networks(struct text bytes, size_t size,
+                             struct network (*read)(const void *element))
+{
+    return (struct value){.type = VALUE_NETWORKS,
+                          .networks = {bytes.data, bytes.length / size, size, read}};
+}
 
 static struct network md5_network(const void *element)
 {
@@ -275,14 +283,8 @@ static struct network md5_network(const void *element)
 
 struct value info_md5_peers(const struct cell *cell)
 {
-    const struct text *md5 = &cell->record->socket.md5;
-
-    return (struct value){.type = VALUE_NETWORKS,
-                          .networks = {md5->data, md5->length / sizeof(struct kernel_md5_key),
-                                       sizeof(struct kernel_md5_key), md5_network}};
+    return networks(cell->record->socket.md5, sizeof(struct kernel_md5_key), md5_network);
 }
-
-/* --- SCTP ------------------------------------------------------------------------------------- */
 
 static struct network sctp_address(const void *element)
 {
@@ -293,10 +295,5 @@ static struct network sctp_address(const void *element)
 
 struct value info_sctp_addresses(const struct cell *cell)
 {
-    const struct text addresses = member_text(cell);
-
-    return (struct value){.type = VALUE_NETWORKS,
-                          .networks = {addresses.data,
-                                       addresses.length / sizeof(struct sockaddr_storage),
-                                       sizeof(struct sockaddr_storage), sctp_address}};
+    return networks(member_text(cell), sizeof(struct sockaddr_storage), sctp_address);
 }
