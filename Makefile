@@ -138,7 +138,7 @@ endif
 all: $(PROGRAM) ## build ./fastnet (the default)
 
 $(PROGRAM): $(MAIN) $(ROOMS)
-$(UNIT_TESTS): $(BUILD)/%: $(BUILD)/%.o $(UNIT_SHARED) $(BUILD)/rooms.a
+$(UNIT_TESTS): $(BUILD)/%: $(BUILD)/%.o $(BUILD)/shared.a $(BUILD)/rooms.a
 $(UNIT_TESTS): extra = $(CMOCKA_LIBS)
 $(FUZZ_TARGETS): $(BUILD)/%: $(BUILD)/%.o $(FUZZ_SHARED) $(ROOMS)
 $(FUZZ_TARGETS): extra = $(if $(FUZZING),-fsanitize=fuzzer)
@@ -162,7 +162,9 @@ $(PROGRAMS):
 
 # From an archive the linker takes what a test uses: a third of the rooms, in half the time.
 $(BUILD)/rooms.a: $(ROOMS) $(BUILD)/rooms
-	$(call say,AR,$@)$(Q)rm -f $@ && $(AR) rcs $@ $(ROOMS)
+$(BUILD)/shared.a: $(UNIT_SHARED)
+$(BUILD)/rooms.a $(BUILD)/shared.a:
+	$(call say,AR,$@)$(Q)rm -f $@ && $(AR) rcs $@ $(filter %.o,$^)
 
 $(BUILD)/%.o: %.c $(BUILD)/flags
 	@mkdir -p $(@D)
