@@ -87,12 +87,20 @@ static inline bool ranges_have(const struct number_range *ranges, size_t count, 
 int sort_stable(void *elements, size_t count, size_t size,
                 int (*compare)(const void *a, const void *b, void *arg), void *arg);
 
+/*
+ * The same without comparisons, for many elements of 16 bytes: by the number of 64 bits that is at
+ * this offset in each of them.
+ */
+int sort_numbers(void *elements, size_t count, size_t offset);
+
 struct ranked {
-    uint64_t rank;
+    _Alignas(16) uint64_t rank; /* it has 16 bytes on machines of 32 bits, too */
     const void *item;
 };
 
-/* The same by rank, without comparisons: for many elements. Returns 0 or -ENOMEM. */
-int sort_ranked(struct ranked *elements, size_t count);
+static inline int sort_ranked(struct ranked *elements, size_t count)
+{
+    return sort_numbers(elements, count, offsetof(struct ranked, rank));
+}
 
 #endif

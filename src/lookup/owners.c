@@ -43,55 +43,6 @@ static void raise_right(const struct owners *owners)
     rights_raise(owners->walk.tree.captured ? RIGHT_READ : RIGHT_OWNERS);
 }
 
-/* The byte that a pass of the radix sort looks at: first those of the holder. */
-static unsigned byte_of(const struct holding *holding, unsigned pass)
-{
-    const uint64_t word = pass < 8 ? holding->holder : holding->inode;
-    return (unsigned)(word >> pass % 8 * 8) & 0xff;
-}
-
-/* The bits in which they differ: other bytes need no pass. The program gives holders in order. */
-static struct holding differing_bits(const struct holdings *holdings)
-{
-    const struct holding *items = holdings->items;
-    struct holding bits = {0};
-    bool ordered = true;
-    for (size_t i = 1; i < holdings->count; i++) {
-        bits.inode |= items[i].inode ^ items[0].inode;
-        bits.holder |= items[i].holder ^ items[0].holder;
-        ordered &= items[i - 1].holder <= items[i].holder;
-    }
-    if (ordered)
-        bits.holder = 0;
-    return bits;
-}
-
-static int sort_holdings(struct holdings *holdings)
-{
-    const struct holding bits = differing_bits(holdings);
-    struct holding *from = holdings->items, *to = reallocarray(NULL, holdings->count, sizeof *to);
-    if (!to)
-        return -ENOMEM;
-    for (unsigned pass = 0; pass < 16; pass++) {
-        size_t place[257] = {0};
-        if (byte_of(&bits, pass) == 0)
-            continue;
-        for (size_t i = 0; i < holdings->count; i++)
-            place[1 + byte_of(&from[i], pass)]++;
-        for (size_t byte = 1; byte < 256; byte++)
-            place[byte] += place[byte - 1];
-        for (size_t i = 0; i < holdings->count; i++)
-            to[place[byte_of(&from[i], pass)]++] = from[i];
-        struct holding *const swap = from;
-        from = to;
-        to = swap;
-    }
-    free(to);
-    holdings->items = from;
-    holdings->capacity = holdings->count;
-    return 0;
-}
-
 /* Also those that were struck out. */
 static void drop_repeats(struct holdings *holdings)
 {
@@ -193,10 +144,13 @@ static int build_index(struct owners *owners)
         return 0;
     if (owners->holdings.count >= UINT32_MAX)
         return -EOVERFLOW;
-    const int status = sort_holdings(&owners->holdings);
+    struct holdings *holdings = &owners->holdings;
+    int status = sort_numbers(holdings->items, holdings->count, offsetof(struct holding, holder));
+    if (status == 0)
+        status = sort_numbers(holdings->items, holdings->count, offsetof(struct holding, inode));
     if (status < 0)
         return status;
-    drop_repeats(&owners->holdings);
+    drop_repeats(holdings);
 
     owners->slot_bits = 4;
     while (((size_t)1 << owners->slot_bits) < 2 * owners->holdings.count)

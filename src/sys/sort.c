@@ -54,56 +54,52 @@ int sort_stable(void *elements, size_t count, size_t size,
     return 0;
 }
 
-enum { RANK_BYTES = sizeof(uint64_t), BYTE_VALUES = 256 };
+enum { ELEMENT = 16, BYTE_VALUES = 256 };
 
-static unsigned byte_of(const struct ranked *element, unsigned byte)
+_Static_assert(sizeof(struct ranked) == ELEMENT, "it is sorted by sort_numbers()");
+
+static uint64_t number_of(const char *elements, size_t i, size_t offset)
 {
-    return element->rank >> 8 * byte & 0xff;
-}
+    uint64_t number;
 
-/* Counts become the places where elements with this byte start. */
-static void counts_to_places(size_t places[BYTE_VALUES])
-{
-    size_t place = 0;
-
-    for (unsigned value = 0; value < BYTE_VALUES; value++) {
-        const size_t count = places[value];
-        places[value] = place;
-        place += count;
-    }
+    memcpy(&number, elements + i * ELEMENT + offset, sizeof number);
+    return number;
 }
 
 /* A radix sort: by each byte, the least significant first, unless it is the same in all. */
-int sort_ranked(struct ranked *elements, size_t count)
+int sort_numbers(void *elements, size_t count, size_t offset)
 {
-    size_t(*places)[BYTE_VALUES];
-    struct ranked *from = elements, *to, *spare;
+    char *from = elements, *to, *spare;
+    uint64_t differing = 0;
+    bool ordered = true;
 
-    if (count < 2)
-        return 0;
-    places = calloc(RANK_BYTES, sizeof *places);
-    spare = to = reallocarray(NULL, count, sizeof *spare);
-    if (!spare || !places) {
-        free(places);
-        free(spare);
-        return -ENOMEM;
+    for (size_t i = 1; i < count; i++) {
+        const uint64_t number = number_of(from, i, offset), before = number_of(from, i - 1, offset);
+        differing |= number ^ before;
+        ordered &= before <= number;
     }
-    for (size_t i = 0; i < count; i++)
-        for (unsigned byte = 0; byte < RANK_BYTES; byte++)
-            places[byte][byte_of(&elements[i], byte)]++;
-    for (unsigned byte = 0; byte < RANK_BYTES; byte++) {
-        if (places[byte][byte_of(from, byte)] == count)
+    if (ordered)
+        return 0;
+    spare = to = reallocarray(NULL, count, ELEMENT);
+    if (!spare)
+        return -ENOMEM;
+    for (unsigned shift = 0; shift < 64; shift += 8) {
+        size_t places[1 + BYTE_VALUES] = {0};
+        if (!(differing >> shift & 0xff))
             continue;
-        counts_to_places(places[byte]);
         for (size_t i = 0; i < count; i++)
-            to[places[byte][byte_of(&from[i], byte)]++] = from[i];
-        struct ranked *const sorted = to;
+            places[1 + (number_of(from, i, offset) >> shift & 0xff)]++;
+        for (size_t value = 1; value < BYTE_VALUES; value++)
+            places[value] += places[value - 1];
+        for (size_t i = 0; i < count; i++)
+            memcpy(to + places[number_of(from, i, offset) >> shift & 0xff]++ * ELEMENT,
+                   from + i * ELEMENT, ELEMENT);
+        char *const sorted = to;
         to = from;
         from = sorted;
     }
     if (from != elements)
-        memcpy(elements, from, count * sizeof *elements);
-    free(places);
+        memcpy(elements, from, count * ELEMENT);
     free(spare);
     return 0;
 }

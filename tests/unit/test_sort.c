@@ -145,6 +145,27 @@ static void elements_are_sorted_by_rank_and_stay_in_order_otherwise(void **state
         }
 }
 
+/* As owners are: by the second number, then by the first. */
+static void elements_are_sorted_by_either_of_two_numbers(void **state)
+{
+    static struct {
+        uint64_t inode, holder;
+    } pairs[MANY];
+
+    (void)state;
+    for (size_t i = 0; i < MANY; i++) {
+        pairs[i].inode = hash_word(1, i) % 10;
+        pairs[i].holder = (hash_word(2, i) % 50) << 32 | i;
+    }
+    assert_int_equal(sort_numbers(pairs, MANY, sizeof(uint64_t)), 0);
+    for (size_t i = 1; i < MANY; i++)
+        assert_true(pairs[i - 1].holder < pairs[i].holder);
+    assert_int_equal(sort_numbers(pairs, MANY, 0), 0);
+    for (size_t i = 1; i < MANY; i++)
+        assert_true(pairs[i - 1].inode < pairs[i].inode || (pairs[i - 1].inode == pairs[i].inode &&
+                                                            pairs[i - 1].holder < pairs[i].holder));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -154,6 +175,7 @@ int main(void)
         cmocka_unit_test(the_time_does_not_grow_with_the_square),
         cmocka_unit_test(elements_can_be_bytes_and_none),
         cmocka_unit_test(elements_are_sorted_by_rank_and_stay_in_order_otherwise),
+        cmocka_unit_test(elements_are_sorted_by_either_of_two_numbers),
     };
 
     return cmocka_run_group_tests_name("sort", tests, NULL, NULL);
