@@ -56,7 +56,7 @@ static void take(void)
     changed = 1;
 }
 
-static void give_back(void)
+void terminal_end(void)
 {
     enum { PATIENCE_MS = 300 };
     struct pollfd terminal = {.fd = STDOUT_FILENO, .events = POLLOUT};
@@ -75,7 +75,7 @@ static void give_back(void)
 
 static void end(int number)
 {
-    give_back();
+    terminal_end();
     signal(number, SIG_DFL);
     raise(number);
 }
@@ -100,7 +100,7 @@ static void suspend(int number)
 {
     const int error = errno;
 
-    give_back();
+    terminal_end();
     signal(number, SIG_DFL);
     raise(number);
     /* cppcheck-suppress unreachableCode ; it goes on here */
@@ -174,11 +174,6 @@ int terminal_begin(void)
     handle_signals();
     take();
     return 0;
-}
-
-void terminal_end(void)
-{
-    give_back();
 }
 
 bool terminal_wait(uint64_t nanoseconds, const int *descriptors, size_t count)
