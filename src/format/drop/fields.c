@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The fields of dropped packets. */
 #include "format/fields/fields.h"
-#include "fastnet/clock.h"
 #include "fastnet/drop_reasons.h"
 #include "fastnet/flow_names.h"
 #include "fastnet/lookup.h"
@@ -9,21 +8,6 @@
 #include "format/socket/view_fields.h"
 
 static WORDS(source_name, [DROP_BY_TRACEPOINT] = "tracepoint", [DROP_BY_COUNTER] = "counter");
-
-static struct value per_second(const struct cell *cell)
-{
-    const struct drop_record *drop = &cell->record->drop;
-
-    return drop->elapsed ? decimal(proportion(drop->drops, CLOCK_SECOND * 1000, drop->elapsed))
-                         : unknown;
-}
-
-static struct value meaning(const struct cell *cell)
-{
-    const struct text text = cell->record->drop.meaning;
-
-    return text.length ? (struct value){.type = VALUE_TEXT, .text = text} : unknown;
-}
 
 static char *write_meaning(char *dst, const struct value *view, bool human)
 {
@@ -40,12 +24,14 @@ static struct value view_meaning(const struct cell *cell)
 /* In the order in which --columns=help lists them. Names and meanings stay once released. */
 static const struct field fields[] = {
     GAUGE(drops, drop.drops, 0, "packets that were dropped", .unit = UNIT_PACKETS),
-    COMPUTED(drops_per_second, VALUE_DECIMAL, per_second, 0, "... in a second",
+    COMPUTED(drops_per_second, VALUE_DECIMAL, number_per_second, 0, "... in a second",
+             MEMBER(drop.drops), .index = offsetof(struct record, drop.elapsed),
              .unit = UNIT_PACKETS_PER_SECOND, .gauge = true),
     COMPUTED(reason, VALUE_TEXT, text_member, 0,
              "the kernel's name of the reason: NO_SOCKET, ...; or of a counter", .key = true,
              MEMBER(drop.reason), .word = drop_reason_word),
-    COMPUTED(meaning, VALUE_TEXT, meaning, 0, "what the reason means, in a sentence"),
+    COMPUTED(meaning, VALUE_TEXT, text_unless_empty, 0, "what the reason means, in a sentence",
+             MEMBER(drop.meaning)),
     BOOLEAN(harmless, drop.harmless, 0, "whether nobody misses these packets"),
     TEXT(function, drop.function, DROP_FUNCTION, "function of the kernel that dropped them",
          .key = true),

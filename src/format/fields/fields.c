@@ -5,6 +5,7 @@
 #include <ctype.h>
 #include <string.h>
 
+#include "fastnet/clock.h"
 #include "fastnet/lookup.h"
 #include "format/text/put.h"
 
@@ -51,6 +52,15 @@ struct value number_member(const struct cell *cell)
                           .number = field_number(cell->field, cell->record)};
 }
 
+struct value number_per_second(const struct cell *cell)
+{
+    const uint64_t number = field_number(cell->field, cell->record);
+    uint64_t elapsed;
+
+    memcpy(&elapsed, (const char *)cell->record + cell->field->index, sizeof elapsed);
+    return elapsed ? decimal(proportion(number, CLOCK_SECOND * 1000, elapsed)) : unknown;
+}
+
 struct value info_member(const struct cell *cell)
 {
     const char *part = part_of(cell->field, cell->record);
@@ -68,6 +78,13 @@ struct value info_member(const struct cell *cell)
 struct value text_member(const struct cell *cell)
 {
     return (struct value){.type = cell->field->type, .text = member_text(cell)};
+}
+
+struct value text_unless_empty(const struct cell *cell)
+{
+    const struct value value = text_member(cell);
+
+    return value.text.length ? value : unknown;
 }
 
 struct value address(const struct address *address)

@@ -192,6 +192,12 @@ struct value interface_named(const struct context *context, uint32_t index);
 field_fn number_member, info_member, text_member, address_member, host_member, boolean_member;
 field_fn flags_member, word_member, named_member, interface_member, view_member;
 
+/* The member, as text_member() has it, unless it is empty: then there is none. */
+field_fn text_unless_empty;
+
+/* The member, a number of so many nanoseconds as the record has at field->index (uint64_t). */
+field_fn number_per_second;
+
 /* For VIEW(): the member, an address, with its port, which is at field->index if it is known. */
 field_fn view_address_port;
 

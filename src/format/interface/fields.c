@@ -17,14 +17,6 @@ static const struct flag_names flag_names =
 static WORDS(state_name, "UNKNOWN", "NOTPRESENT", "DOWN", "LOWERLAYERDOWN", "TESTING", "DORMANT",
              "UP");
 
-/* A text that is there: an empty one is none. */
-static struct value text(const struct cell *cell)
-{
-    const struct value value = text_member(cell);
-
-    return value.text.length > 0 ? value : unknown;
-}
-
 static struct value master(const struct cell *cell)
 {
     if (!cell->context->here.interfaces)
@@ -96,15 +88,15 @@ static const struct field fields[] = {
           "UP, RUNNING, PROMISC ...; joined by commas"),
     NAMED(hardware, interface.type, hardware_name, INTERFACE_TYPE,
           "hardware type: ether, loopback, sit ..."),
-    COMPUTED(kind, VALUE_TEXT, text, INTERFACE_KIND,
+    COMPUTED(kind, VALUE_TEXT, text_unless_empty, INTERFACE_KIND,
              "kind of a virtual interface: veth, bridge, vlan ...", MEMBER(interface.kind)),
     COMPUTED(lladdr, VALUE_LLADDR, lladdr, INTERFACE_LLADDR, "link-layer address"),
     COMPUTED(master, VALUE_TEXT, master, INTERFACE_MASTER,
              "bridge, bond or other device that it belongs to", .lookups = NEED_INTERFACES),
     NUMBER(queue, interface.queue, INTERFACE_QUEUE, "packets that may wait to be sent",
            .unit = UNIT_PACKETS),
-    COMPUTED(alias, VALUE_TEXT, text, INTERFACE_ALIAS, "description by the administrator",
-             MEMBER(interface.alias)),
+    COMPUTED(alias, VALUE_TEXT, text_unless_empty, INTERFACE_ALIAS,
+             "description by the administrator", MEMBER(interface.alias)),
     COMPUTED(address, VALUE_ADDRESS, first_address, INTERFACE_ADDRESSES, "first IPv4 address",
              .index = AF_INET),
     COMPUTED(address6, VALUE_ADDRESS, first_address, INTERFACE_ADDRESSES, "first IPv6 address",

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The fields of packets that were counted by flow. */
 #include "format/fields/fields.h"
-#include "fastnet/clock.h"
 #include "fastnet/flow_names.h"
 #include "fastnet/lookup.h"
 #include "format/socket/owner_fields.h"
@@ -62,19 +61,9 @@ static struct value lladdr(const struct cell *cell)
                           .text = {(const char *)bytes, sizeof traffic->src_lladdr}};
 }
 
-/* In thousandths, as decimal() takes them. */
-static struct value per_second(const struct cell *cell)
-{
-    const uint64_t elapsed = cell->record->traffic.elapsed;
-
-    return elapsed ? decimal(proportion(field_number(cell->field, cell->record),
-                                        CLOCK_SECOND * 1000, elapsed))
-                   : unknown;
-}
-
 #define PER_SECOND(id, path, ...)                                                                  \
-    COMPUTED(id, VALUE_DECIMAL, per_second, 0, "... in a second", MEMBER(path), .gauge = true,     \
-             __VA_ARGS__)
+    COMPUTED(id, VALUE_DECIMAL, number_per_second, 0, "... in a second", MEMBER(path),             \
+             .index = offsetof(struct record, traffic.elapsed), .gauge = true, __VA_ARGS__)
 /* In the order in which --columns=help lists them. Names and meanings stay once released. */
 static const struct field fields[] = {
     ETHERTYPE(protocol, traffic.protocol, protocol_word, 0,
