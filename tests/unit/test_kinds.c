@@ -405,6 +405,33 @@ static void groups_of_columns_have_names_of_their_own_and_members(void **state)
     }
 }
 
+static uint64_t bytes_in_a_second(uint64_t bytes, uint64_t elapsed)
+{
+    struct record record;
+
+    record_begin(&record, &kind_traffic, sizeof record.traffic);
+    record.traffic.bytes = bytes;
+    record.traffic.elapsed = elapsed;
+    const struct value rate =
+        field_value(field_named(&kind_traffic, "bytes_per_second"), &record, NULL);
+    assert_int_equal(rate.type, VALUE_DECIMAL);
+    return rate.number;
+}
+
+/* Thousandths; also where bytes * 10^12 are more than a number can be. */
+static void rates_are_right_for_any_number_of_bytes(void **state)
+{
+    enum { SECOND = 1000000000 };
+
+    (void)state;
+    assert_true(bytes_in_a_second(18000000, UINT64_C(2) * SECOND) == UINT64_C(9000000000));
+    assert_true(bytes_in_a_second(20000000, UINT64_C(2) * SECOND) == UINT64_C(10000000000));
+    assert_true(bytes_in_a_second(20021120, UINT64_C(2001000000)) == UINT64_C(10005557221));
+    assert_true(bytes_in_a_second(UINT64_C(1) << 50, UINT64_C(10) * SECOND) ==
+                (UINT64_C(1) << 50) * 100);
+    assert_true(bytes_in_a_second(UINT64_MAX, 1) == UINT64_MAX);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -414,6 +441,7 @@ int main(void)
         cmocka_unit_test(fields_that_nobody_filled_are_unknown),
         cmocka_unit_test(values_are_of_the_type_of_their_field),
         cmocka_unit_test(words_are_visible_ascii_characters),
+        cmocka_unit_test(rates_are_right_for_any_number_of_bytes),
         cmocka_unit_test(a_rate_can_be_made_of_every_counter),
         cmocka_unit_test(what_is_kept_of_a_record_covers_all_of_its_members),
         cmocka_unit_test(every_text_of_a_row_outlives_the_buffer_that_it_lay_in),

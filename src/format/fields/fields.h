@@ -139,10 +139,14 @@ static inline uint64_t milliseconds(uint64_t nanoseconds)
     return nanoseconds / 1000000;
 }
 
-/* a * factor / b, for any a. */
+/* a * factor / b; to 15 digits where the product is too large for a number, and at most that. */
 static inline uint64_t proportion(uint64_t a, uint64_t factor, uint64_t b)
 {
-    return a > UINT64_MAX / factor ? a / b * factor : a * factor / b;
+    const double product = (double)a * (double)factor / (double)b;
+
+    return a <= UINT64_MAX / factor ? a * factor / b
+           : product < 0x1p64       ? (uint64_t)product
+                                    : UINT64_MAX;
 }
 
 /* Thousandths of a percent, as decimal() takes them; the whole is not 0. */
