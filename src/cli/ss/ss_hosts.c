@@ -168,15 +168,15 @@ static struct predicate *is_host(struct ss_parser *parser, enum ss_end end, cons
                                  uint8_t family)
 {
     const struct ss_filter *filter = parser->filter;
-    const bool either = family == AF_UNSPEC;
-    const uint8_t families_of_name[] = {either ? AF_INET : family, AF_INET6};
+    const uint8_t tried[] = {family == AF_UNSPEC ? AF_INET : family, AF_INET6};
+    const size_t tries = family == AF_UNSPEC ? 2 : 1;
     struct address addresses[ADDRESSES_MAX];
     struct predicate *all = NULL;
     int count = -ENOENT;
 
-    for (size_t i = 0; i <= either && may_be_name(name) && count <= 0 && count != -ETIMEDOUT; i++)
-        count = filter->resolve(name, families_of_name[i], filter->home, HOSTS_MILLISECONDS,
-                                addresses, COUNT(addresses));
+    for (size_t i = 0; i < tries && may_be_name(name) && count <= 0 && count != -ETIMEDOUT; i++)
+        count = filter->resolve(name, tried[i], filter->home, HOSTS_MILLISECONDS, addresses,
+                                COUNT(addresses));
     if (count == -ETIMEDOUT)
         return ss_fail_value(parser, "no name server answers");
     if (count <= 0)
