@@ -54,11 +54,11 @@ struct value number_member(const struct cell *cell)
 
 struct value number_per_second(const struct cell *cell)
 {
-    const uint64_t number = field_number(cell->field, cell->record);
+    const uint64_t moved = field_number(cell->field, cell->record);
     uint64_t elapsed;
 
     memcpy(&elapsed, (const char *)cell->record + cell->field->index, sizeof elapsed);
-    return elapsed ? decimal(proportion(number, CLOCK_SECOND * 1000, elapsed)) : unknown;
+    return elapsed ? decimal(proportion(moved, CLOCK_SECOND * 1000, elapsed)) : unknown;
 }
 
 struct value info_member(const struct cell *cell)
@@ -157,13 +157,13 @@ static char *write_address_port(char *dst, const struct value *view, bool human)
 {
     const struct field *field = view->view.field;
     const struct record *record = view->view.record;
-    struct address address;
+    struct address member;
     uint16_t port;
 
     (void)human;
-    memcpy(&address, (const char *)record + field->offset, sizeof address);
+    memcpy(&member, (const char *)record + field->offset, sizeof member);
     memcpy(&port, (const char *)record + field->index, sizeof port);
-    return put_address_port(dst, &address, record->has & field->optional, port);
+    return put_address_port(dst, &member, record->has & field->optional, port);
 }
 
 struct value view_address_port(const struct cell *cell)

@@ -183,7 +183,7 @@ static char *put_mask_and_flags(char *dst, struct route_sink *routes, const stru
         {RTF_MTU, "u"},       {RTF_WINDOW, "w"},   {RTF_IRTT, "i"},
     };
     const struct route_record *route = &record->route;
-    const uint32_t hidden = route->flags & RTF_REJECT ? RTF_UP | RTF_GATEWAY : 0;
+    const uint32_t hidden = (route->flags & RTF_REJECT) ? RTF_UP | RTF_GATEWAY : 0;
     const bool known = !is_hidden(record);
     const uint64_t key = (uint64_t)known << 40 | (uint64_t)route->flags << 8 | route->prefix;
     char *start = dst, *end;

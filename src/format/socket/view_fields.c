@@ -150,7 +150,7 @@ static char *write_remote(char *dst, const struct value *view, bool human)
 
 struct value view_remote(const struct cell *cell)
 {
-    return cell->record->has & SOCKET_ADDRESSES ? view(cell, write_remote) : unknown;
+    return (cell->record->has & SOCKET_ADDRESSES) ? view(cell, write_remote) : unknown;
 }
 
 /* --- Its queues ------------------------------------------------------------------------------- */
