@@ -177,14 +177,6 @@ static void stream_tables(struct run *run)
     }
 }
 
-/* Also where the listing was stopped: the next one begins there. Returns why it was, or 0. */
-static int go_home(struct run *run)
-{
-    const int error = run_go_home(run);
-
-    return run->limits.stopped ? run->limits.stopped : error;
-}
-
 /* Rows go to the sink as they come. Rows that waited follow at the end of their section. */
 static int stream(struct run *run)
 {
@@ -195,7 +187,7 @@ static int stream(struct run *run)
         stream_tables(run);
         run_leave(run);
     }
-    return go_home(run);
+    return run_go_home(run);
 }
 
 /* Reads all tables of all namespaces. Returns how many tables are listed of each. */
@@ -234,7 +226,7 @@ static int emit_gathered(struct run *run, size_t visit, size_t listed)
 static int gather(struct run *run)
 {
     const size_t listed = gather_rows(run), times = run->listing->headings ? run->visits.count : 1;
-    int error = go_home(run);
+    int error = run_go_home(run);
 
     if (error)
         return error;

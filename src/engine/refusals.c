@@ -56,20 +56,6 @@ static const char *remedy_of(const struct backend *backend, const struct table *
     return backend->remedy ? backend->remedy(table, error) : NULL;
 }
 
-/* Writes why a backend failed: in its own words, if it has some. */
-static void put_reason(const struct run *run, const struct table *table,
-                       const struct backend *backend, int error, char *reason, size_t size)
-{
-    const char *remedy = remedy_of(backend, table, error), *root = run->listing->proc_root;
-
-    if (error == -ENOTDIR)
-        snprintf(reason, size, "%s/net %s", root, words_of(run, error));
-    else if (run_is_captured(run) && table->file && backend->source == BACKEND_PROC && !remedy)
-        snprintf(reason, size, "%s/net/%s: %s", root, table->file, words_of(run, error));
-    else
-        snprintf(reason, size, "%s: %s", backend->name, remedy ? remedy : strerror(-error));
-}
-
 /* --- Tables that were not read ---------------------------------------------------------------- */
 
 void run_report_missing(struct run *run, const struct listing_table *table, const char *remedy)
@@ -109,20 +95,33 @@ static void add_failure(struct run *run, const struct table *table, const char *
              table->name);
 }
 
-/* Adds that no backend had the table. One that only asks others is named if it is alone. */
+/*
+ * Adds that no backend had the table, and why: in the backend's own words, if it has some. One that
+ * only asks others is named if it is alone.
+ */
 static void add_refusals(struct run *run, const struct table *table, const struct answers *answers)
 {
     char reason[sizeof run->failures->reason] = "";
+    const char *root = run->listing->proc_root;
     size_t length = 0;
 
     for (size_t i = 0; i < answers->count && length + 2 < sizeof reason; i++) {
-        if (answers->asked[i]->source == BACKEND_AUTO && answers->count > 1)
+        const struct backend *this = answers->asked[i];
+        const int error = answers->errors[i];
+        const char *remedy = remedy_of(this, table, error);
+        if (this->source == BACKEND_AUTO && answers->count > 1)
             continue;
         if (length)
             length += (size_t)snprintf(reason + length, sizeof reason - length, "; ");
-        put_reason(run, table, answers->asked[i], answers->errors[i], reason + length,
-                   sizeof reason - length);
-        run->report->unreadable |= answers->errors[i] != -ENOTDIR;
+        char *at = reason + length;
+        const size_t left = sizeof reason - length;
+        if (error == -ENOTDIR)
+            snprintf(at, left, "%s/net %s", root, words_of(run, error));
+        else if (run_is_captured(run) && table->file && this->source == BACKEND_PROC && !remedy)
+            snprintf(at, left, "%s/net/%s: %s", root, table->file, words_of(run, error));
+        else
+            snprintf(at, left, "%s: %s", this->name, remedy ? remedy : strerror(-error));
+        run->report->unreadable |= error != -ENOTDIR;
         length = strlen(reason);
     }
     add_failure(run, table, reason, true);

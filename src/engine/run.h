@@ -125,7 +125,9 @@ void run_end_visits(struct run *run);
 bool run_enter(struct run *run, size_t visit);
 void run_leave(struct run *run);
 
-/* Back to the namespace of the first visit. Returns 0 or -errno, after which no name is looked up.
+/*
+ * Back to the namespace of the first visit, also where the listing was stopped: the next one begins
+ * there. Returns 0 or -errno (why it was stopped), after which no name is looked up.
  */
 int run_go_home(struct run *run);
 

@@ -236,7 +236,8 @@ int run_go_home(struct run *run)
                     "%zu network namespaces took %.1f s: for each, the kernel walks the TCP "
                     "sockets of all (listeners alone are listed at once)",
                     run->visits.count, (double)run->visits.walked / CLOCK_SECOND);
-    return run->visits.current ? move_to(run, run->visits.found.list) : 0;
+    const int error = run->visits.current ? move_to(run, run->visits.found.list) : 0;
+    return run->limits.stopped ? run->limits.stopped : error;
 }
 
 void run_look_from(struct run *run, uint64_t visit)

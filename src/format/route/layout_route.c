@@ -273,35 +273,29 @@ static void row(struct sink *sink, const struct record *record)
     writer_commit(sink->writer, dst);
 }
 
-static void put_heading_ipv4(struct writer *writer, bool cache, unsigned extended)
+static void section(struct sink *sink, unsigned number)
 {
     static const char *const numbers[] = {
         "Flags   MSS Window  irtt Iface",
         "Flags Metric Ref    Use Iface",
         "Flags Metric Ref    Use Iface    MSS   Window irtt",
     };
-
-    writer_puts(writer, cache ? "Kernel IP routing cache\n"
-                                "Source          Destination     Gateway         "
-                              : "Kernel IP routing table\n"
-                                "Destination     Gateway         Genmask         ");
-    writer_puts(writer, numbers[extended]);
-    if (cache && extended > 1)
-        writer_puts(writer, "  TOS HHRef HHUptod     SpecDst");
-    writer_puts(writer, "\n");
-}
-
-static void section(struct sink *sink, unsigned number)
-{
     struct route_sink *routes = (struct route_sink *)sink;
     const struct route_section *of = &routes->layout.sections[number];
+    const unsigned extended = routes->layout.extended;
 
     routes->cache = of->cache;
     routes->device.length = 0; /* since the last listing an interface may have a new name */
     if (!routes->layout.header)
         return;
     if (of->family == AF_INET) {
-        put_heading_ipv4(sink->writer, of->cache, routes->layout.extended);
+        writer_puts(sink->writer, of->cache ? "Kernel IP routing cache\n"
+                                              "Source          Destination     Gateway         "
+                                            : "Kernel IP routing table\n"
+                                              "Destination     Gateway         Genmask         ");
+        writer_puts(sink->writer, numbers[extended]);
+        writer_puts(sink->writer,
+                    of->cache && extended > 1 ? "  TOS HHRef HHUptod     SpecDst\n" : "\n");
         return;
     }
     writer_puts(sink->writer,
