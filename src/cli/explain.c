@@ -65,13 +65,14 @@ static void put_where(const struct explaining *explaining, const struct predicat
     free(text);
 }
 
-/* The column that shows this member: of those with a name of their own, the first. */
-static const struct field *column_of(const struct kind *kind, size_t member)
+/* Adds the column that shows this member: of those with a name of their own, the first. */
+static void add_column_of(char names[NAMES_MAX], const struct kind *kind, size_t member)
 {
     for (size_t i = 0; i < kind->field_count; i++)
-        if (kind->fields[i].offset == member && kind->fields[i].member != MEMBER_NONE)
-            return &kind->fields[i];
-    return NULL;
+        if (kind->fields[i].offset == member && kind->fields[i].member != MEMBER_NONE) {
+            add_name(names, &kind->fields[i]);
+            return;
+        }
 }
 
 /* Says which columns the kernel compares, and which are left to fastnet. */
@@ -87,11 +88,8 @@ static void put_shares(const struct explaining *explaining, const struct explain
         list_fields(all, wheres[i], NULL, NULL);
         list_fields(rest, wheres[i], NULL, kernel);
     }
-    for (size_t i = 0; i < kernel->count; i++) {
-        const struct field *column = column_of(explained->read->kind, kernel->members[i]);
-        if (column)
-            add_name(columns, column);
-    }
+    for (size_t i = 0; i < kernel->count; i++)
+        add_column_of(columns, explained->read->kind, kernel->members[i]);
     if (!*all)
         return;
     fprintf(stream, "  the kernel compares: %s", *columns ? columns : "nothing");

@@ -252,18 +252,6 @@ static bool take_length(const char *text, enum form_dialect dialect, bool mapped
     return length <= bits;
 }
 
-/* A mask of any bits, written as an address. */
-static bool take_mask(const char *text, struct predicate *within)
-{
-    struct address *address = &within->constant.address;
-
-    if (inet_pton(address->family, text, within->mask.address) != 1)
-        return false;
-    for (size_t i = 0; i < address_size(address); i++)
-        address->bytes[i] &= within->mask.address[i];
-    return true;
-}
-
 bool form_network(const char *text, enum form_dialect dialect, const struct field *field,
                   struct predicate *within)
 {
@@ -277,10 +265,14 @@ bool form_network(const char *text, enum form_dialect dialect, const struct fiel
     const bool mapped =
         dialect == FORM_OF_WHERE && network.address.family == AF_INET && memchr(text, ':', at);
     struct predicate masked = predicate_within(field, &network);
+    struct address *address = &masked.constant.address;
     if (!text[at] || take_length(text + at + 1, dialect, mapped, &network))
         masked = predicate_within(field, &network);
-    else if (dialect != FORM_OF_WHERE || !take_mask(text + at + 1, &masked))
+    else if (dialect != FORM_OF_WHERE || /* a mask of any bits, written as an address */
+             inet_pton(address->family, text + at + 1, masked.mask.address) != 1)
         return false;
+    for (size_t i = 0; i < address_size(address); i++)
+        address->bytes[i] &= masked.mask.address[i];
     *within = masked;
     return true;
 }
