@@ -81,26 +81,18 @@ static bool is_digit(char c)
     return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f');
 }
 
-static bool is_uid(struct text text)
+/* How many there are; 0 if there is anything else, except dashes. */
+static size_t digits_of(struct text text, bool dashes)
 {
     size_t digits = 0;
 
     for (size_t i = 0; i < text.length; i++) {
         const bool dash = text.data[i] == '-' || text.data[i] == '_';
         digits += is_digit(text.data[i]);
-        if (!is_digit(text.data[i]) && !dash)
-            return false;
+        if (!is_digit(text.data[i]) && !(dash && dashes))
+            return 0;
     }
-    return digits == UID_DIGITS && (text.length == UID_DIGITS || text.length == UUID_LENGTH);
-}
-
-static bool is_id(struct text text)
-{
-    size_t digits = 0;
-
-    while (digits < text.length && is_digit(text.data[digits]))
-        digits++;
-    return digits == ID_DIGITS && text.length == ID_DIGITS;
+    return digits;
 }
 
 bool name_matches(const char *pattern, struct text text, struct text *told)
@@ -114,7 +106,10 @@ bool name_matches(const char *pattern, struct text text, struct text *told)
         if (!ends_with(text, pattern + 2))
             return false;
         *told = (struct text){text.data, text.length - strlen(pattern + 2)};
-        return pattern[1] == 'i' ? is_id(*told) : pattern[1] == 'u' ? is_uid(*told) : true;
+        if (pattern[1] == 'i')
+            return digits_of(*told, false) == ID_DIGITS;
+        return pattern[1] != 'u' || (digits_of(*told, true) == UID_DIGITS &&
+                                     (told->length == UID_DIGITS || told->length == UUID_LENGTH));
     }
     for (; *pattern == '*' && text.length; text.data++, text.length--)
         if (name_matches(pattern + 1, text, told))

@@ -99,16 +99,6 @@ static int by_process(const void *a, const void *b)
     return (one->pid > other->pid) - (one->pid < other->pid);
 }
 
-/* A kernel that did not heed the number of the process would tell of all of them. */
-static bool is_of_process(const struct part *part)
-{
-    const struct holding *items = part->holdings->items + part->from;
-
-    return !part->count ||
-           ((pid_t)(items[0].holder >> HOLDER_PROCESS_SHIFT) == part->pid &&
-            (pid_t)(items[part->count - 1].holder >> HOLDER_PROCESS_SHIFT) == part->pid);
-}
-
 static void *work(void *arg)
 {
     struct worker *worker = arg;
@@ -120,7 +110,11 @@ static void *work(void *arg)
         part->from = worker->found.count;
         worker->status = owners_program_take(part->fd, &worker->found);
         part->count = worker->found.count - part->from;
-        if (worker->status == 0 && !is_of_process(part))
+        const struct holding *items = worker->found.items + part->from;
+        /* a kernel that did not heed the number of the process would tell of all of them */
+        if (worker->status == 0 && part->count &&
+            ((pid_t)(items[0].holder >> HOLDER_PROCESS_SHIFT) != part->pid ||
+             (pid_t)(items[part->count - 1].holder >> HOLDER_PROCESS_SHIFT) != part->pid))
             worker->status = -EIO;
     }
     return NULL;
