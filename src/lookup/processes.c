@@ -342,20 +342,26 @@ static int read_name(const struct proc_tree *tree, struct process *process)
     return 0;
 }
 
+/* Keeps a copy, or NULL if there is no text. */
+static int keep(char **kept, const char *text)
+{
+    char *copy = text ? strdup(text) : NULL;
+
+    if (text && !copy)
+        return -ENOMEM;
+    free(*kept);
+    *kept = copy;
+    return 0;
+}
+
 static int read_command(const struct proc_tree *tree, struct process *process)
 {
     char buffer[COMMAND_MAX + 1];
     const ssize_t length = process_read_file(tree, process->pid, "cmdline", buffer, sizeof buffer);
+
     if (length < 0)
         return error_to_report((int)length);
-
-    const char *command = buffer[0] == '/' ? strrchr(buffer, '/') + 1 : buffer;
-    char *copy = strdup(command);
-    if (!copy)
-        return -ENOMEM;
-    free(process->command);
-    process->command = copy;
-    return 0;
+    return keep(&process->command, buffer[0] == '/' ? strrchr(buffer, '/') + 1 : buffer);
 }
 
 /* The path in "HIERARCHY:CONTROLLERS:PATH" (cgroups(7)), or NULL. *rank: how much it tells. */
@@ -399,18 +405,8 @@ static int read_cgroup(const struct proc_tree *tree, struct process *process)
 {
     char buffer[CGROUP_FILE_MAX + 1];
     const ssize_t length = process_read_file(tree, process->pid, "cgroup", buffer, sizeof buffer);
-    const char *path;
-    char *copy;
 
-    if (length < 0)
-        return error_to_report((int)length);
-    path = group_in(buffer);
-    copy = path ? strdup(path) : NULL;
-    if (path && !copy)
-        return -ENOMEM;
-    free(process->cgroup);
-    process->cgroup = copy;
-    return 0;
+    return length < 0 ? error_to_report((int)length) : keep(&process->cgroup, group_in(buffer));
 }
 
 /*
