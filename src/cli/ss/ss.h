@@ -18,10 +18,9 @@ struct ss_options {
     struct common common;
     struct ss_selection selection;
     struct ss_layout layout; /* what the options say of it */
-    bool all;
-    bool events;  /* -E */
-    bool summary; /* -s */
-    bool listed;  /* sockets are listed: always without -s */
+    bool events;             /* -E */
+    bool summary;            /* -s */
+    bool listed;             /* sockets are listed: always without -s */
     bool no_queues;
     const char *filter_file;        /* of -F, or NULL */
     const char *dump;               /* of -D, or NULL */
