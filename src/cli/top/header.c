@@ -175,28 +175,27 @@ static uint32_t interface_with(const struct header *header, struct address addre
     return found ? found->index : 0;
 }
 
-/* The device that it is bound to; or that of its local address, but what has its peer in the same
- * namespace passes lo, whichever the addresses are. */
-static uint32_t interface_of(const struct header *header, const struct live_rates *of)
-{
-    enum { LOOPBACK = 1 /* its number in each namespace */ };
-    const struct socket_id id = socket_id_of(&of->id);
-
-    if (id.interface)
-        return id.interface;
-    if (interface_with(header, address_make(id.family, id.remote), of->netns))
-        return LOOPBACK;
-    return interface_with(header, address_make(id.family, id.local), of->netns);
-}
-
-/* The first two rates are the bytes that were sent, with those sent again, and received. */
+/*
+ * Adds it to the device that it is bound to, or that of its local address; but what has its peer in
+ * the same namespace passes lo, whichever the addresses are. The first two rates are the bytes that
+ * were sent, with those sent again, and received.
+ */
 static void add_socket(void *arg, const struct live_rates *of)
 {
+    enum { LOOPBACK = 1 /* its number in each namespace */ };
     const struct header *header = arg;
+    const struct socket_id id = socket_id_of(&of->id);
     const double moved = of->rates[0] + of->rates[1];
-    struct interface_count *interface =
-        moved > 0 ? interface_in(&header->now, key_of(of->netns, interface_of(header, of))) : NULL;
+    struct interface_count *interface;
+    uint32_t index = id.interface;
 
+    if (moved <= 0)
+        return;
+    if (!index && interface_with(header, address_make(id.family, id.remote), of->netns))
+        index = LOOPBACK;
+    else if (!index)
+        index = interface_with(header, address_make(id.family, id.local), of->netns);
+    interface = interface_in(&header->now, key_of(of->netns, index));
     if (interface)
         interface->moved += moved;
 }
