@@ -177,7 +177,7 @@ static int read_messages(struct reading *reading)
             break;
         if (header.nlmsg_len > MESSAGE_MAX)
             skip_malformed(reading);
-        else if (fill(reading, size) >= header.nlmsg_len) /* else it is cut */
+        else if (fill(reading, (size_t)size) >= header.nlmsg_len) /* else it is cut */
             result = take_message(reading, (const void *)(reading->buffer + reading->from));
         pass_over(reading, size);
     }
