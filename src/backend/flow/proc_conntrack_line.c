@@ -160,6 +160,13 @@ static bool take_family(struct decoding *decoding)
     return take_byte(&decoding->scan, family) && (*family == AF_INET || *family == AF_INET6);
 }
 
+/* A key of GRE: 0x and up to four digits. Apart, because few flows have one. */
+static bool take_key(struct scan *word, uint16_t *value)
+{
+    return scan_char(word, '0') && scan_char(word, 'x') && SCAN_HEX(word, *value) &&
+           word->at == word->end;
+}
+
 static bool take_address(struct scan *word, uint8_t family, struct address *address)
 {
     address->family = family;
@@ -207,9 +214,8 @@ static inline bool take_value(struct decoding *decoding, enum word word, struct 
     switch (words[word].form) {
     case FORM_NUMBER:
         return take_number(value, member, words[word].size);
-    case FORM_KEY: /* of GRE: 0x and up to four digits */
-        return scan_char(value, '0') && scan_char(value, 'x') &&
-               scan_hex_member(value, member, words[word].size) && value->at == value->end;
+    case FORM_KEY:
+        return take_key(value, member);
     case FORM_ADDRESS:
         return take_address(value, decoding->record->flow.family, member) &&
                value->at == value->end;
