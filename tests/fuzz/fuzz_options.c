@@ -196,7 +196,7 @@ static void take_by_others(int count, char *const words[])
 static void parse_ss(int count, char *const words[])
 {
     static struct ss_tables tables;
-    struct ss_options options = {.all = false};
+    struct ss_options options = {.events = false};
     int status = ss_parse(&options, count, words);
 
     require((status >= PARSED && status <= STATUS_REFUSED) || status == STATUS_SS_MISUSE);
