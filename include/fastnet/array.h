@@ -94,7 +94,7 @@ int sort_stable(void *elements, size_t count, size_t size,
 int sort_numbers(void *elements, size_t count, size_t offset);
 
 struct ranked {
-    _Alignas(16) uint64_t rank; /* it has 16 bytes on machines of 32 bits, too */
+    _Alignas(8) uint64_t rank; /* it has 16 bytes on machines of 32 bits, too */
     const void *item;
 };
 
