@@ -67,8 +67,8 @@ enum { NEIGHBOUR_FLAGS_EXT_SHIFT = 8 };
  * network namespaces, so every number is of the whole machine, in every namespace.
  */
 enum neighbour_counter {
-    NEIGHBOUR_ALLOCS, /* from here on in the order of struct ndt_stats, which has grown at its end
-                       */
+    /* in the order of struct ndt_stats, which has grown at its end */
+    NEIGHBOUR_ALLOCS,
     NEIGHBOUR_DESTROYS,
     NEIGHBOUR_HASH_GROWS,
     NEIGHBOUR_RES_FAILED,
@@ -78,7 +78,7 @@ enum neighbour_counter {
     NEIGHBOUR_RCV_PROBES_UCAST,
     NEIGHBOUR_PERIODIC_GC_RUNS,
     NEIGHBOUR_FORCED_GC_RUNS,
-    NEIGHBOUR_TABLE_FULLS,         /* Linux 4.3 and later */
+    NEIGHBOUR_TABLE_FULLS,         /* the last of them; Linux 4.3 and later */
     NEIGHBOUR_UNRESOLVED_DISCARDS, /* only in /proc/net/stat of the first network namespace */
     NEIGHBOUR_COUNTERS,
 };
