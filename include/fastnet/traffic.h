@@ -47,7 +47,8 @@ struct traffic_share {
 /* Valid after traffic_begin() that did not fail, until the next one. */
 struct traffic_seen {
     const struct packet_totals *totals;
-    struct flow_totals sums; /* of the flows of the last listing that had packets */
+    struct packet_totals all; /* lost and forgotten since it began */
+    struct flow_totals sums;  /* of the flows of the last listing that had packets */
     /* Of each interface that counted something; behind a listing most bytes first. */
     const struct traffic_share *shares;
     size_t share_count;

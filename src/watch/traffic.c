@@ -285,6 +285,8 @@ void traffic_begin(void *maker)
     traffic->seen.totals = packet_watch_totals(traffic->watch);
     count_interfaces(traffic);
     packet_watch_take(traffic->watch, parting_fields(traffic));
+    traffic->seen.all.lost += traffic->seen.totals->lost;
+    flow_totals_add(&traffic->seen.all.forgotten, traffic->seen.totals->forgotten);
 }
 
 /* --- Rows ------------------------------------------------------------------------------------- */

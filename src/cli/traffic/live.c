@@ -21,7 +21,6 @@ struct flows_screen {
     struct engine *engine;
     struct writer *writer;
     struct live_view view;
-    struct packet_totals all; /* what was lost since it began */
     /* Where the rows of a listing go: to the screen, or the chosen one to fn. */
     struct sink sink;
     record_fn fn;
@@ -92,15 +91,9 @@ static int show_chosen(struct screen_state *state, record_fn fn, void *arg)
 
 static int look(struct screen_state *state, bool all)
 {
-    struct flows_screen *screen = of(state);
-    const struct packet_totals *totals;
-
     (void)all;
-    traffic_begin(screen->of->traffic);
+    traffic_begin(of(state)->of->traffic);
     state->command->listing.time = clock_nanoseconds(CLOCK_REALTIME);
-    totals = traffic_seen(screen->of->traffic)->totals;
-    screen->all.lost += totals->lost;
-    flow_totals_add(&screen->all.forgotten, totals->forgotten);
     return 0;
 }
 
@@ -274,7 +267,7 @@ int traffic_live(struct listing_command *command, struct engine *engine, struct 
         report_loss(report, "%s", strerror(-error));
     if (!error && !screen.state.quits) {
         status = screen_run(&screen.state, &options, &event);
-        traffic_report(&screen.all, report);
+        traffic_report(&traffic_seen(typed->traffic)->all, report);
     }
     report_print(report, stderr, command->common->program);
     return report->partial ? STATUS_FAILURE : status;
