@@ -11,6 +11,7 @@
 #include "cli/personality.h"
 #include "fastnet/array.h"
 #include "fastnet/live.h"
+#include "fastnet/rights.h"
 #include "fastnet/thread.h"
 
 enum { FOR_MS = 5000, FLOWS = 65536, THREADS = 8 };
@@ -104,6 +105,8 @@ static int list(struct traffic_command *command)
     const struct listing_table table = {.table = &table_traffic, .if_missing = MISSING_ENDS};
     const bool plain = command->common.format == FORMAT_PLAIN;
 
+    if (plain && !rights_have(1U << RIGHT_PACKETS)) /* there is no table under a heading */
+        command->common.no_header = true;
     command->listing = (struct listing_command){
         .common = &command->common,
         .kind = &kind_traffic,
