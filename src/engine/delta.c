@@ -12,6 +12,7 @@
 /* What a row of a counter's number is that does not count: no counter is so large. */
 #define NO_NUMBER UINT64_MAX
 
+/* Of the time of a row (struct remembered). */
 #define AT_MASK ((UINT64_C(1) << 40) - 1)
 
 static const struct context no_names;
