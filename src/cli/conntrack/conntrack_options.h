@@ -30,7 +30,7 @@ struct conntrack_filter {
     struct predicate parts[FILTER_PARTS_MAX]; /* of the fields that options gave a value */
     size_t count;
     struct conntrack_nat nat[NAT_OPTIONS];
-    struct predicate_tree where; /* -n and -g at once take 8 of its parts */
+    struct predicate_tree where; /* -n, -g and -f at once take 9 of its parts */
     struct record key;           /* of the flow or expectation that -G asks for */
 };
 

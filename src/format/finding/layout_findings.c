@@ -87,7 +87,7 @@ static char *put_help(char *dst, struct findings_sink *findings,
     return put_part(dst, findings, "rule: ", finding->rule);
 }
 
-/* The first line: how bad it is, and the sentence. */
+/* The first line says how bad it is, in a sentence. */
 static void row(struct sink *sink, const struct record *record)
 {
     static const char *const colours[SEVERITIES] = {
