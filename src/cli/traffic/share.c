@@ -12,7 +12,7 @@ static double percent(uint64_t part, uint64_t whole)
 
 const char *traffic_at_most(const struct predicate *where)
 {
-    return where && predicate_looks_up(where) ? "at most " : "";
+    return predicate_needs(where).lookups ? "at most " : "";
 }
 
 void traffic_put_share(const struct traffic_share *share, const struct predicate *where,
