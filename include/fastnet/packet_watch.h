@@ -62,7 +62,7 @@ struct packet_totals {
 
 /*
  * Takes what was counted since packet_watch_start(), or since the last call, up to now: waits
- * 50 ms at most, until the kernel has handed over all of it. These fields part flows from now on.
+ * 100 ms at most, until the kernel has handed over all of it. These fields part flows from now on.
  */
 void packet_watch_take(struct packet_watch *watch, uint64_t fields);
 const struct packet_totals *packet_watch_totals(const struct packet_watch *watch);

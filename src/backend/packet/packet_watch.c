@@ -25,10 +25,10 @@ enum {
     RING_BYTES = 28 << 20,    /* in all; with 65,536 flows and all else 40 MiB */
     RING_OF_TICKS = 14 << 20, /* ... where flows are there twice, and rows while packets come */
     BLOCK_BYTES = 4 << 20,
-    BLOCKS_MIN = 4, /* of a ring; these are smaller then */
-    RETIRE_MS = 20, /* so long a block waits for more packets, or twice */
-    SETTLE_MS = 50, /* ... so that all packets before now have been handed over, at most */
-    SNAP = 128,     /* bytes of a frame that are copied: all headers, of nearly all packets */
+    BLOCKS_MIN = 4,  /* of a ring; these are smaller then */
+    RETIRE_MS = 40,  /* so long a block waits for more packets, or twice */
+    SETTLE_MS = 100, /* ... so that all packets before now have been handed over, at most */
+    SNAP = 128,      /* bytes of a frame that are copied: all headers, of nearly all packets */
     MILLISECOND = 1000000,
 };
 
