@@ -139,8 +139,8 @@ char *put_delta(char *dst, const struct row *row, const void *start);
 char *put_state(char *dst, const struct row *row, const void *state);
 
 /*
- * Writes pieces. The table is known where this is called, so the compiler makes of the loop the
- * code that the pieces stand for, if it is told to unroll it.
+ * Writes pieces. Callers name a table that the compiler knows: told to unroll the loop, it makes
+ * straight code of it.
  */
 #ifdef __clang__
 #define UNROLLED _Pragma("unroll")
