@@ -69,7 +69,7 @@ static int take_option(const struct option *option, const char *argument, void *
 
     (void)option;
     if (command->interface)
-        return common_misuse_typed(&command->common, command->interface,
+        return common_misuse_typed(&command->common, TYPED(command->interface),
                                    "one interface is watched, not also '%s'", as_text(argument));
     command->interface = argument;
     return 0;
