@@ -109,7 +109,7 @@ static bool is_ordinary(unsigned char byte)
     return (unsigned)(byte | 0x20) - 'a' < 26 || (unsigned)byte - '0' <= ':' - '0';
 }
 
-/* Whether eight bytes are visible ASCII characters, and none is a backslash or stop. */
+/* Whether all eight bytes are visible ASCII characters other than a backslash and stop. */
 static bool are_plain(uint64_t bytes, char stop)
 {
     const uint64_t each = UINT64_C(0x0101010101010101);
