@@ -8,6 +8,7 @@
 #ifndef FASTNET_KERNEL_INFO_H
 #define FASTNET_KERNEL_INFO_H
 
+#include <linux/sock_diag.h>
 #include <netinet/in.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -74,6 +75,15 @@ _Static_assert(offsetof(struct kernel_tcp_info, delivery_rate) == 160, "linux/tc
 _Static_assert(offsetof(struct kernel_tcp_info, rehash) == 236, "linux/tcp.h");
 _Static_assert(sizeof(struct kernel_tcp_info) == 280, "linux/tcp.h");
 
+/*
+ * The numbers of /proc/net/tcp behind the pointer. Of tcp_info it fills rto, ato (in steps of
+ * 10 ms), snd_cwnd and snd_ssthresh.
+ */
+struct file_tcp_info {
+    struct kernel_tcp_info tcp;
+    uint32_t quick; /* answers to send at once, times 2, and 1 if data goes in both directions */
+};
+
 /* The kernel's data about a TCP socket; members that it did not send are 0. */
 static inline struct kernel_tcp_info tcp_info_of(const struct record *record)
 {
@@ -92,6 +102,16 @@ static inline uint32_t socket_memory(const struct record *record, size_t which)
 
     return (record->has & SOCKET_MEMORY)
                ? (uint32_t)text_number(record->socket.memory, which * size, size)
+               : 0;
+}
+
+/* How many packets a socket has dropped; 0 if it is not known. */
+static inline uint32_t socket_drops(const struct record *record)
+{
+    const size_t size = sizeof(uint32_t);
+
+    return (record->has & SOCKET_DROPS)
+               ? (uint32_t)text_number(record->socket.memory, SK_MEMINFO_DROPS * size, size)
                : 0;
 }
 

@@ -18,7 +18,7 @@
 #define READS_COUNTERS   (1u << 0) /* of the protocols, sockstat */
 #define READS_TCP        (1u << 1)
 #define READS_TCP_INFO   (1u << 2) /* ... and what no file tells: struct tcp_info, backlogs */
-#define READS_UDP        (1u << 3) /* with the memory of sockets */
+#define READS_UDP        (1u << 3) /* with the drops of sockets */
 #define READS_UNIX       (1u << 4)
 #define READS_FLOWS      (1u << 5) /* how full the table is, and its counters */
 #define READS_NEIGHBOURS (1u << 6) /* how full their tables are */

@@ -88,7 +88,7 @@ static uint32_t dropped_since(const struct reading *before, const struct record 
 
     if (!before || (!watched && before->sockets.watched.count == WATCHED_MAX))
         return 0;
-    return socket_memory(record, SK_MEMINFO_DROPS) - (watched ? (uint32_t)watched->number : 0);
+    return socket_drops(record) - (watched ? (uint32_t)watched->number : 0);
 }
 
 /* In struct watched of a listener, beside its drops (32 bits): its queue was full. */
@@ -103,7 +103,7 @@ static int take_listener(struct reading *reading, const struct record *record, e
     struct suspect suspect = suspect_of(record);
     const uint32_t limit = (record->has & SOCKET_BACKLOG) ? socket->backlog : socket->send_q;
     const bool full = socket->recv_q > limit;
-    const uint32_t drops = socket_memory(record, SK_MEMINFO_DROPS);
+    const uint32_t drops = socket_drops(record);
     const uint32_t dropped = dropped_since(reading->before, record);
 
     if (!full && !drops)
@@ -326,7 +326,7 @@ static int take_query(struct reading *reading, const struct record *record)
     struct sockets_reading *sockets = &reading->sockets;
     const struct socket_record *socket = &record->socket;
 
-    if (!socket->inode)
+    if (!socket->inode || !(record->has & SOCKET_MEMORY))
         return 0;
     if (socket->local.port == DNS_PORT)
         return hold(&sockets->resolvers, socket);
@@ -342,7 +342,7 @@ static int take_udp(struct reading *reading, const struct record *record)
     struct sockets_reading *sockets = &reading->sockets;
     const struct address *local = &record->socket.local.address;
     const bool asks = record->socket.remote.port == DNS_PORT;
-    const uint32_t drops = socket_memory(record, SK_MEMINFO_DROPS);
+    const uint32_t drops = socket_drops(record);
     struct suspect suspect = suspect_of(record);
 
     if (sockets->only_queries)
@@ -420,7 +420,8 @@ static unsigned lacks(const struct record *record)
     const bool informed = socket->state <= TCP_CLOSING && connected >> socket->state & 1;
 
     if (socket->protocol == IPPROTO_UDP)
-        return (record->has & SOCKET_MEMORY) ? 0 : READS_UDP;
+        return ((record->has & SOCKET_DROPS) ? 0 : READS_UDP) |
+               ((record->has & SOCKET_MEMORY) ? 0 : READS_QUERIES);
     if (socket->protocol != IPPROTO_TCP)
         return (record->has & SOCKET_QUEUES) ? 0 : READS_UNIX;
     if (socket->state == TCP_LISTEN)

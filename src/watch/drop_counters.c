@@ -194,7 +194,7 @@ static int take_socket(struct counts *counts, const struct record *record)
     if (socket->memory.length <= SK_MEMINFO_DROPS * sizeof(uint32_t))
         return 0; /* Linux before 4.6 does not tell them */
     return add(counts,
-               (struct amount){.value = socket_memory(record, SK_MEMINFO_DROPS),
+               (struct amount){.value = socket_drops(record),
                                .of = record->identity,
                                .counter = socket->protocol == IPPROTO_TCP ? LISTENERS : RECEIVERS,
                                .uid = socket->uid,
@@ -212,8 +212,8 @@ static int take_row(const struct record *record, void *arg)
         return add(counts, (struct amount){.value = record->counter.magnitude, .counter = number});
     if (record->kind == &kind_interface && record->has & INTERFACE_INDEX)
         return take_interface(counts, &record->interface);
-    return record->kind == &kind_socket && record->has & SOCKET_MEMORY ? take_socket(counts, record)
-                                                                       : 0;
+    return record->kind == &kind_socket && record->has & SOCKET_DROPS ? take_socket(counts, record)
+                                                                      : 0;
 }
 
 /* Tables that are read together. What is missing of them is not told. */
@@ -225,7 +225,7 @@ static int list(struct drop_counters *all, struct counts *counts, enum origin or
         [OF_MACHINE] = COUNTER_PROTOCOL | COUNTER_NAME | COUNTER_VALUE,
         [OF_INTERFACE] =
             INTERFACE_INDEX | INTERFACE_COUNTERS | INTERFACE_DETAILS | INTERFACE_QUEUE_DROPS,
-        [OF_SOCKET] = SOCKET_ADDRESSES | SOCKET_INODE | SOCKET_UID | SOCKET_COOKIE | SOCKET_MEMORY |
+        [OF_SOCKET] = SOCKET_ADDRESSES | SOCKET_INODE | SOCKET_UID | SOCKET_COOKIE | SOCKET_DROPS |
                       SOCKET_STATE,
     };
     struct report losses = {.partial = false};

@@ -16,7 +16,7 @@
 #include "fuzz.h"
 #include "net_files.h"
 
-#define NUMBERS (SOCKET_UID | SOCKET_RETRANSMITS | SOCKET_PROBES)
+#define NUMBERS (SOCKET_UID | SOCKET_RETRANSMITS)
 
 /* All rows of the files, in any state. */
 struct rows {

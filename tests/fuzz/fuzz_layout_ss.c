@@ -15,6 +15,7 @@
 #include "fastnet/array.h"
 #include "fastnet/layouts.h"
 #include "fuzz.h"
+#include "made_records.h"
 
 #ifndef AF_XDP
 #define AF_XDP 44 /* linux/socket.h */
@@ -99,9 +100,9 @@ static void make_others(struct made *made, struct bytes *bytes, uint8_t family)
 /* Bits of texts that the family does not have. */
 static uint64_t foreign_texts(uint8_t family)
 {
-    const uint64_t inet = SOCKET_TCP_INFO | SOCKET_MPTCP_INFO | SOCKET_SCTP_INFO |
-                          SOCKET_CONGESTION | SOCKET_CC_INFO | SOCKET_MD5 | SOCKET_ULP |
-                          SOCKET_LOCALS | SOCKET_PEERS;
+    const uint64_t inet = SOCKET_TCP_INFO | SOCKET_TCP_BASICS | SOCKET_MPTCP_INFO |
+                          SOCKET_SCTP_INFO | SOCKET_CONGESTION | SOCKET_CC_INFO | SOCKET_MD5 |
+                          SOCKET_ULP | SOCKET_LOCALS | SOCKET_PEERS;
     const uint64_t local = SOCKET_PATH | SOCKET_ICONS;
     const uint64_t packet = SOCKET_RX_RING | SOCKET_TX_RING | SOCKET_FILTER | SOCKET_UMEM |
                             SOCKET_FILL_RING | SOCKET_COMPLETION_RING | SOCKET_XDP_STATS;
@@ -128,7 +129,7 @@ static void make_record(struct made *made, struct bytes *bytes)
     made->text_count = 0;
     memset(&made->record, bytes_u8(bytes), sizeof made->record);
     made->record.kind = &kind_socket;
-    made->record.has = bytes_u64(bytes) & ~foreign_texts(family);
+    made->record.has = socket_fields_with(bytes_u64(bytes) & ~foreign_texts(family));
     made->record.identity = bytes_u64(bytes);
     bytes_take(bytes, sock, offsetof(struct socket_record, local));
     bytes_take(bytes, &sock->local, 2 * sizeof sock->local);

@@ -57,6 +57,22 @@ static void check_record(const struct record *record, const struct table *table,
              sock->path.data + sock->path.length <= line->data + line->length));
 }
 
+/* A row has what stands behind the pointer, or not; it is lent by the rest. */
+static void check_rest(struct record *record, const struct line *line)
+{
+    static struct inet_rest rest;
+    const uint64_t has = record->has;
+
+    memset(&rest, 0, sizeof rest);
+    proc_net_decode_rest(line, &rest, record);
+    if (record->has & SOCKET_TCP_BASICS)
+        require(record->socket.info.data == (const char *)&rest.info);
+    if (record->has & SOCKET_DROPS)
+        require(socket_drops(record) == rest.memory[SK_MEMINFO_DROPS]);
+    require((record->has & ~(SOCKET_TCP_BASICS | SOCKET_DROPS)) == has);
+    require(!line->unended || record->has == has);
+}
+
 /* Read by columns, a line is the same record as read word by word. */
 static void compare_ways(const struct line *line, const struct table *table)
 {
@@ -108,6 +124,8 @@ static void decode(const struct line *line, const struct table *table, struct wr
     free(shorter.data);
     if (result < 0)
         return;
+    if (table->family != AF_UNIX)
+        check_rest(&record, line);
     check_record(&record, table, line);
     written_row(written, &record);
 }

@@ -253,6 +253,8 @@ void made_record_init(struct made_record *made, uint8_t kind, struct bytes *byte
     record->has = fields_of(record->kind);
     if (!(first & COMPLETE))
         record->has &= hash_word(0, bytes_u8(bytes));
+    if (record->kind == &kind_socket)
+        record->has = socket_fields_with(record->has);
     if (!record->kind->identified)
         record->identity = 0;
     settle_addresses(record, is_unix ? AF_UNSPEC : family);

@@ -64,7 +64,7 @@ static int print(const struct record *record, void *arg)
     put(has & SOCKET_UID, "uid", sock->uid);
     put(has & SOCKET_INODE, "inode", sock->inode);
     put(has & SOCKET_RETRANSMITS, "retransmits", sock->retransmits);
-    put(has & SOCKET_PROBES, "probes", sock->probes);
+    put(has & SOCKET_RETRANSMITS, "probes", sock->probes);
     put(has & SOCKET_INTERFACE, "interface", sock->interface);
     put(has & SOCKET_COOKIE, "cookie", record->identity);
     put(has & SOCKET_CGROUP, "cgroup", sock->cgroup);

@@ -63,7 +63,7 @@ static void assert_alike(const struct record *netlink, const struct record *proc
         assert_int_equal(a->send_q, b->send_q);
     assert_int_equal(!(both & SOCKET_UID), a->timer == TIMER_TIME_WAIT);
     assert_int_equal(a->uid, b->uid);
-    assert_true(both & SOCKET_PROBES);
+    assert_true(both & SOCKET_RETRANSMITS);
     assert_int_equal(a->probes, b->probes);
 }
 

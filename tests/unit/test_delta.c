@@ -396,7 +396,7 @@ static void take_connection(struct delta *delta, uint64_t identity, uint64_t sen
     struct kernel_tcp_info info = {.rtt = 7000, .bytes_acked = sent, .segs_out = out};
     struct record record = {
         .kind = &kind_socket,
-        .has = SOCKET_TCP_INFO | SOCKET_BYTES | SOCKET_STATE,
+        .has = SOCKET_TCP_INFO | SOCKET_TCP_BASICS | SOCKET_BYTES | SOCKET_STATE,
         .identity = identity,
         .socket = {.bytes_sent = UINT64_MAX, .bytes_received = sent},
     };

@@ -541,7 +541,7 @@ static struct record datagrams(uint64_t cookie, uint32_t drops, uint32_t memory[
     memset(memory, 0, SK_MEMINFO_VARS * sizeof *memory);
     memory[SK_MEMINFO_DROPS] = drops;
     memory[SK_MEMINFO_RCVBUF] = 2048;
-    record.has |= SOCKET_MEMORY;
+    record.has |= SOCKET_MEMORY | SOCKET_DROPS;
     record.socket.memory = (struct text){(const char *)memory, SK_MEMINFO_VARS * sizeof *memory};
     return record;
 }
@@ -554,7 +554,7 @@ static void each_listener_answers_for_its_own_drops(void **state)
     struct scene *scene = *state;
     struct record record = listener(4, 0, 128);
 
-    record.has |= SOCKET_MEMORY;
+    record.has |= SOCKET_MEMORY | SOCKET_DROPS;
     record.socket.memory = (struct text){(const char *)memory, sizeof memory};
     take_before(scene, record);
     take_before(scene, listener(5, 129, 128));
@@ -642,7 +642,7 @@ static struct record connection(uint64_t cookie, uint8_t timer, const struct ker
 {
     struct record record = socket_row(IPPROTO_TCP, TCP_ESTABLISHED, cookie);
 
-    record.has |= SOCKET_TIMER | SOCKET_TCP_INFO;
+    record.has |= SOCKET_TIMER | SOCKET_TCP_INFO | SOCKET_TCP_BASICS;
     record.socket.timer = timer;
     record.socket.send_q = 5000;
     record.socket.remote = (struct endpoint){{AF_INET, {192, 0, 2, 1}}, 443};

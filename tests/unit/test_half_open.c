@@ -11,7 +11,7 @@
 
 #include "kit.h"
 
-#define NUMBERS (SOCKET_UID | SOCKET_RETRANSMITS | SOCKET_PROBES)
+#define NUMBERS (SOCKET_UID | SOCKET_RETRANSMITS)
 
 struct scene {
     struct stage stage;

@@ -230,10 +230,10 @@ static void the_protocol_tells_which_struct_the_info_is(void **state)
         const struct table *table;
         uint64_t bits;
     } protocols[] = {
-        {&table_tcp, SOCKET_TCP_INFO | SOCKET_BYTES | SOCKET_RETRANSMITS | SOCKET_PROBES},
+        {&table_tcp, SOCKET_TCP_INFO | SOCKET_TCP_BASICS | SOCKET_BYTES | SOCKET_RETRANSMITS},
         {&table_mptcp, SOCKET_MPTCP_INFO},
         {&table_sctp, SOCKET_SCTP_INFO},
-        {&table_udp, SOCKET_RETRANSMITS | SOCKET_PROBES},
+        {&table_udp, SOCKET_RETRANSMITS},
     };
 
     (void)state;
@@ -395,6 +395,8 @@ static void each_extension_is_asked_for_when_it_is_needed(void **state)
         {&table_tcp, SOCKET_TCLASS, INET_DIAG_TCLASS},
         {&table_tcp, SOCKET_CLASS_ID, INET_DIAG_TCLASS},
         {&table_tcp, SOCKET_MEMORY, INET_DIAG_SKMEMINFO},
+        {&table_tcp, SOCKET_TCP_BASICS, INET_DIAG_INFO},
+        {&table_udp, SOCKET_DROPS, INET_DIAG_SKMEMINFO},
         {&table_tcp, SOCKET_MPTCP_INFO, 0},
         {&table_tcp, SOCKET_MARK | SOCKET_CGROUP | SOCKET_SHUTDOWN | SOCKET_OPTIONS, 0},
         {&table_udp, SOCKET_MEMORY, INET_DIAG_SKMEMINFO},

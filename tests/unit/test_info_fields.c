@@ -54,7 +54,7 @@ static struct record socket_with(const void *bytes, size_t length)
     struct record record;
 
     record_begin(&record, &kind_socket, sizeof record.socket);
-    record.has = SOCKET_TCP_INFO;
+    record.has = SOCKET_TCP_INFO | SOCKET_TCP_BASICS;
     record.socket.info = (struct text){bytes, length};
     return record;
 }
@@ -119,7 +119,7 @@ static void a_row_that_is_kept_has_its_own_bytes(void **state)
     struct rows rows = {0};
 
     (void)state;
-    record.has |= SOCKET_MEMORY;
+    record.has |= SOCKET_MEMORY | SOCKET_DROPS;
     record.socket.memory = (struct text){(const char *)memory, sizeof memory};
     assert_int_equal(rows_add(&rows, &record), 0);
     memset(&buffer, 0xff, sizeof buffer);

@@ -10,6 +10,7 @@
 #include <sys/socket.h>
 
 #include "fastnet/array.h"
+#include "fastnet/kernel_info.h"
 #include "kit.h"
 #include "ss_rows.h"
 
@@ -57,18 +58,16 @@ static void a_timer_has_a_name_a_time_and_a_count(void **state)
 
 static void a_timer_of_proc_counts_retransmits_or_probes(void **state)
 {
-    struct record record = tcp(SOCKET_TIMER | SOCKET_RETRANSMITS | SOCKET_PROBES);
+    struct record record = tcp(SOCKET_TIMER | SOCKET_RETRANSMITS);
 
     (void)state;
     record.socket.timer = TIMER_RETRANSMIT;
     record.socket.retransmits = 4;
     record.socket.probes = 5;
     assert_string_equal(ss_tokens(&timers, &record), " timer:(on,,4)");
-    record.has &= ~SOCKET_RETRANSMITS;
-    assert_string_equal(ss_tokens(&timers, &record), " timer:(on,,)");
     record.socket.timer = TIMER_KEEPALIVE;
     assert_string_equal(ss_tokens(&timers, &record), " timer:(keepalive,,5)");
-    record.has &= ~SOCKET_PROBES;
+    record.has &= ~SOCKET_RETRANSMITS;
     assert_string_equal(ss_tokens(&timers, &record), " timer:(keepalive,,)");
 }
 
@@ -213,12 +212,40 @@ static void the_line_of_i_is_there_without_numbers_but_not_for_udp(void **state)
 
 static void a_row_of_proc_has_no_line_of_i_and_m(void **state)
 {
-    struct record record = tcp(SOCKET_RETRANSMITS | SOCKET_PROBES);
+    struct record record = tcp(SOCKET_RETRANSMITS);
 
     (void)state;
     record.has &= ~SOCKET_COOKIE;
-    assert_string_equal(ss_tokens(&info, &record), "");
     assert_string_equal(ss_tokens(&memory, &record), "");
+    record.socket.protocol = IPPROTO_UDP;
+    assert_string_equal(ss_tokens(&info, &record), "");
+}
+
+/* As ss has them: seconds, a window of 2 where the file has none, and a reordering of 0. */
+static void a_row_of_proc_has_the_numbers_of_its_file(void **state)
+{
+    struct file_tcp_info numbers = {
+        .tcp = {.rto = 200000, .ato = 80000, .snd_cwnd = 10, .snd_ssthresh = TCP_SSTHRESH_NONE}};
+    struct record record = tcp(SOCKET_RETRANSMITS);
+
+    (void)state;
+    record.has &= ~SOCKET_COOKIE;
+    assert_string_equal(ss_tokens(&info, &record), " cwnd:2 reordering:0");
+    record.has |= SOCKET_TCP_BASICS;
+    record.socket.info = (struct text){(const char *)&numbers, sizeof numbers};
+    assert_string_equal(ss_tokens(&info, &record), " rto:0.2 ato:0.08 cwnd:10 reordering:0");
+    numbers.quick = 31;
+    numbers.tcp.rto = 3000000;
+    numbers.tcp.snd_ssthresh = 70000;
+    record.socket.timer = TIMER_RETRANSMIT;
+    record.socket.retransmits = 4;
+    record.socket.probes = 5;
+    assert_string_equal(ss_tokens(&info, &record),
+                        " ato:0.08 qack:15 bidir cwnd:10 ssthresh:70000 retrans:4/0 reordering:0");
+    record.socket.timer = TIMER_PROBE;
+    numbers.quick = 1; /* data in both directions, which ss looks for in the wrong bit */
+    assert_string_equal(ss_tokens(&info, &record),
+                        " ato:0.08 cwnd:10 ssthresh:70000 retrans:5/0 reordering:0");
 }
 
 static void storages_are_shown_byte_by_byte(void **state)
@@ -415,6 +442,7 @@ int main(void)
         cmocka_unit_test(memory_has_as_many_numbers_as_the_kernel_says),
         cmocka_unit_test(the_line_of_i_is_there_without_numbers_but_not_for_udp),
         cmocka_unit_test(a_row_of_proc_has_no_line_of_i_and_m),
+        cmocka_unit_test(a_row_of_proc_has_the_numbers_of_its_file),
         cmocka_unit_test(storages_are_shown_byte_by_byte),
         cmocka_unit_test(a_storage_of_any_length_is_whole),
         cmocka_unit_test(a_unix_socket_has_its_file_and_who_waits),

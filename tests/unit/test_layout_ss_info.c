@@ -19,7 +19,7 @@ static struct record with_info(const struct kernel_tcp_info *info, size_t length
 {
     struct record record = tcp_row("192.0.2.1", 1, "192.0.2.2", 2);
 
-    record.has |= SOCKET_TCP_INFO;
+    record.has |= SOCKET_TCP_INFO | SOCKET_TCP_BASICS;
     record.socket.info = (struct text){(const char *)info, length};
     return record;
 }

@@ -19,7 +19,7 @@
 
 #define TCP_FIELDS                                                                                 \
     (SOCKET_ADDRESSES | SOCKET_STATE | SOCKET_QUEUES | SOCKET_UID | SOCKET_INODE | SOCKET_TIMER |  \
-     SOCKET_RETRANSMITS | SOCKET_PROBES)
+     SOCKET_RETRANSMITS)
 
 static const char established[] =
     "  52: 0100007F:CB74 0200007F:0016 01 0000000F:00000003 01:0000002A 00000002  1000        3 "
@@ -136,6 +136,96 @@ static void udp_and_raw_have_no_retransmits(void **state)
     assert_int_equal(decoded(line, &table_udp).socket.retransmits, 0);
     assert_int_equal(decoded(line, &table_udp).socket.recv_q, 0x340);
     assert_int_equal(decoded(line, &table_raw).socket.protocol, IPPROTO_RAW);
+}
+
+/* What stands behind the pointer, in a record of this line. */
+static struct record with_rest(const char *text, const struct table *table, bool unended,
+                               struct inet_rest *rest)
+{
+    char copy[256];
+    struct line line = {.data = copy, .length = strlen(text), .unended = unended};
+    struct record record;
+
+    memcpy(copy, text, line.length);
+    memset(rest, 0, sizeof *rest);
+    assert_int_equal(proc_net_decode_inet(&line, table, &record), 0);
+    proc_net_decode_rest(&line, rest, &record);
+    return record;
+}
+
+#define TCP_ROW "   1: 0100007F:26A0 0100007F:D032 01 00000000:0001F3E5 00:00000000 00000000     "
+#define UDP_ROW "  999: 0100007F:03E7 00000000:0000 07 00000000:00000900 00:00000000 00000000     "
+
+static void tcp_has_its_timeouts_and_windows_in_ticks_and_packets(void **state)
+{
+    static const struct {
+        const char *rest;
+        bool known;
+        uint32_t rto, ato, quick, cwnd, ssthresh;
+    } lines[] = {
+        {"0        0 7002 1 000000008e99f88b 20 8 0 10 -1", true, 200000, 80000, 0, 10,
+         TCP_SSTHRESH_NONE},
+        {"0        0 7002 1 8e99f88b 300 4 31 7 5                ", true, 3000000, 40000, 31, 7, 5},
+        {"0        0 7002 1 000000008e99f88b 20 8 0 10 12\r", true, 200000, 80000, 0, 10, 12},
+        {"0        0 0 3 000000008e99f88b", false, 0, 0, 0, 0, 0},
+        {"0        0 7002 1 000000008e99f88b 20 8 0 10", false, 0, 0, 0, 0, 0},
+        {"0        0 7002 1 000000008e99f88b 20 8 0 10 x", false, 0, 0, 0, 0, 0},
+        {"0        0 7002 1 000000008e99f88b 20 8 0 10 12x", false, 0, 0, 0, 0, 0},
+        {"0        0 7002 1 000000008e99f88b 429497 8 0 10 -1", false, 0, 0, 0, 0, 0},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT(lines); i++) {
+        char text[256];
+        struct inet_rest rest;
+        snprintf(text, sizeof text, TCP_ROW "%s", lines[i].rest);
+        const struct record record = with_rest(text, &table_tcp, false, &rest);
+        assert_int_equal(!!(record.has & SOCKET_TCP_BASICS), lines[i].known);
+        assert_false(record.has & (SOCKET_TCP_INFO | SOCKET_DROPS));
+        if (!lines[i].known)
+            continue;
+        assert_ptr_equal(record.socket.info.data, &rest.info);
+        assert_int_equal(rest.info.tcp.rto, lines[i].rto);
+        assert_int_equal(rest.info.tcp.ato, lines[i].ato);
+        assert_int_equal(rest.info.quick, lines[i].quick);
+        assert_int_equal(rest.info.tcp.snd_cwnd, lines[i].cwnd);
+        assert_int_equal(rest.info.tcp.snd_ssthresh, lines[i].ssthresh);
+    }
+}
+
+static void udp_and_raw_have_their_drops(void **state)
+{
+    static const struct table *const tables[] = {&table_udp, &table_udplite, &table_raw};
+    static const struct {
+        const char *rest;
+        int64_t drops;
+    } lines[] = {
+        {"0        0 7001 2 00000000b423743a 49", 49},
+        {"0        0 7001 2 00000000b423743a 4294967295          ", UINT32_MAX},
+        {"0        0 7001 2 00000000b423743a -2", 4294967294},
+        {"0        0 7001 2 (____ptrval____) 7", 7},
+        {"0        0 7001 2 00000000b423743a 0\r", 0},
+        {"0        0 7001 2 00000000b423743a", -1}, /* Linux before 2.6.27 */
+        {"0        0 7001 2 00000000b423743a 4294967296", -1},
+        {"0        0 7001 2 00000000b423743a 4x", -1},
+        {"0        0 7001 ", -1},
+    };
+    struct inet_rest rest;
+
+    (void)state;
+    for (size_t i = 0; i < COUNT(tables) * COUNT(lines); i++) {
+        const int64_t drops = lines[i / COUNT(tables)].drops;
+        char text[256];
+        snprintf(text, sizeof text, UDP_ROW "%s", lines[i / COUNT(tables)].rest);
+        const struct record record = with_rest(text, tables[i % COUNT(tables)], false, &rest);
+        assert_int_equal(!!(record.has & SOCKET_DROPS), drops >= 0);
+        assert_false(record.has & (SOCKET_MEMORY | SOCKET_TCP_BASICS));
+        assert_int_equal(socket_drops(&record), drops < 0 ? 0 : drops);
+    }
+    /* perhaps half of a number */
+    assert_false(
+        with_rest(UDP_ROW "0        0 7001 2 00000000b423743a 49", &table_udp, true, &rest).has &
+        SOCKET_DROPS);
 }
 
 static void twins_differ_in_identity_and_a_hidden_address_is_none(void **state)
@@ -804,6 +894,8 @@ int main(void)
         cmocka_unit_test(a_tcp_line_has_all_that_stands_in_it),
         cmocka_unit_test(a_tcp6_address_is_in_network_byte_order),
         cmocka_unit_test(udp_and_raw_have_no_retransmits),
+        cmocka_unit_test(tcp_has_its_timeouts_and_windows_in_ticks_and_packets),
+        cmocka_unit_test(udp_and_raw_have_their_drops),
         cmocka_unit_test(twins_differ_in_identity_and_a_hidden_address_is_none),
         cmocka_unit_test(another_socket_in_the_same_place_is_not_the_same),
         cmocka_unit_test(states_that_nobody_knows_stay_as_they_are),

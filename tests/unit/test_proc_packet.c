@@ -18,7 +18,7 @@
 #define NETLINK_LINE                                                                               \
     "000000005e504c1f 15  4294963164 80000001 11       12       0     2        13       54321   "
 
-static unsigned long groups;
+static struct netlink_rest rest;
 
 static int decode(const struct table *table, const char *text, bool unended, struct record *record)
 {
@@ -30,7 +30,7 @@ static int decode(const struct table *table, const char *text, bool unended, str
     memcpy(line.data, text, line.length);
     memset(record, 0xa5, sizeof *record);
     result = table == &table_packet ? proc_packet_decode(&line, record)
-                                    : proc_netlink_decode(&line, &groups, record);
+                                    : proc_netlink_decode(&line, &rest, record);
     free(line.data);
     return result;
 }
@@ -105,6 +105,40 @@ static void an_old_netlink_line_is_read(void **state)
                      9);
 }
 
+/* The drops of a row, or -1, and its inode, or -1. */
+static void assert_rest(const char *text, bool unended, int64_t drops, int64_t inode)
+{
+    struct record record;
+
+    assert_int_equal(decode(&table_netlink, text, unended, &record), 0);
+    assert_int_equal(record.has & SOCKET_DROPS ? (int64_t)socket_drops(&record) : -1, drops);
+    assert_int_equal(record.has & SOCKET_INODE ? (int64_t)record.socket.inode : -1, inode);
+}
+
+/* Linux 2.6.18 has 8 columns, 2.6.32 has 9. */
+static void a_netlink_line_of_an_old_kernel_lacks_drops_or_inode(void **state)
+{
+    (void)state;
+    assert_rest("f7c0d800 0   0      00000000 0        0        00000000 2", false, -1, -1);
+    assert_rest("f7c0d800 0   0      00000000 0        0        00000000 2        5", false, 5, -1);
+    assert_rest("f7c0d800 0   0      00000000 0        0        0 2        5        8", false, 5,
+                8);
+    assert_rest("f7c0d800 0   0      00000000 0        0        0 2        -1       8", false,
+                UINT32_MAX, 8);
+    assert_rest("f7c0d800 0   0      00000000 0        0        0 2        5        8", true, 5,
+                -1);
+    assert_rest("f7c0d800 0   0      00000000 0        0        0 2        5", true, -1, -1);
+    assert_rest("f7c0d800 0   0      00000000 0        0        0 2", true, -1, -1);
+}
+
+static void a_netlink_port_may_have_a_sign(void **state)
+{
+    (void)state;
+    assert_int_equal(
+        decoded(&table_netlink, "f7c0d800 15  -4127  1 0 0 00000000 2 0 9").socket.portid,
+        4294963169);
+}
+
 static void an_address_that_is_hidden_identifies_nothing(void **state)
 {
     (void)state;
@@ -157,7 +191,8 @@ static void lines_that_are_none_are_malformed(void **state)
         "000000005e504c1f 15 1 100000000 11 12 0 2 13 54321",
         "000000005e504c1f 15 1 00000000 4294967296 12 0 2 13 54321",
         "000000005e504c1f 15 1 00000000 11 4294967296 0 2 13 54321",
-        "000000005e504c1f 15 1 00000000 11 12 0 2 13",
+        "000000005e504c1f 15 1 00000000 11 12 0",
+        "000000005e504c1f 15 --1 00000000 11 12 0 2 13 54321",
         "000000005e504c1f 15 1 00000000 11 12 0 2 13 x",
         "000000005e504c1f 15 1 00000000 11 12 0 2 13 54321 more",
     };
@@ -211,6 +246,8 @@ int main(void)
         cmocka_unit_test(a_packet_socket_has_all_that_its_line_says),
         cmocka_unit_test(a_netlink_socket_has_all_that_its_line_says),
         cmocka_unit_test(an_old_netlink_line_is_read),
+        cmocka_unit_test(a_netlink_line_of_an_old_kernel_lacks_drops_or_inode),
+        cmocka_unit_test(a_netlink_port_may_have_a_sign),
         cmocka_unit_test(an_address_that_is_hidden_identifies_nothing),
         cmocka_unit_test(sockets_at_one_address_are_told_apart),
         cmocka_unit_test(the_inode_of_a_line_without_an_end_may_be_half_of_one),

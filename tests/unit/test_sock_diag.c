@@ -103,12 +103,12 @@ static void a_half_open_connection_does_not_claim_its_listeners_numbers(void **s
 
     (void)state;
     diag.idiag_state = TCP_SYN_RECV;
-    assert_int_equal(decode_tcp(&diag).has & (SOCKET_UID | SOCKET_RETRANSMITS | SOCKET_PROBES), 0);
+    assert_int_equal(decode_tcp(&diag).has & (SOCKET_UID | SOCKET_RETRANSMITS), 0);
 }
 
 static void what_waits_out_its_time_has_no_retransmits(void **state)
 {
-    const uint64_t counts = SOCKET_RETRANSMITS | SOCKET_PROBES;
+    const uint64_t counts = SOCKET_RETRANSMITS;
     struct inet_diag_msg diag = tcp_message(80, 1);
     struct record record;
 
@@ -136,7 +136,7 @@ static void states_that_nobody_knows_stay_as_they_are(void **state)
 static void retransmits_and_probes_come_from_tcp_info_of_any_length(void **state)
 {
     const struct inet_diag_msg diag = tcp_message(80, 1);
-    const uint64_t counts = SOCKET_RETRANSMITS | SOCKET_PROBES;
+    const uint64_t counts = SOCKET_RETRANSMITS;
     char info[600] = "";
     struct record record;
 
@@ -620,14 +620,14 @@ static void only_what_is_needed_is_asked_for(void **state)
     assert_int_equal(inet.sdiag_protocol, IPPROTO_TCP);
     assert_int_equal(inet.idiag_states, 1u << TCP_LISTEN);
     assert_int_equal(inet.idiag_ext, 0);
-    ask(stage, &table_tcp, SOCKET_PROBES, 0, &inet, sizeof inet);
+    ask(stage, &table_tcp, SOCKET_RETRANSMITS, 0, &inet, sizeof inet);
     assert_int_equal(inet.idiag_ext, 1 << (INET_DIAG_INFO - 1));
     assert_int_equal(inet.idiag_states, UINT32_MAX); /* TCP_BOUND_INACTIVE, too */
     ask(stage, &table_tcp, SOCKET_TCP_INFO | SOCKET_MEMORY, 0, &inet, sizeof inet);
     assert_int_equal(inet.idiag_ext, 1 << (INET_DIAG_INFO - 1) | 1 << (INET_DIAG_SKMEMINFO - 1));
     ask(stage, &table_udp, SOCKET_TCP_INFO | SOCKET_MEMORY, 0, &inet, sizeof inet);
     assert_int_equal(inet.idiag_ext, 1 << (INET_DIAG_SKMEMINFO - 1));
-    ask(stage, &table_udp, SOCKET_PROBES, 0, &inet, sizeof inet);
+    ask(stage, &table_udp, SOCKET_RETRANSMITS, 0, &inet, sizeof inet);
     assert_int_equal(inet.idiag_ext, 0);
     ask(stage, &table_unix, 0, 0, &local, sizeof local);
     assert_int_equal(local.udiag_show, 0);

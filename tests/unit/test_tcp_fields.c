@@ -75,7 +75,8 @@ static void numbers_come_in_seconds_and_bytes(void **state)
         {"max_pacing_rate", "4294967295"},
         {NULL, NULL},
     };
-    const struct record record = socket_of(SOCKET_TCP_INFO, &connection, sizeof connection);
+    const struct record record =
+        socket_of(SOCKET_TCP_INFO | SOCKET_TCP_BASICS, &connection, sizeof connection);
 
     (void)state;
     assert_fields(&record, expected);
@@ -84,7 +85,8 @@ static void numbers_come_in_seconds_and_bytes(void **state)
 static void numbers_that_stand_for_unknown_are_unknown(void **state)
 {
     static const char *const names[] = {"min_rtt", "pacing_rate", "snd_ssthresh", "rcv_rtt"};
-    const struct record record = socket_of(SOCKET_TCP_INFO, &connection, sizeof connection);
+    const struct record record =
+        socket_of(SOCKET_TCP_INFO | SOCKET_TCP_BASICS, &connection, sizeof connection);
 
     (void)state;
     for (size_t i = 0; i < COUNT(names); i++)
@@ -100,7 +102,8 @@ static void states_are_words_and_options_are_a_set(void **state)
         {"tcp_options", "timestamps,wscale,tfo_child"},
         {NULL, NULL},
     };
-    const struct record record = socket_of(SOCKET_TCP_INFO, &connection, sizeof connection);
+    const struct record record =
+        socket_of(SOCKET_TCP_INFO | SOCKET_TCP_BASICS, &connection, sizeof connection);
 
     (void)state;
     assert_fields(&record, expected);
@@ -109,7 +112,7 @@ static void states_are_words_and_options_are_a_set(void **state)
 static void without_the_option_there_is_no_scale(void **state)
 {
     struct kernel_tcp_info info = connection;
-    const struct record record = socket_of(SOCKET_TCP_INFO, &info, sizeof info);
+    const struct record record = socket_of(SOCKET_TCP_INFO | SOCKET_TCP_BASICS, &info, sizeof info);
 
     (void)state;
     info.options = 0;
@@ -137,7 +140,8 @@ static void an_older_kernel_tells_less(void **state)
     (void)state;
     for (size_t i = 0; i < COUNT(ends); i++)
         for (size_t length = 0; length <= sizeof connection; length++) {
-            const struct record record = socket_of(SOCKET_TCP_INFO, &connection, length);
+            const struct record record =
+                socket_of(SOCKET_TCP_INFO | SOCKET_TCP_BASICS, &connection, length);
             const struct value value = value_of(ends[i].name, &record, &no_names);
             assert_int_equal(value.type != VALUE_UNKNOWN, length >= ends[i].length);
         }
@@ -146,7 +150,7 @@ static void an_older_kernel_tells_less(void **state)
 static void what_was_sent_again_is_a_share_of_all_that_was_sent(void **state)
 {
     struct kernel_tcp_info info = {.bytes_sent = 3000, .bytes_retrans = 1};
-    const struct record record = socket_of(SOCKET_TCP_INFO, &info, sizeof info);
+    const struct record record = socket_of(SOCKET_TCP_INFO | SOCKET_TCP_BASICS, &info, sizeof info);
 
     (void)state;
     assert_field("resent_percent", &record, "0.033");
@@ -160,7 +164,8 @@ static void a_listener_has_no_numbers_of_a_connection(void **state)
 {
     static const char *const names[] = {"rtt",      "rto",      "unacked",     "last_data_sent",
                                         "snd_cwnd", "ca_state", "app_limited", "send_rate"};
-    struct record record = socket_of(SOCKET_TCP_INFO, &connection, sizeof connection);
+    struct record record =
+        socket_of(SOCKET_TCP_INFO | SOCKET_TCP_BASICS, &connection, sizeof connection);
 
     (void)state;
     record.socket.state = TCP_LISTEN;

@@ -110,13 +110,13 @@ static struct record connection(const char *local, const char *remote)
 
 static void set_info(struct record *record, const struct kernel_tcp_info *info, size_t length)
 {
-    record->has |= SOCKET_TCP_INFO;
+    record->has |= SOCKET_TCP_INFO | SOCKET_TCP_BASICS;
     record->socket.info = (struct text){(const char *)info, length};
 }
 
 static void set_memory(struct record *record, const uint32_t memory[SK_MEMINFO_VARS])
 {
-    record->has |= SOCKET_MEMORY;
+    record->has |= SOCKET_MEMORY | SOCKET_DROPS;
     record->socket.memory = (struct text){(const char *)memory, SK_MEMINFO_VARS * sizeof memory[0]};
 }
 

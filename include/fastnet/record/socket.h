@@ -13,7 +13,7 @@
 extern const struct kind kind_socket;
 
 /* Two fields that filters cannot do without (field.confirmed), as numbers of their bits. */
-enum { SOCKET_MEMORY_BIT = 17, SOCKET_AUTOBOUND_BIT = 57 };
+enum { SOCKET_MEMORY_BIT = 17, SOCKET_AUTOBOUND_BIT = 57, SOCKET_DROPS_BIT = 63 };
 /* Fields of all families. */
 #define SOCKET_ADDRESSES (UINT64_C(1) << 0) /* local and remote, of IP */
 #define SOCKET_STATE     (UINT64_C(1) << 1)
@@ -25,9 +25,11 @@ enum { SOCKET_MEMORY_BIT = 17, SOCKET_AUTOBOUND_BIT = 57 };
 #define SOCKET_REFCOUNT  (UINT64_C(1) << 10) /* unix, packet: reference count */
 #define SOCKET_COOKIE    (UINT64_C(1) << 15) /* identity is the socket cookie (sock_diag(7)) */
 #define SOCKET_MEMORY    (UINT64_C(1) << SOCKET_MEMORY_BIT)
-#define SOCKET_CGROUP    (UINT64_C(1) << 18)
-#define SOCKET_SHUTDOWN  (UINT64_C(1) << 19)
-#define SOCKET_STORAGES  (UINT64_C(1) << 20)
+/* With every SOCKET_MEMORY; without it, memory has only the number of SK_MEMINFO_DROPS. */
+#define SOCKET_DROPS    (UINT64_C(1) << SOCKET_DROPS_BIT)
+#define SOCKET_CGROUP   (UINT64_C(1) << 18)
+#define SOCKET_SHUTDOWN (UINT64_C(1) << 19)
+#define SOCKET_STORAGES (UINT64_C(1) << 20)
 /* Not in records: who chose the port. Filters ask for it. */
 #define SOCKET_AUTOBOUND (UINT64_C(1) << SOCKET_AUTOBOUND_BIT)
 #define SOCKET_MESSAGE   (UINT64_C(1) << 53) /* not a field: the kernel's message itself */
@@ -35,29 +37,30 @@ enum { SOCKET_MEMORY_BIT = 17, SOCKET_AUTOBOUND_BIT = 57 };
 #define SOCKET_EVENT     (UINT64_C(1) << 62) /* of rows that go on (live.h) */
 #define SOCKET_BYTES     (UINT64_C(1) << 61) /* bytes_sent and bytes_received */
 /* Fields of IP. */
-#define SOCKET_TIMER       (UINT64_C(1) << 5) /* timer and timer_ms */
-#define SOCKET_RETRANSMITS (UINT64_C(1) << 6)
-#define SOCKET_PROBES      (UINT64_C(1) << 7)
+#define SOCKET_TIMER       (UINT64_C(1) << 5)  /* timer and timer_ms */
+#define SOCKET_RETRANSMITS (UINT64_C(1) << 6)  /* retransmits and probes */
 #define SOCKET_TIMER_COUNT (UINT64_C(1) << 55) /* by sock_diag only */
 #define SOCKET_BACKLOG     (UINT64_C(1) << 13) /* TCP listeners: backlog */
 #define SOCKET_TCP_INFO    (UINT64_C(1) << 16) /* info is a struct tcp_info */
-#define SOCKET_MPTCP_INFO  (UINT64_C(1) << 21) /* ... a struct mptcp_info */
-#define SOCKET_SCTP_INFO   (UINT64_C(1) << 22) /* ... a struct sctp_info */
-#define SOCKET_CONGESTION  (UINT64_C(1) << 23)
-#define SOCKET_CC_INFO     (UINT64_C(1) << 24) /* cc_info and cc_type */
-#define SOCKET_TOS         (UINT64_C(1) << 25)
-#define SOCKET_TCLASS      (UINT64_C(1) << 26)
-#define SOCKET_CLASS_ID    (UINT64_C(1) << 27)
-#define SOCKET_MARK        (UINT64_C(1) << 28)
-#define SOCKET_V6ONLY      (UINT64_C(1) << 29)
-#define SOCKET_OPTIONS     (UINT64_C(1) << 30)
-#define SOCKET_MD5         (UINT64_C(1) << 31)
-#define SOCKET_ULP         (UINT64_C(1) << 32)
-#define SOCKET_LOCALS      (UINT64_C(1) << 33)
-#define SOCKET_PEERS       (UINT64_C(1) << 34)
-#define SOCKET_POINTER     (UINT64_C(1) << 58) /* not a field: endpoint, of /proc/net/tcp */
-#define SOCKET_ORIGIN      (UINT64_C(1) << 59) /* origin, of sockets that have ended */
-#define SOCKET_AGE         (UINT64_C(1) << 60) /* ... and how old they became is known */
+/* With every SOCKET_TCP_INFO; without it, info has only the numbers of struct file_tcp_info. */
+#define SOCKET_TCP_BASICS (UINT64_C(1) << 7)
+#define SOCKET_MPTCP_INFO (UINT64_C(1) << 21) /* ... a struct mptcp_info */
+#define SOCKET_SCTP_INFO  (UINT64_C(1) << 22) /* ... a struct sctp_info */
+#define SOCKET_CONGESTION (UINT64_C(1) << 23)
+#define SOCKET_CC_INFO    (UINT64_C(1) << 24) /* cc_info and cc_type */
+#define SOCKET_TOS        (UINT64_C(1) << 25)
+#define SOCKET_TCLASS     (UINT64_C(1) << 26)
+#define SOCKET_CLASS_ID   (UINT64_C(1) << 27)
+#define SOCKET_MARK       (UINT64_C(1) << 28)
+#define SOCKET_V6ONLY     (UINT64_C(1) << 29)
+#define SOCKET_OPTIONS    (UINT64_C(1) << 30)
+#define SOCKET_MD5        (UINT64_C(1) << 31)
+#define SOCKET_ULP        (UINT64_C(1) << 32)
+#define SOCKET_LOCALS     (UINT64_C(1) << 33)
+#define SOCKET_PEERS      (UINT64_C(1) << 34)
+#define SOCKET_POINTER    (UINT64_C(1) << 58) /* not a field: endpoint, of /proc/net/tcp */
+#define SOCKET_ORIGIN     (UINT64_C(1) << 59) /* origin, of sockets that have ended */
+#define SOCKET_AGE        (UINT64_C(1) << 60) /* ... and how old they became is known */
 /* Fields of unix sockets. */
 #define SOCKET_PATH       (UINT64_C(1) << 11)
 #define SOCKET_UNIX_FLAGS (UINT64_C(1) << 12) /* flags and unix_state */

@@ -289,6 +289,19 @@ static inline bool scan_hex_member(struct scan *scan, void *member, size_t size)
 #define SCAN_DECIMAL(scan, member) scan_decimal_member(scan, &(member), sizeof(member))
 #define SCAN_HEX(scan, member)     scan_hex_member(scan, &(member), sizeof(member))
 
+/* A number of 32 bits behind blanks. The kernel writes some of its unsigned ones with a sign (%d).
+ */
+static inline bool scan_signed(struct scan *scan, uint32_t *number)
+{
+    scan_blanks(scan);
+    const bool negative = scan_char(scan, '-');
+    if (!SCAN_DECIMAL(scan, *number))
+        return false;
+    if (negative)
+        *number = 0u - *number;
+    return true;
+}
+
 /* 192.0.2.1 */
 static inline bool scan_ipv4(struct scan *scan, uint8_t address[4])
 {

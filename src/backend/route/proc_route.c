@@ -23,18 +23,10 @@ static bool next_decimal(struct scan *scan, uint32_t *value)
     return SCAN_DECIMAL(scan, *value);
 }
 
-/* The kernel writes some of its unsigned numbers as signed ones. */
 static bool next_signed(struct scan *scan, uint32_t *value)
 {
-    bool negative;
-
     scan_tabs(scan);
-    negative = scan_char(scan, '-');
-    if (!next_decimal(scan, value))
-        return false;
-    if (negative)
-        *value = 0u - *value;
-    return true;
+    return scan_signed(scan, value);
 }
 
 static bool next_hex(struct scan *scan, uint32_t *value)

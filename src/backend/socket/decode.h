@@ -7,6 +7,7 @@
 
 #include "backend/proc/lines.h"
 #include "fastnet/hash.h"
+#include "fastnet/kernel_info.h"
 #include "fastnet/query.h"
 
 /*
@@ -38,10 +39,23 @@ bool proc_net_decode_columns(const struct line *line, const struct table *table,
 int proc_net_decode_words(const struct line *line, const struct table *table,
                           struct record *record);
 
-/* The same for PROC_ROOT/net/packet and netlink. The groups are put where the record borrows them.
+/*
+ * The numbers behind the kernel's address, which few listings need. Adds those that the line has:
+ * SOCKET_TCP_BASICS, or of other protocols SOCKET_DROPS. The record borrows them from the rest.
  */
+struct inet_rest {
+    struct file_tcp_info info;
+    uint32_t memory[SK_MEMINFO_VARS];
+};
+void proc_net_decode_rest(const struct line *line, struct inet_rest *rest, struct record *record);
+
+/* The same for PROC_ROOT/net/packet and netlink. The record borrows from the rest. */
+struct netlink_rest {
+    unsigned long groups;
+    uint32_t memory[SK_MEMINFO_VARS];
+};
 int proc_packet_decode(const struct line *line, struct record *record);
-int proc_netlink_decode(const struct line *line, unsigned long *groups, struct record *record);
+int proc_netlink_decode(const struct line *line, struct netlink_rest *rest, struct record *record);
 
 /*
  * Sets the identity of a row of these two, whose last number is its inode. The kernel address

@@ -86,7 +86,7 @@ void half_open_complete(struct half_open *half_open, const struct query *query,
         record->socket.uid = found->uid;
         record->socket.retransmits = found->retransmits;
         record->socket.probes = found->probes;
-        record->has |= SOCKET_UID | SOCKET_RETRANSMITS | SOCKET_PROBES;
+        record->has |= SOCKET_UID | SOCKET_RETRANSMITS;
     } else if (half_open->errors[v6]) {
         const int error = half_open->errors[v6] == -ENOTDIR ? ENOENT : -half_open->errors[v6];
         snprintf(why, sizeof why, "%s/net/%s: %s", query->proc_root, tables[v6]->file,

@@ -59,17 +59,17 @@ const struct table table_sctp6 = TABLE("sctp6", AF_INET6, IPPROTO_SCTP);
 /* clang-format on */
 
 /* These are 0 in a half-open connection's message, because the numbers belong to its listener. */
-#define FIELDS_NOT_HALF_OPEN (SOCKET_UID | SOCKET_RETRANSMITS | SOCKET_PROBES)
+#define FIELDS_NOT_HALF_OPEN (SOCKET_UID | SOCKET_RETRANSMITS)
 /* These are 0 in a message about what has the timer of TIME_WAIT, because its socket is gone. */
 #define FIELDS_NOT_GONE (SOCKET_UID | SOCKET_INODE)
 
 static const struct protocol {
     uint16_t number; /* 0: all others */
     uint64_t fields;
-    uint64_t info; /* what INET_DIAG_INFO is: another struct for each protocol */
+    uint64_t info; /* INET_DIAG_INFO is another struct for each protocol */
     char missing[32];
 } protocols[] = {
-    {IPPROTO_TCP, FIELDS_TCP, SOCKET_TCP_INFO, "the kernel lacks tcp_diag"},
+    {IPPROTO_TCP, FIELDS_TCP, SOCKET_TCP_INFO | SOCKET_TCP_BASICS, "the kernel lacks tcp_diag"},
     {IPPROTO_UDP, FIELDS_OTHER, 0, "the kernel lacks udp_diag"},
     {PROTOCOL_MPTCP, FIELDS_MPTCP, SOCKET_MPTCP_INFO, "the kernel lacks mptcp_diag"},
     {IPPROTO_SCTP, FIELDS_SCTP, SOCKET_SCTP_INFO, "the kernel lacks sctp_diag"},
@@ -162,7 +162,7 @@ static const struct target inet_targets[] = {
     [INET_DIAG_CONG] = TAKE(socket.congestion, SOCKET_CONGESTION),
     [INET_DIAG_TOS] = TAKE(socket.tos, SOCKET_TOS),
     [INET_DIAG_TCLASS] = TAKE(socket.tclass, SOCKET_TCLASS),
-    [INET_DIAG_SKMEMINFO] = TAKE_BYTES(socket.memory, SOCKET_MEMORY),
+    [INET_DIAG_SKMEMINFO] = TAKE_BYTES(socket.memory, SOCKET_MEMORY | SOCKET_DROPS),
     [INET_DIAG_SHUTDOWN] = TAKE(socket.shutdown, SOCKET_SHUTDOWN),
     [INET_DIAG_DCTCPINFO] = TAKE_BY(take_dctcp, socket, SOCKET_CC_INFO),
     [INET_DIAG_SKV6ONLY] = TAKE(socket.v6only, SOCKET_V6ONLY),
@@ -195,7 +195,7 @@ static uint64_t set_counts(struct socket_record *sock)
     } else if (sock->protocol == IPPROTO_TCP && sock->timer != TIMER_TIME_WAIT) {
         return 0; /* FIN_WAIT2 ends with the timer of TIME_WAIT, too: there is nothing left */
     }
-    return SOCKET_RETRANSMITS | SOCKET_PROBES;
+    return SOCKET_RETRANSMITS;
 }
 
 /* UINT64_MAX where the kernel's struct ends before it. */
@@ -348,8 +348,8 @@ static int take_inet(const struct nlmsghdr *message, void *arg)
 
 /* Fields of INET_DIAG_INFO, and of what comes only together with it (idiag_get_aux). */
 #define FIELDS_WITH_INFO                                                                           \
-    (FIELDS_COUNTED | SOCKET_TCP_INFO | SOCKET_BYTES | SOCKET_MPTCP_INFO | SOCKET_SCTP_INFO |      \
-     SOCKET_MD5 | SOCKET_ULP)
+    (FIELDS_COUNTED | SOCKET_TCP_INFO | SOCKET_TCP_BASICS | SOCKET_BYTES | SOCKET_MPTCP_INFO |     \
+     SOCKET_SCTP_INFO | SOCKET_MD5 | SOCKET_ULP)
 
 /* Further attributes to ask for, one bit (1 << (INET_DIAG_* - 1)) each; the rest comes unasked. */
 static uint8_t extensions(const struct query *query)
@@ -363,7 +363,7 @@ static uint8_t extensions(const struct query *query)
         {SOCKET_CC_INFO, INET_DIAG_VEGASINFO},
         {SOCKET_TOS, INET_DIAG_TOS},
         {SOCKET_TCLASS | SOCKET_CLASS_ID, INET_DIAG_TCLASS},
-        {SOCKET_MEMORY, INET_DIAG_SKMEMINFO},
+        {SOCKET_MEMORY | SOCKET_DROPS, INET_DIAG_SKMEMINFO},
     };
     const uint16_t protocol = query->table->protocol;
     uint64_t needs = query->needs & protocol_of(query->table)->fields;

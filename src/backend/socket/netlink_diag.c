@@ -20,7 +20,8 @@ static bool take_memory(struct text content, void *member)
 }
 
 static const struct target targets[] = {
-    [NETLINK_DIAG_MEMINFO] = TAKE_BY(take_memory, socket, SOCKET_QUEUES | SOCKET_MEMORY),
+    [NETLINK_DIAG_MEMINFO] =
+        TAKE_BY(take_memory, socket, SOCKET_QUEUES | SOCKET_MEMORY | SOCKET_DROPS),
     [NETLINK_DIAG_GROUPS] = TAKE_BYTES(socket.groups, 0),
 };
 
@@ -45,7 +46,7 @@ const struct diag_family netlink_diag = {
     .size = sizeof(struct netlink_diag_req),
     .protocol = NDIAG_PROTO_ALL,
     .show_at = offsetof(struct netlink_diag_req, ndiag_show),
-    .shows = {{SOCKET_QUEUES | SOCKET_MEMORY, NDIAG_SHOW_MEMINFO},
+    .shows = {{SOCKET_QUEUES | SOCKET_MEMORY | SOCKET_DROPS, NDIAG_SHOW_MEMINFO},
               {SOCKET_GROUPS, NDIAG_SHOW_GROUPS}},
     .header = sizeof(struct netlink_diag_msg),
     .targets = TARGETS(targets),

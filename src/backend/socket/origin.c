@@ -114,7 +114,8 @@ bool origin_take(struct connects *connects, const struct hash_table *listeners, 
 
     if (noted && !record->socket.remote.port) {
         record->socket.remote = (struct endpoint){made.remote, made.port};
-        record->has &= ~(SOCKET_QUEUES | (made.failed ? 0 : SOCKET_TCP_INFO | SOCKET_BYTES));
+        record->has &= ~(SOCKET_QUEUES |
+                         (made.failed ? 0 : SOCKET_TCP_INFO | SOCKET_TCP_BASICS | SOCKET_BYTES));
     }
     if (noted && !made.accepted)
         take_connect(&made, record, origin);

@@ -34,7 +34,8 @@ static const struct target targets[] = {
     [PACKET_DIAG_TX_RING] = TAKE_BYTES(socket.tx_ring, SOCKET_TX_RING),
     [PACKET_DIAG_FANOUT] = TAKE(socket.fanout, SOCKET_FANOUT),
     [PACKET_DIAG_UID] = TAKE(socket.uid, SOCKET_UID),
-    [PACKET_DIAG_MEMINFO] = TAKE_BY(diag_take_received, socket, SOCKET_QUEUES | SOCKET_MEMORY),
+    [PACKET_DIAG_MEMINFO] =
+        TAKE_BY(diag_take_received, socket, SOCKET_QUEUES | SOCKET_MEMORY | SOCKET_DROPS),
     [PACKET_DIAG_FILTER] = TAKE_BYTES(socket.filter, SOCKET_FILTER),
 };
 
@@ -68,7 +69,7 @@ const struct diag_family packet_diag = {
     .shows = {{SOCKET_INTERFACE | SOCKET_PACKET | SOCKET_UID, PACKET_SHOW_INFO},
               {SOCKET_RX_RING | SOCKET_TX_RING, PACKET_SHOW_RING_CFG},
               {SOCKET_FANOUT, PACKET_SHOW_FANOUT},
-              {SOCKET_QUEUES | SOCKET_MEMORY, PACKET_SHOW_MEMINFO},
+              {SOCKET_QUEUES | SOCKET_MEMORY | SOCKET_DROPS, PACKET_SHOW_MEMINFO},
               {SOCKET_FILTER, PACKET_SHOW_FILTER}},
     .header = sizeof(struct packet_diag_msg),
     .targets = TARGETS(targets),

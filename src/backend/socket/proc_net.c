@@ -24,7 +24,9 @@ enum {
 
 #define FIELDS_INET                                                                                \
     (SOCKET_ADDRESSES | SOCKET_STATE | SOCKET_QUEUES | SOCKET_UID | SOCKET_INODE | SOCKET_TIMER |  \
-     SOCKET_RETRANSMITS | SOCKET_PROBES | SOCKET_POINTER)
+     SOCKET_RETRANSMITS | SOCKET_POINTER)
+#define FIELDS_TCP_FILE   (FIELDS_INET | SOCKET_TCP_BASICS)
+#define FIELDS_OTHER_FILE (FIELDS_INET | SOCKET_DROPS)
 
 /* *digits loses the high bit of each byte that is no digit. */
 SCAN_INLINE uint32_t take_eight(uint64_t text, uint64_t *digits)
@@ -229,6 +231,54 @@ bool proc_net_decode_columns(const struct line *line, const struct table *table,
     return true;
 }
 
+/* A number up to a blank or the end of the line. */
+static bool take_whole(struct scan *scan, uint32_t *number)
+{
+    return scan_signed(scan, number) &&
+           (scan->at == scan->end || *scan->at == ' ' || *scan->at == '\r');
+}
+
+/* rto ato quick cwnd ssthresh: half-open connections and those in TIME_WAIT have none of these. */
+static bool take_basics(struct scan *scan, struct file_tcp_info *info)
+{
+    enum { US_PER_TICK = 1000 * MS_PER_TICK, TICKS_MAX = UINT32_MAX / US_PER_TICK };
+    struct kernel_tcp_info *tcp = &info->tcp;
+
+    if (!take_whole(scan, &tcp->rto) || !take_whole(scan, &tcp->ato) ||
+        !take_whole(scan, &info->quick) || !take_whole(scan, &tcp->snd_cwnd) ||
+        !take_whole(scan, &tcp->snd_ssthresh) || tcp->rto > TICKS_MAX || tcp->ato > TICKS_MAX)
+        return false;
+    tcp->rto *= US_PER_TICK;
+    tcp->ato *= US_PER_TICK;
+    if (tcp->snd_ssthresh == UINT32_MAX) /* -1: not set yet */
+        tcp->snd_ssthresh = TCP_SSTHRESH_NONE;
+    return true;
+}
+
+void proc_net_decode_rest(const struct line *line, struct inet_rest *rest, struct record *record)
+{
+    enum { WORDS_BEFORE = 11 }; /* from the local address to the pointer */
+    struct socket_record *sock = &record->socket;
+    struct scan scan = {line->data, line->data + line->length};
+    const char *const colon = memchr(scan.at, ':', line->length);
+    struct text word;
+    size_t words = 0;
+
+    scan.at = colon ? colon + 1 : scan.end;
+    while (words < WORDS_BEFORE && scan_word(&scan, &word))
+        words++;
+    if (words < WORDS_BEFORE || line->unended) /* the last number may have lost digits */
+        return;
+    if (sock->protocol == IPPROTO_TCP && take_basics(&scan, &rest->info)) {
+        sock->info = (struct text){(const char *)&rest->info, sizeof rest->info};
+        record->has |= SOCKET_TCP_BASICS;
+    } else if (sock->protocol != IPPROTO_TCP &&
+               take_whole(&scan, &rest->memory[SK_MEMINFO_DROPS])) {
+        sock->memory = (struct text){(const char *)rest->memory, sizeof rest->memory};
+        record->has |= SOCKET_DROPS;
+    }
+}
+
 int proc_net_decode_inet(const struct line *line, const struct table *table, struct record *record)
 {
     return proc_net_decode_columns(line, table, record)
@@ -345,6 +395,16 @@ static int take_inet(struct proc_file *file, const struct line *line, struct rec
     return proc_net_decode_inet(line, file->query->table, record);
 }
 
+static int take_inet_and_rest(struct proc_file *file, const struct line *line,
+                              struct record *record)
+{
+    const int error = take_inet(file, line, record);
+
+    if (!error)
+        proc_net_decode_rest(line, file->state, record);
+    return error;
+}
+
 /* Which rows of the file of unix sockets may be part of a name, when only the file is read. */
 struct doubts {
     size_t offset;     /* of the line in the file */
@@ -376,12 +436,17 @@ static int take_unix(struct proc_file *file, const struct line *line, struct rec
 static int dump(const struct query *query, record_fn fn, void *arg)
 {
     const bool is_unix = query->table->family == AF_UNIX;
+    const bool is_tcp = query->table->protocol == IPPROTO_TCP;
+    const bool with_rest = query->needs & (is_tcp ? SOCKET_TCP_BASICS : SOCKET_DROPS);
     struct doubts doubts = {.rows = 0};
+    struct inet_rest rest = {.memory = {0}};
     struct proc_file file = {.query = query,
                              .name = query->table->file,
                              .heading = is_unix ? UNIX_HEADING : "rem",
-                             .take = is_unix ? take_unix : take_inet,
-                             .state = &doubts};
+                             .take = is_unix     ? take_unix
+                                     : with_rest ? take_inet_and_rest
+                                                 : take_inet,
+                             .state = is_unix ? (void *)&doubts : &rest};
     const int result = proc_file_read(&file, fn, arg);
 
     if (doubts.rows)
@@ -397,10 +462,11 @@ static int dump(const struct query *query, record_fn fn, void *arg)
 const struct backend backend_proc_net = {
     .name = "proc",
     .source = BACKEND_PROC,
-    .tells = TELLS({&table_tcp, FIELDS_INET}, {&table_tcp6, FIELDS_INET}, {&table_udp, FIELDS_INET},
-                   {&table_udp6, FIELDS_INET}, {&table_udplite, FIELDS_INET},
-                   {&table_udplite6, FIELDS_INET}, {&table_raw, FIELDS_INET},
-                   {&table_raw6, FIELDS_INET}, {&table_unix, FIELDS_UNIX_FILE | SOCKET_PENDING}),
+    .tells = TELLS({&table_tcp, FIELDS_TCP_FILE}, {&table_tcp6, FIELDS_TCP_FILE},
+                   {&table_udp, FIELDS_OTHER_FILE}, {&table_udp6, FIELDS_OTHER_FILE},
+                   {&table_udplite, FIELDS_OTHER_FILE}, {&table_udplite6, FIELDS_OTHER_FILE},
+                   {&table_raw, FIELDS_OTHER_FILE}, {&table_raw6, FIELDS_OTHER_FILE},
+                   {&table_unix, FIELDS_UNIX_FILE | SOCKET_PENDING}),
     .dump = dump,
     /* udp_seq_start() and raw_seq_start() count; TCP and unix sockets remember the bucket */
     .counts_rows = THESE_TABLES(&table_udp, &table_udp6, &table_udplite, &table_udplite6,

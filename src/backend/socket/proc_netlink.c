@@ -12,46 +12,71 @@
 #include "backend/proc/proc_file.h"
 #include "backend/proc/scan.h"
 
-#define FIELDS (SOCKET_STATE | SOCKET_QUEUES | SOCKET_INODE | SOCKET_NETLINK | SOCKET_GROUPS)
+#define FIELDS                                                                                     \
+    (SOCKET_STATE | SOCKET_QUEUES | SOCKET_INODE | SOCKET_NETLINK | SOCKET_GROUPS | SOCKET_DROPS)
 
 /*
- * sk Eth Pid Groups Rmem Wmem Dump Locks Drops Inode: an address, decimal numbers, a hexadecimal
- * one. Kernels before 3.11 show an address as Dump.
+ * Locks Drops Inode: Linux 2.6.18 writes neither drops nor an inode, 2.6.32 no inode. The last
+ * number of a line without an end may have lost digits.
  */
-static bool scan_numbers(struct scan *scan, struct socket_record *sock, uint64_t *address,
-                         uint64_t *groups)
+static bool take_rest(struct scan *scan, const struct line *line, uint32_t *drops,
+                      struct record *record)
 {
-    uint32_t locks, drops;
-    struct text dumping;
+    uint32_t locks;
 
-    if (!scan_pointer(scan, address) || !SCAN_DECIMAL(scan, sock->netlink_protocol) ||
-        !SCAN_DECIMAL(scan, sock->portid))
+    if (!SCAN_DECIMAL(scan, locks))
         return false;
     scan_blanks(scan);
-    if (!scan_hex(scan, groups, 8) || !SCAN_DECIMAL(scan, sock->recv_q) ||
-        !SCAN_DECIMAL(scan, sock->send_q) || !scan_word(scan, &dumping) ||
-        !SCAN_DECIMAL(scan, locks) || !SCAN_DECIMAL(scan, drops) ||
-        !SCAN_DECIMAL(scan, sock->inode))
+    if (scan->at == scan->end)
+        return true;
+    if (!scan_signed(scan, drops))
+        return false;
+    if (scan->at < scan->end || !line->unended)
+        record->has |= SOCKET_DROPS;
+    scan_blanks(scan);
+    if (scan->at == scan->end)
+        return true;
+    record->has |= SOCKET_INODE;
+    if (!SCAN_DECIMAL(scan, record->socket.inode))
         return false;
     scan_blanks(scan);
     return scan->at == scan->end;
 }
 
-int proc_netlink_decode(const struct line *line, unsigned long *groups, struct record *record)
+/*
+ * sk Eth Pid Groups Rmem Wmem Dump and the rest: an address, decimal numbers, a hexadecimal one.
+ * Kernels before 3.11 show an address as Dump.
+ */
+static bool scan_numbers(struct scan *scan, struct socket_record *sock, uint64_t *address,
+                         uint64_t *groups)
+{
+    struct text dumping;
+
+    if (!scan_pointer(scan, address) || !SCAN_DECIMAL(scan, sock->netlink_protocol) ||
+        !scan_signed(scan, &sock->portid)) /* Linux 3.2 writes it with a sign */
+        return false;
+    scan_blanks(scan);
+    return scan_hex(scan, groups, 8) && SCAN_DECIMAL(scan, sock->recv_q) &&
+           SCAN_DECIMAL(scan, sock->send_q) && scan_word(scan, &dumping);
+}
+
+int proc_netlink_decode(const struct line *line, struct netlink_rest *rest, struct record *record)
 {
     struct scan scan = {line->data, line->data + line->length};
     struct socket_record *sock = &record->socket;
     uint64_t address, bits;
 
     record_begin(record, &kind_socket, sizeof record->socket);
-    if (line->cut || !scan_numbers(&scan, sock, &address, &bits))
+    record->has = FIELDS & ~(SOCKET_INODE | SOCKET_DROPS);
+    if (line->cut || !scan_numbers(&scan, sock, &address, &bits) ||
+        !take_rest(&scan, line, &rest->memory[SK_MEMINFO_DROPS], record))
         return -EBADMSG;
     sock->family = AF_NETLINK;
     sock->protocol = PROTOCOL_NETLINK;
     sock->state = TCP_CLOSE;
-    *groups = (unsigned long)bits;
-    sock->groups = (struct text){(const char *)groups, sizeof *groups};
-    record->has = FIELDS;
+    rest->groups = (unsigned long)bits;
+    sock->groups = (struct text){(const char *)&rest->groups, sizeof rest->groups};
+    sock->memory = (struct text){(const char *)rest->memory, sizeof rest->memory};
     proc_settle(record, line, address, (uint64_t)sock->netlink_protocol << 32 | sock->portid);
     return 0;
 }
@@ -63,9 +88,9 @@ static int take(struct proc_file *file, const struct line *line, struct record *
 
 static int dump(const struct query *query, record_fn fn, void *arg)
 {
-    unsigned long groups;
+    struct netlink_rest rest = {.memory = {0}};
     struct proc_file file = {
-        .query = query, .name = "netlink", .heading = "Groups", .take = take, .state = &groups};
+        .query = query, .name = "netlink", .heading = "Groups", .take = take, .state = &rest};
 
     return proc_file_read(&file, fn, arg);
 }

@@ -118,15 +118,15 @@ static inline void diag_tell_bound(struct socket_record *sock)
      SOCKET_TIMER_COUNT | SOCKET_INTERFACE | SOCKET_COOKIE)
 /* Of every protocol. */
 #define FIELDS_IP                                                                                  \
-    (FIELDS_OF_HEADER | SOCKET_MEMORY | SOCKET_CGROUP | SOCKET_SHUTDOWN | SOCKET_STORAGES |        \
-     SOCKET_TOS | SOCKET_TCLASS | SOCKET_CLASS_ID | SOCKET_MARK | SOCKET_V6ONLY | SOCKET_OPTIONS | \
-     SOCKET_MESSAGE)
+    (FIELDS_OF_HEADER | SOCKET_MEMORY | SOCKET_DROPS | SOCKET_CGROUP | SOCKET_SHUTDOWN |           \
+     SOCKET_STORAGES | SOCKET_TOS | SOCKET_TCLASS | SOCKET_CLASS_ID | SOCKET_MARK |                \
+     SOCKET_V6ONLY | SOCKET_OPTIONS | SOCKET_MESSAGE)
 /* Of those that may have connections, and of those that TCP counts or that cannot be counted. */
 #define FIELDS_STREAM  (FIELDS_IP | SOCKET_CONGESTION)
-#define FIELDS_COUNTED (SOCKET_RETRANSMITS | SOCKET_PROBES)
+#define FIELDS_COUNTED SOCKET_RETRANSMITS
 #define FIELDS_TCP                                                                                 \
-    (FIELDS_STREAM | FIELDS_COUNTED | SOCKET_BACKLOG | SOCKET_TCP_INFO | SOCKET_BYTES |            \
-     SOCKET_CC_INFO | SOCKET_MD5 | SOCKET_ULP)
+    (FIELDS_STREAM | FIELDS_COUNTED | SOCKET_BACKLOG | SOCKET_TCP_INFO | SOCKET_TCP_BASICS |       \
+     SOCKET_BYTES | SOCKET_CC_INFO | SOCKET_MD5 | SOCKET_ULP)
 #define FIELDS_MPTCP (FIELDS_STREAM | SOCKET_BACKLOG | SOCKET_MPTCP_INFO)
 #define FIELDS_SCTP  (FIELDS_STREAM | SOCKET_SCTP_INFO | SOCKET_LOCALS | SOCKET_PEERS)
 #define FIELDS_OTHER (FIELDS_IP | FIELDS_COUNTED)
@@ -137,22 +137,22 @@ static inline void diag_tell_bound(struct socket_record *sock)
      SOCKET_PEER)
 #define FIELDS_UNIX                                                                                \
     (ALWAYS_UNIX | SOCKET_QUEUES | SOCKET_UID | SOCKET_VFS | SOCKET_ICONS | SOCKET_MEMORY |        \
-     SOCKET_SHUTDOWN)
+     SOCKET_DROPS | SOCKET_SHUTDOWN)
 #define ALWAYS_PACKET (SOCKET_STATE | SOCKET_INODE | SOCKET_TYPE | SOCKET_COOKIE | SOCKET_ETHER)
 #define FIELDS_PACKET                                                                              \
     (ALWAYS_PACKET | SOCKET_INTERFACE | SOCKET_PACKET | SOCKET_RX_RING | SOCKET_TX_RING |          \
-     SOCKET_FANOUT | SOCKET_UID | SOCKET_QUEUES | SOCKET_MEMORY | SOCKET_FILTER)
+     SOCKET_FANOUT | SOCKET_UID | SOCKET_QUEUES | SOCKET_MEMORY | SOCKET_DROPS | SOCKET_FILTER)
 #define ALWAYS_NETLINK                                                                             \
     (SOCKET_STATE | SOCKET_INODE | SOCKET_TYPE | SOCKET_COOKIE | SOCKET_NETLINK |                  \
      SOCKET_DESTINATION | SOCKET_GROUPS)
-#define FIELDS_NETLINK (ALWAYS_NETLINK | SOCKET_QUEUES | SOCKET_MEMORY)
+#define FIELDS_NETLINK (ALWAYS_NETLINK | SOCKET_QUEUES | SOCKET_MEMORY | SOCKET_DROPS)
 #define ALWAYS_VSOCK                                                                               \
     (SOCKET_STATE | SOCKET_INODE | SOCKET_TYPE | SOCKET_COOKIE | SOCKET_VSOCK | SOCKET_SHUTDOWN)
 #define ALWAYS_XDP (SOCKET_STATE | SOCKET_INODE | SOCKET_TYPE | SOCKET_COOKIE)
 #define FIELDS_XDP                                                                                 \
     (ALWAYS_XDP | SOCKET_INTERFACE | SOCKET_QUEUE_ID | SOCKET_UID | SOCKET_RX_RING |               \
      SOCKET_TX_RING | SOCKET_UMEM | SOCKET_FILL_RING | SOCKET_COMPLETION_RING | SOCKET_QUEUES |    \
-     SOCKET_MEMORY | SOCKET_XDP_STATS)
+     SOCKET_MEMORY | SOCKET_DROPS | SOCKET_XDP_STATS)
 #define FIELDS_TIPC                                                                                \
     (SOCKET_STATE | SOCKET_INODE | SOCKET_UID | SOCKET_TYPE | SOCKET_COOKIE | SOCKET_QUEUES |      \
      SOCKET_TIPC)

@@ -51,7 +51,7 @@ unsigned socket_end_kind(uint8_t family, uint16_t protocol)
 #define FIELDS_ORIGIN (SOCKET_INODE | SOCKET_ORIGIN | SOCKET_AGE)
 #define FIELDS_EVENT                                                                               \
     (SOCKET_ADDRESSES | SOCKET_STATE | SOCKET_QUEUES | SOCKET_INTERFACE | SOCKET_COOKIE |          \
-     SOCKET_RETRANSMITS | SOCKET_PROBES | SOCKET_TCP_INFO | SOCKET_BYTES | SOCKET_RECEIVED)
+     SOCKET_RETRANSMITS | SOCKET_TCP_INFO | SOCKET_TCP_BASICS | SOCKET_BYTES | SOCKET_RECEIVED)
 
 /* A socket that was listed. */
 struct known {

@@ -75,7 +75,7 @@ const struct table *held_socket_table(const struct held_socket *held)
 #define FIELDS_PASS                                                                                \
     (SOCKET_ADDRESSES | SOCKET_STATE | SOCKET_QUEUES | SOCKET_UID | SOCKET_INODE |                 \
      SOCKET_INTERFACE | SOCKET_COOKIE | SOCKET_CGROUP | SOCKET_SHUTDOWN | SOCKET_MARK |            \
-     SOCKET_RETRANSMITS | SOCKET_PROBES | SOCKET_V6ONLY)
+     SOCKET_RETRANSMITS | SOCKET_V6ONLY)
 
 /* One byte of the kernel's counter of memory to be sent is the socket's own (sk_wmem_alloc_get). */
 static void decode_queues(const struct held_socket *held, struct socket_record *sock)
@@ -121,7 +121,7 @@ void held_socket_decode(const struct held_socket *held, struct record *record)
     if (sock->protocol == IPPROTO_TCP && held->state == TCP_LISTEN)
         record->has |= SOCKET_BACKLOG;
     if (sock->protocol == IPPROTO_TCP && held->state == TCP_CLOSE)
-        record->has &= ~(SOCKET_RETRANSMITS | SOCKET_PROBES); /* nor does sock_diag tell these */
+        record->has &= ~SOCKET_RETRANSMITS; /* nor does sock_diag tell these */
     diag_tell_bound(sock);
 }
 

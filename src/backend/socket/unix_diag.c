@@ -52,7 +52,7 @@ static const struct target targets[] = {
     [UNIX_DIAG_PEER] = TAKE(socket.peer, 0),
     [UNIX_DIAG_ICONS] = TAKE_BYTES(socket.waiting, SOCKET_ICONS),
     [UNIX_DIAG_RQLEN] = TAKE_BY(take_queues, socket, SOCKET_QUEUES),
-    [UNIX_DIAG_MEMINFO] = TAKE_BYTES(socket.memory, SOCKET_MEMORY),
+    [UNIX_DIAG_MEMINFO] = TAKE_BYTES(socket.memory, SOCKET_MEMORY | SOCKET_DROPS),
     [UNIX_DIAG_SHUTDOWN] = TAKE(socket.shutdown, SOCKET_SHUTDOWN),
     [UNIX_DIAG_UID] = TAKE(socket.uid, SOCKET_UID),
 };
@@ -93,7 +93,7 @@ const struct diag_family unix_diag = {
               {SOCKET_PEER, UDIAG_SHOW_PEER},
               {SOCKET_ICONS, UDIAG_SHOW_ICONS},
               {SOCKET_QUEUES, UDIAG_SHOW_RQLEN},
-              {SOCKET_MEMORY, UDIAG_SHOW_MEMINFO},
+              {SOCKET_MEMORY | SOCKET_DROPS, UDIAG_SHOW_MEMINFO},
               {SOCKET_UID, UDIAG_SHOW_UID}},
     .header = sizeof(struct unix_diag_msg),
     .targets = TARGETS(targets),

@@ -32,7 +32,8 @@ static const struct target targets[] = {
     [XDP_DIAG_UMEM] = TAKE_BYTES(socket.umem, SOCKET_UMEM),
     [XDP_DIAG_UMEM_FILL_RING] = TAKE_BYTES(socket.fill_ring, SOCKET_FILL_RING),
     [XDP_DIAG_UMEM_COMPLETION_RING] = TAKE_BYTES(socket.completion_ring, SOCKET_COMPLETION_RING),
-    [XDP_DIAG_MEMINFO] = TAKE_BY(diag_take_received, socket, SOCKET_QUEUES | SOCKET_MEMORY),
+    [XDP_DIAG_MEMINFO] =
+        TAKE_BY(diag_take_received, socket, SOCKET_QUEUES | SOCKET_MEMORY | SOCKET_DROPS),
     [DIAG_STATS] = TAKE_BYTES(socket.stats, SOCKET_XDP_STATS),
 };
 
@@ -52,7 +53,7 @@ const struct diag_family xdp_diag = {
     .shows = {{SOCKET_INTERFACE | SOCKET_QUEUE_ID | SOCKET_UID, XDP_SHOW_INFO},
               {SOCKET_RX_RING | SOCKET_TX_RING, XDP_SHOW_RING_CFG},
               {SOCKET_UMEM | SOCKET_FILL_RING | SOCKET_COMPLETION_RING, XDP_SHOW_UMEM},
-              {SOCKET_QUEUES | SOCKET_MEMORY, XDP_SHOW_MEMINFO},
+              {SOCKET_QUEUES | SOCKET_MEMORY | SOCKET_DROPS, XDP_SHOW_MEMINFO},
               {SOCKET_XDP_STATS, SHOW_STATS}},
     .header = sizeof(struct xdp_diag_msg),
     .targets = TARGETS(targets),

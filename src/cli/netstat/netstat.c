@@ -105,7 +105,7 @@ static struct needs layout_needs(const struct netstat *netstat)
     needs.lookups |= lists(netstat, SECTION_GROUPS) && !layout->numeric_hosts ? NEED_HOSTS : 0;
     if (!lists(netstat, SECTION_INTERNET))
         return needs;
-    needs.fields |= layout->timers ? SOCKET_TIMER | SOCKET_RETRANSMITS | SOCKET_PROBES : 0;
+    needs.fields |= layout->timers ? SOCKET_TIMER | SOCKET_RETRANSMITS : 0;
     needs.fields |= layout->extended ? SOCKET_UID : 0;
     needs.lookups |= layout->extended && !layout->numeric_users ? NEED_USERS : 0;
     needs.lookups |= layout->numeric_ports ? 0 : NEED_SERVICES;

@@ -196,9 +196,11 @@ static const struct flag_names option_names =
              .optional = SOCKET_PEER | SOCKET_ADDRESSES, .lookups = NEED_PEERS | (more))
 
 /* Of struct tcp_info: fields have the names of its members. */
-#define TCP_AS(id, of_type, function, ...)                                                         \
-    INFO_AS(id, of_type, function, socket.info, struct kernel_tcp_info, id, SOCKET_TCP_INFO,       \
-            __VA_ARGS__)
+#define TCP_IN(bit, id, of_type, function, ...)                                                    \
+    INFO_AS(id, of_type, function, socket.info, struct kernel_tcp_info, id, bit, __VA_ARGS__)
+#define TCP_AS(...) TCP_IN(SOCKET_TCP_INFO, __VA_ARGS__)
+/* Of these four /proc/net/tcp has the numbers, too. */
+#define TCP_BASIC(...)       TCP_IN(SOCKET_TCP_BASICS, __VA_ARGS__)
 #define TCP_NUMBER(id, ...)  TCP_AS(id, VALUE_NUMBER, info_number, __VA_ARGS__)
 #define TCP_COUNTER(id, ...) TCP_NUMBER(id, __VA_ARGS__, .counter = true)
 #define TCP_GAUGE(id, ...)   TCP_NUMBER(id, __VA_ARGS__, .gauge = true)
@@ -306,7 +308,7 @@ static const struct field fields[] = {
              MEMBER(socket.timer_ms), .unit = UNIT_SECONDS),
     GAUGE(retransmits, socket.retransmits, SOCKET_RETRANSMITS,
           "retransmissions that were not answered yet"),
-    GAUGE(probes, socket.probes, SOCKET_PROBES,
+    GAUGE(probes, socket.probes, SOCKET_RETRANSMITS,
           "keepalive or window probes that were not answered yet"),
     WORD(type, socket.type, type_name, SOCKET_TYPE,
          "kind of socket, null for those of IP: stream, dgram, raw, rdm or seqpacket"),
@@ -385,19 +387,22 @@ static const struct field fields[] = {
            "for a TCP listener: how many connections may wait to be accepted"),
     NUMBER(cookie, identity, SOCKET_COOKIE,
            "the kernel's number for the socket, unique until the machine restarts", .key = true),
-    TCP_MICROSECONDS(rto, "seconds until data without an answer is sent again"),
+    TCP_BASIC(rto, VALUE_FINE, info_number, "seconds until data without an answer is sent again",
+              .unit = UNIT_SECONDS),
     TCP_NUMBER(backoff, "how often rto was doubled"),
     TCP_MEASURED(rtt, "seconds of a round trip, smoothed"),
     TCP_MICROSECONDS(rttvar, "how much the round trip varies, in seconds"),
     TCP_MEASURED(min_rtt, "seconds of the shortest round trip of late"),
     TCP_MEASURED(rcv_rtt, "seconds of a round trip, as the receiver estimates it"),
-    TCP_MICROSECONDS(ato, "seconds until an answer that waits for data is sent"),
+    TCP_BASIC(ato, VALUE_FINE, info_number, "seconds until an answer that waits for data is sent",
+              .unit = UNIT_SECONDS),
     TCP_BYTES(snd_mss, "bytes of data in a packet that it sends"),
     TCP_BYTES(rcv_mss, "bytes of data in a packet that the peer sends, as estimated"),
     TCP_BYTES(advmss, "bytes of data in a packet that it has offered to take"),
     TCP_BYTES(pmtu, "bytes that a packet on this path may have"),
-    TCP_GAUGE(snd_cwnd, "congestion window, in packets"),
-    TCP_KNOWN(snd_ssthresh, "congestion window up to which slow start goes; null before a loss"),
+    TCP_BASIC(snd_cwnd, VALUE_NUMBER, info_number, "congestion window, in packets", .gauge = true),
+    TCP_BASIC(snd_ssthresh, VALUE_NUMBER, info_known,
+              "congestion window up to which slow start goes; null before a loss", .gauge = true),
     TCP_BYTES(snd_wnd, "bytes that the peer takes at the moment"),
     TCP_BYTES(rcv_wnd, "bytes that it takes from the peer at the moment"),
     TCP_BYTES(rcv_space, "bytes that the reader takes in a round trip, which the buffer grows to"),
@@ -494,8 +499,9 @@ static const struct field fields[] = {
     MEMORY_BYTES(mem_queued, WMEM_QUEUED, "bytes that data to be sent takes"),
     MEMORY_BYTES(mem_optmem, OPTMEM, "bytes that options take, and filters"),
     MEMORY_BYTES(mem_backlog, BACKLOG, "bytes that came while the socket was in use"),
-    MEMORY(drops, DROPS, "packets that were dropped, most often because mem_rcvbuf was full",
-           .counter = true, .marks = REASON_DROPS),
+    INFO(drops, socket.memory, struct memory, numbers[SK_MEMINFO_DROPS], SOCKET_DROPS,
+         "packets that were dropped, most often because mem_rcvbuf was full", .counter = true,
+         .marks = REASON_DROPS),
     NUMBER(mark, socket.mark, SOCKET_MARK, "mark of its packets (SO_MARK); needs CAP_NET_ADMIN"),
     NUMBER(cgroup_id, socket.cgroup, SOCKET_CGROUP, "number of the cgroup2 that it was made in"),
     GROUP(cgroup, path, 0, "path of that cgroup2, or of its first process's; / is the root"),
@@ -680,7 +686,7 @@ static const struct synonym unconnected = {"state", "CLOSE", "UNCONN"}; /* as ss
 static const struct borrowed borrowed[] = {
     BORROWED_TEXT(socket.path, SOCKET_PATH),
     BORROWED_TEXT(socket.waiting, SOCKET_ICONS),
-    {SOCKET_TCP_INFO, offsetof(struct record, socket.info), 1, true},
+    {SOCKET_TCP_BASICS, offsetof(struct record, socket.info), 1, true},
     BORROWED_TEXT(socket.info, SOCKET_MPTCP_INFO),
     BORROWED_TEXT(socket.info, SOCKET_SCTP_INFO),
     BORROWED_TEXT(socket.congestion, SOCKET_CONGESTION),
@@ -689,7 +695,7 @@ static const struct borrowed borrowed[] = {
     BORROWED_TEXT(socket.ulp, SOCKET_ULP),
     BORROWED_TEXT(socket.locals, SOCKET_LOCALS),
     BORROWED_TEXT(socket.peers, SOCKET_PEERS),
-    {SOCKET_MEMORY, offsetof(struct record, socket.memory), 1, true},
+    {SOCKET_DROPS, offsetof(struct record, socket.memory), 1, true},
     BORROWED_TEXT(socket.storages, SOCKET_STORAGES),
     BORROWED_TEXT(socket.message, SOCKET_MESSAGE),
     BORROWED_TEXT(socket.rx_ring, SOCKET_RX_RING),
@@ -709,7 +715,8 @@ static const struct named_address hosts[] = {
 };
 
 static const struct field_group groups[] = {
-    {"tcp", SOCKET_TCP_INFO | SOCKET_BYTES | SOCKET_CONGESTION | SOCKET_BACKLOG},
+    {"tcp",
+     SOCKET_TCP_INFO | SOCKET_TCP_BASICS | SOCKET_BYTES | SOCKET_CONGESTION | SOCKET_BACKLOG},
     {"bbr", 0},
     {"dctcp", 0},
     {"vegas", 0},

@@ -169,7 +169,7 @@ static char *put_timer(char *dst, const struct record *record)
     dst = name ? put_string(dst, name) : text_u64(PUT(dst, "unkn-"), sock->timer);
     dst = put_hundredths(PUT(dst, " ("), sock->timer == TIMER_OFF ? 0 : sock->timer_ms);
     dst = put_count(PUT(dst, "/"), record->has & SOCKET_RETRANSMITS, sock->retransmits);
-    dst = put_count(PUT(dst, "/"), record->has & SOCKET_PROBES, sock->probes);
+    dst = put_count(PUT(dst, "/"), record->has & SOCKET_RETRANSMITS, sock->probes);
     return PUT(dst, ")");
 }
 

@@ -319,8 +319,8 @@ static bool can_keep(const struct ss_sink *ss, const struct record *record)
      SOCKET_COMPLETION_RING | SOCKET_XDP_STATS | SOCKET_GROUPS)
 #define FIELDS_SCTP (SOCKET_LOCALS | SOCKET_PEERS)
 #define FIELDS_INFO                                                                                \
-    (SOCKET_TCP_INFO | SOCKET_MPTCP_INFO | SOCKET_SCTP_INFO | SOCKET_CONGESTION | SOCKET_CC_INFO | \
-     SOCKET_MD5 | SOCKET_ULP | FIELDS_SCTP)
+    (SOCKET_TCP_INFO | SOCKET_TCP_BASICS | SOCKET_MPTCP_INFO | SOCKET_SCTP_INFO |                  \
+     SOCKET_CONGESTION | SOCKET_CC_INFO | SOCKET_MD5 | SOCKET_ULP | FIELDS_SCTP)
 
 struct needs ss_layout_needs(const struct ss_layout *layout)
 {

@@ -101,6 +101,12 @@ static inline bool ss_is_by_netlink(const struct ss_row *row)
     return ss_has(row, SOCKET_COOKIE) || row->record->socket.protocol == IPPROTO_SCTP;
 }
 
+/* How often the timer has fired in vain, as /proc tells it. */
+static inline uint32_t ss_file_count(const struct socket_record *sock)
+{
+    return sock->timer == TIMER_RETRANSMIT ? sock->retransmits : sock->probes;
+}
+
 /* The protocol that a raw socket is bound to: 0 if /proc is the source, as in ss. */
 static inline uint16_t ss_protocol(const struct ss_row *row)
 {
@@ -124,8 +130,9 @@ ss_part ss_put_inet, ss_put_unix, ss_put_netlink, ss_put_packet, ss_put_xdp, ss_
 ss_part ss_put_extended;
 /* -m */
 char *ss_put_memory(char *dst, const struct ss_row *row);
-/* -i: the numbers of tcp_info, mptcp_info or sctp_info. */
+/* -i: the numbers of tcp_info, mptcp_info or sctp_info; and of a line of /proc/net/tcp. */
 char *ss_put_info(char *dst, const struct ss_row *row);
+char *ss_put_file_info(char *dst, const struct ss_row *row);
 ss_part ss_put_md5_keys, ss_put_ulp, ss_put_sctp_addresses, ss_put_storages;
 
 /* The most bytes that these storages take, except those that are shown as bytes. */

@@ -81,10 +81,8 @@ static char *put_timer(char *dst, const struct ss_row *row)
     dst = PUT(put_time(PUT(dst, ","), sock->timer_ms), ",");
     if (ss_has(row, SOCKET_TIMER_COUNT))
         dst = text_u64(dst, sock->timer_count);
-    else if (sock->timer == TIMER_RETRANSMIT && ss_has(row, SOCKET_RETRANSMITS))
-        dst = text_u64(dst, sock->retransmits);
-    else if (sock->timer != TIMER_RETRANSMIT && ss_has(row, SOCKET_PROBES))
-        dst = text_u64(dst, sock->probes);
+    else if (ss_has(row, SOCKET_RETRANSMITS))
+        dst = text_u64(dst, ss_file_count(sock));
     return PUT(dst, ")");
 }
 
@@ -248,11 +246,14 @@ char *ss_put_inet(char *dst, struct ss_row *row)
         dst = put_options(dst, row);
     /*
      * Rows of netlink have a line, even if there is nothing to say: of half-open connections, for
-     * example. Those of /proc have none. -i has nothing to say of UDP, nor of raw sockets for it.
+     * example. Those of /proc have none: TCP's numbers stand behind the rest. -i has nothing to say
+     * of UDP, nor of raw sockets for it.
      */
     if (ss_is_by_netlink(row) &&
         (layout->memory || (layout->info && ss_protocol(row) != IPPROTO_UDP)))
         dst = put_info_line(dst, row);
+    else if (layout->info && sock->protocol == IPPROTO_TCP)
+        dst = ss_put_file_info(dst, row);
     return layout->storages ? ss_put_storages(dst, row) : dst;
 }
 

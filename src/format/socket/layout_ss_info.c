@@ -299,6 +299,35 @@ static char *put_sctp(char *dst, const struct kernel_sctp_info *sctp)
     return dst;
 }
 
+/*
+ * What ss makes of a line of /proc/net/tcp, and of one without these numbers: times are seconds,
+ * and reordering is always 0 (tcp_show_line() and tcp_stats_print() of its misc/ss.c).
+ */
+char *ss_put_file_info(char *dst, const struct ss_row *row)
+{
+    enum { RTO_OF_NO_CONNECTION = 3000000, CWND_UNKNOWN = 2 };
+    const double second = 1000000;
+    struct file_tcp_info info = {.tcp.snd_cwnd = CWND_UNKNOWN};
+    const struct kernel_tcp_info *tcp = &info.tcp;
+    const uint32_t count = ss_file_count(&row->record->socket);
+
+    if (ss_has(row, SOCKET_TCP_BASICS))
+        copy_struct(&info, sizeof info, row->record->socket.info);
+    if (tcp->rto && tcp->rto != RTO_OF_NO_CONNECTION)
+        dst = put_general(PUT(dst, " rto:"), tcp->rto / second, REAL_DIGITS_MAX);
+    if (tcp->ato)
+        dst = put_general(PUT(dst, " ato:"), tcp->ato / second, REAL_DIGITS_MAX);
+    dst = TOKEN(dst, text_u64, "qack", info.quick / 2);
+    if (info.quick / 2 & 1)
+        dst = PUT(dst, " bidir");
+    dst = TOKEN(dst, text_u64, "cwnd", tcp->snd_cwnd);
+    dst = TOKEN_IF(dst, tcp->snd_ssthresh != TCP_SSTHRESH_NONE && tcp->snd_ssthresh, text_u64,
+                   "ssthresh", tcp->snd_ssthresh);
+    if (count)
+        dst = PUT(text_u64(PUT(dst, " retrans:"), count), "/0");
+    return PUT(dst, " reordering:0");
+}
+
 char *ss_put_info(char *dst, const struct ss_row *row)
 {
     const struct text bytes = row->record->socket.info;

@@ -223,8 +223,7 @@ static bool is_stuck(const struct record *record)
 
     if (!sock->send_q)
         return false;
-    return (record->has & SOCKET_RETRANSMITS && sock->retransmits) ||
-           (record->has & SOCKET_PROBES && sock->probes) ||
+    return (record->has & SOCKET_RETRANSMITS && (sock->retransmits || sock->probes)) ||
            (info.last_ack_recv > PATIENCE && info.last_data_sent > PATIENCE);
 }
 
@@ -263,7 +262,7 @@ struct value view_attention(const struct cell *cell)
     const struct record *record = cell->record;
     /* the kernel lets one more connection wait than this says (sk_acceptq_is_full()) */
     const uint32_t backlog = is_listener(record) ? backlog_of(record) : 0;
-    unsigned bits = socket_memory(record, SK_MEMINFO_DROPS) ? REASON_DROPS : 0;
+    unsigned bits = socket_drops(record) ? REASON_DROPS : 0;
 
     if (record->has & SOCKET_QUEUES && !is_listener(record))
         bits |= reasons_of_connection(record);

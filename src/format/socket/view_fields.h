@@ -8,7 +8,7 @@
 /* Bits of the record that they show if they are there. */
 #define VIEW_LOCAL (SOCKET_ADDRESSES | SOCKET_INTERFACE | SOCKET_PATH)
 #define VIEW_QUEUE                                                                                 \
-    (SOCKET_BACKLOG | SOCKET_MEMORY | SOCKET_TIMER | SOCKET_RETRANSMITS | SOCKET_PROBES |          \
+    (SOCKET_BACKLOG | SOCKET_MEMORY | SOCKET_DROPS | SOCKET_TIMER | SOCKET_RETRANSMITS |           \
      SOCKET_TCP_INFO)
 #define VIEW_ACTIVITY (SOCKET_TIMER | SOCKET_TCP_INFO)
 
