@@ -182,6 +182,8 @@ struct interfaces *interfaces_create(void);
 void interfaces_destroy(struct interfaces *interfaces);
 /* From now on it asks the network namespace of this thread; else that of the first question. */
 void interfaces_settle(struct interfaces *interfaces);
+/* The names are those in the files of a captured tree, and this machine is never asked. */
+void interfaces_of_tree(struct interfaces *interfaces, const char *proc_root);
 /* Adds an interface, which then needs no lookup. Returns 0 or -ENOMEM. */
 int interfaces_add(struct interfaces *interfaces, const struct interface *interface);
 /* What is known of an interface; never NULL, valid until the next call. */

@@ -394,9 +394,16 @@ int run_prepare_numbers(struct run *run)
     if ((needs & NEED_MACHINE) && !*context->host)
         machine_name(run->listing->proc_root, context->host);
     if ((needs & NEED_SENDERS) && !context->senders &&
-        !(context->senders = senders_create("/proc")))
+        !(context->senders = senders_create(run->listing->proc_root)))
         return -ENOMEM;
     return 0;
+}
+
+static void read_names_of_tree(const struct run *run, struct interfaces *interfaces)
+{
+    rights_raise(RIGHT_READ);
+    interfaces_of_tree(interfaces, run->listing->proc_root);
+    rights_lower();
 }
 
 int run_prepare_here(struct run *run)
@@ -410,7 +417,9 @@ int run_prepare_here(struct run *run)
         here->interfaces = interfaces_create();
         if (!here->interfaces)
             return -ENOMEM;
-        if (run->listing->home || (run->listing->all_netns && run->keep_all))
+        if (run_is_captured(run))
+            read_names_of_tree(run, here->interfaces);
+        else if (run->listing->home || (run->listing->all_netns && run->keep_all))
             interfaces_settle(here->interfaces);
         if ((needs & NEED_LINKS) && run->listing->backend != BACKEND_PROC)
             error = links_dump(run->engine->netlink, add_interface, here->interfaces, &details);

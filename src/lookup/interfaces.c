@@ -9,12 +9,14 @@
 
 #include <errno.h>
 #include <net/if.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "fastnet/proc_tree.h"
 #include "lookup/number_map.h"
 
 enum { HARDWARE_UNKNOWN = -1, NAMESPACE_NONE = -1 };
@@ -31,6 +33,7 @@ struct interfaces {
     int fd;                  /* any socket will do */
     int error;               /* errno, or 0 */
     bool settled;            /* a socket that is opened later may be of another namespace */
+    bool captured;           /* they are of another machine: this one is not asked */
 };
 
 struct interfaces *interfaces_create(void)
@@ -78,6 +81,8 @@ static bool ask(struct interfaces *interfaces, uint16_t what, struct ifreq *requ
 {
     int result = -1;
 
+    if (interfaces->captured)
+        return false;
     if (open_socket(interfaces))
         do
             result = ioctl(interfaces->fd, what, request);
@@ -121,6 +126,75 @@ int interfaces_add(struct interfaces *interfaces, const struct interface *interf
 {
     return put(interfaces, interface, true) ? 0 : -ENOMEM;
 }
+
+/* --- Of a captured tree ----------------------------------------------------------------------- */
+
+/* Files of PROC_ROOT/net with an index and a name in each line that does not begin with a tab. */
+static const struct name_file {
+    const char *path;
+    int base;     /* of the index */
+    size_t at[2]; /* the words that are the index and the name */
+} name_files[] = {
+    {"net/if_inet6", 16, {1, 5}},  /* if6_seq_show() of the kernel's net/ipv6/addrconf.c */
+    {"net/igmp", 10, {0, 1}},      /* igmp_mc_seq_show() of net/ipv4/igmp.c */
+    {"net/igmp6", 10, {0, 1}},     /* igmp6_mc_seq_show() of net/ipv6/mcast.c */
+    {"net/dev_mcast", 10, {0, 1}}, /* dev_mc_seq_show() of net/core/net-procfs.c */
+};
+
+/* Cuts the line. Returns false if it does not have an index and a name. */
+static bool take_name(char *line, const struct name_file *file, struct interface *interface)
+{
+    enum { WORDS = 6 };
+    char *words[WORDS] = {NULL}, *rest = line, *end;
+    unsigned long index;
+    size_t length;
+
+    for (size_t i = 0; i < WORDS && (*line != '\t' || i); i++)
+        words[i] = strtok_r(rest, " \t\n", &rest);
+    char *const name = words[file->at[1]];
+    if (!name)
+        return false;
+    length = strlen(name);
+    if (length > 1 && name[length - 1] == ':') /* of igmp, behind a long name */
+        name[--length] = '\0';
+    index = strtoul(words[file->at[0]], &end, file->base);
+    *interface = (struct interface){.index = (uint32_t)index,
+                                    .hardware = HARDWARE_UNKNOWN,
+                                    .netns = NAMESPACE_NONE,
+                                    .name = name};
+    return !*end && index && index <= INT32_MAX && length < IFNAMSIZ;
+}
+
+static void read_names(struct interfaces *interfaces, const char *proc_root,
+                       const struct name_file *from)
+{
+    const int fd = proc_tree_open_file(proc_root, from->path);
+    FILE *const file = fd < 0 ? NULL : fdopen(fd, "r");
+    char line[256];
+    bool whole = true; /* the line before was read up to its end */
+
+    if (fd >= 0 && !file)
+        close(fd);
+    while (file && fgets(line, sizeof line, file)) {
+        struct interface interface;
+        const bool begins = whole;
+        whole = strchr(line, '\n');
+        if (begins && whole && take_name(line, from, &interface) &&
+            !number_map_find(&interfaces->names, interface.index))
+            put(interfaces, &interface, true);
+    }
+    if (file)
+        fclose(file);
+}
+
+void interfaces_of_tree(struct interfaces *interfaces, const char *proc_root)
+{
+    interfaces->captured = true;
+    for (size_t i = 0; i < COUNT(name_files); i++)
+        read_names(interfaces, proc_root, &name_files[i]);
+}
+
+/* --- Answers ---------------------------------------------------------------------------------- */
 
 /* NULL for index 0, and if memory is short. */
 static struct known *find(struct interfaces *interfaces, uint32_t index)

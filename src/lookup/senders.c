@@ -72,12 +72,14 @@ static bool line_inode(char *line, uint32_t port, uint64_t *inode)
 
 static bool find_socket(const struct senders *senders, uint32_t port, uint64_t *inode)
 {
-    char path[PATH_MAX], *line = NULL;
+    char *line = NULL;
     size_t capacity = 0;
     bool found = false;
 
-    snprintf(path, sizeof path, "%s/net/netlink", senders->proc_root);
-    FILE *file = fopen(path, "re");
+    const int fd = proc_tree_open_file(senders->proc_root, "net/netlink");
+    FILE *file = fd < 0 ? NULL : fdopen(fd, "r");
+    if (fd >= 0 && !file)
+        close(fd);
     if (!file)
         return false;
     while (!found && getline(&line, &capacity, file) >= 0)

@@ -167,7 +167,7 @@ static void parse(struct filtering *filtering, const char *text)
                                  .words = &filtering->words,
                                  .resolve = resolve,
                                  .home = HOME,
-                                 .all_netns = of_all_netns};
+                                 .foreign = of_all_netns};
     filtering->predicate = ss_filter_parse(filter);
 }
 

@@ -50,7 +50,8 @@ static int parse_filter(struct ss *ss, const struct predicate **predicate)
     struct ss_filter filter = {.where = &ss->where,
                                .selection = &ss->options.selection,
                                .words = &ss->words,
-                               .all_netns = ss->options.common.all_netns,
+                               .foreign =
+                                   ss->options.common.all_netns || ss->options.common.proc_root,
                                .home = ss->options.common.home,
                                .resolve = resolve};
     int status = read_words(ss);

@@ -127,7 +127,7 @@ static struct predicate *parse_device(struct ss_parser *parser)
     uint64_t number;
     uint32_t index;
 
-    if (parser->filter->all_netns && !form_is_number(parser->word, UINT32_MAX, &number))
+    if (parser->filter->foreign && !form_is_number(parser->word, UINT32_MAX, &number))
         return ss_compare(parser, predicate_text(field, parser->word));
     if (!ss_interface(parser, parser->word, &index))
         return NULL;

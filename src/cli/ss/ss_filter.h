@@ -23,8 +23,8 @@ struct ss_filter {
     struct ss_selection *selection; /* a family in front of an address limits it */
     struct ss_words *words;
     ss_resolve_fn resolve;
-    int home;       /* the network namespace that names of hosts are resolved in; 0: this one */
-    bool all_netns; /* an interface has another number in each */
+    int home;     /* the network namespace that names of hosts are resolved in; 0: this one */
+    bool foreign; /* an index is not that of an interface here: names are compared */
     /* Set by ss_filter_parse(). */
     bool mixed;  /* an `and` follows an `or` without parentheses */
     bool failed; /* something is wrong ... */

@@ -278,8 +278,12 @@ static struct predicate *link_port(struct ss_parser *parser, enum ss_end end,
 {
     const struct field *field = field_named(&kind_socket, "interface");
     struct predicate *bound, *known;
+    uint64_t number;
     uint32_t index;
 
+    if (end == SS_LOCAL && comparison == SS_EQUAL && parser->filter->foreign &&
+        !form_is_number(text, UINT32_MAX, &number))
+        return ss_compare(parser, predicate_text(field, text));
     if (!ss_interface(parser, text, &index))
         return NULL;
     if (end == SS_REMOTE)
