@@ -256,7 +256,7 @@ static bool passes(const struct predicate *predicate, const struct value *value)
     }
 }
 
-/* Against an IPv6 address, an IPv4-mapped one is compared as it is; otherwise as it is shown. */
+/* An IPv4-mapped address is compared as it is with an IPv6 address, and as IPv4 with IPv4. */
 static struct value value_of(const struct predicate *predicate, const struct view *view)
 {
     static const struct context nothing;
@@ -268,7 +268,11 @@ static struct value value_of(const struct predicate *predicate, const struct vie
     if (field->plain && constant->type == VALUE_ADDRESS && field->member == MEMBER_ADDRESS &&
         constant->address.family == address->family)
         return (struct value){.type = VALUE_ADDRESS, .address = *address};
-    return field_value(field, record, view->context ? view->context : &nothing);
+    struct value value = field_value(field, record, view->context ? view->context : &nothing);
+    if (value.type == VALUE_ADDRESS && constant->type == VALUE_ADDRESS &&
+        constant->address.family == AF_INET)
+        value.address = address_unmapped(&value.address);
+    return value;
 }
 
 static NOT_INLINE unsigned compared_by_value(const struct predicate *predicate,

@@ -149,7 +149,7 @@ void run_report_unread(struct run *run, const struct listing_table *table,
     }
     if (!answers->count)
         report_loss(run->report, "%s: %s", table->table->name,
-                    run_is_captured(run) ? "a captured tree cannot have this"
+                    run_is_captured(run) ? "fastnet reads no file of a captured tree for this"
                                          : unallowed[run->listing->backend]);
     else if (kernel_lacks_it && !refused)
         run_report_missing(run, table,

@@ -234,7 +234,8 @@ static void a_table_that_the_named_backend_has_not_is_told(void **state)
     scene->table.table = &table_flows_dying;
     assert_int_equal(run(scene), 0);
     assert_int_equal(scene->report.count, 1);
-    assert_true(report_says(&scene->report, "dying flows: a captured tree cannot have this"));
+    assert_true(report_says(&scene->report,
+                            "dying flows: fastnet reads no file of a captured tree for this"));
     assert_true(scene->report.partial);
     assert_int_equal(scene->stage.peer.request_count, 0);
 }

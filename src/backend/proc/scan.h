@@ -129,7 +129,7 @@ static inline bool scan_eight_digits(struct scan *scan, uint32_t *value)
     return true;
 }
 
-/* The 32 hexadecimal digits of an IPv6 address, in network byte order. */
+/* The 32 hexadecimal digits of an IPv6 address and no more, in network byte order. */
 static inline bool scan_ipv6_digits(struct scan *scan, uint8_t address[16])
 {
     for (size_t i = 0; i < 16; i += sizeof(uint32_t)) {
@@ -139,7 +139,7 @@ static inline bool scan_ipv6_digits(struct scan *scan, uint8_t address[16])
         word = htobe32(word);
         memcpy(address + i, &word, sizeof word);
     }
-    return true;
+    return scan->at == scan->end || scan_digit(*scan->at) > 15;
 }
 
 /* One to `digits` hexadecimal digits (at most 16), and no such digit behind them. */

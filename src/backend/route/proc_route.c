@@ -3,6 +3,7 @@
 #include "backend/route/decode.h"
 
 #include <errno.h>
+#include <linux/ipv6_route.h>
 #include <linux/route.h>
 #include <linux/rtnetlink.h>
 #include <string.h>
@@ -119,6 +120,7 @@ int proc_route_decode_ipv6(const struct line *line, struct record *record)
         !next_hex(&scan, &route->metric) || !next_hex(&scan, &route->references) ||
         !next_hex(&scan, &route->use) || !next_hex(&scan, &route->flags))
         return -EBADMSG;
+    route->cloned = route->flags & RTF_CACHE;
     record->has |= (route->flags & RTF_GATEWAY) ? ROUTE_GATEWAY : 0;
     record->has |= route->from_prefix ? ROUTE_FROM : 0;
     /* the entry at the root of a table that has no default route */
@@ -166,16 +168,27 @@ static bool is_too_large(const struct query *query)
 
 /* --- Reading ---------------------------------------------------------------------------------- */
 
+/* Linux before 4.15 has what it has cached among the routes. */
+static int take_ipv6(struct proc_file *file, const struct line *line, struct record *record)
+{
+    const bool of_cache = file->query->table == &table_route6_cache;
+    const int error = proc_route_decode_ipv6(line, record);
+
+    return error || record->route.cloned == of_cache ? error : NO_ROW;
+}
+
 static int dump(const struct query *query, record_fn fn, void *arg)
 {
     bool ipv4 = query->table->family == AF_INET;
     struct proc_file file = {.query = query,
-                             .name = query->table->file,
+                             .name = ipv4 ? "route" : "ipv6_route",
                              .heading = ipv4 ? "Destination" : NULL,
-                             .decode = ipv4 ? proc_route_decode_ipv4 : proc_route_decode_ipv6};
+                             .decode = ipv4 ? proc_route_decode_ipv4 : NULL,
+                             .take = ipv4 ? NULL : take_ipv6};
     int result;
 
-    if (is_too_large(query))
+    if (is_too_large(query) ||
+        (query->table == &table_route6_cache && proc_tree_is_own(query->proc_root)))
         return -EOPNOTSUPP;
     result = proc_file_open(&file);
     if (result < 0)
@@ -188,9 +201,18 @@ static int dump(const struct query *query, record_fn fn, void *arg)
     return proc_file_rows(&file, fn, arg);
 }
 
+static const char *remedy(const struct table *table, int error)
+{
+    return table == &table_route6_cache && error == -EOPNOTSUPP
+               ? "net/ipv6_route has no cached routes since Linux 4.15"
+               : NULL;
+}
+
 const struct backend backend_proc_route = {
     .name = "proc",
     .source = BACKEND_PROC,
-    .tells = TELLS({&table_route, FIELDS_IPV4}, {&table_route6, FIELDS_IPV6}),
+    .tells = TELLS({&table_route, FIELDS_IPV4}, {&table_route6, FIELDS_IPV6},
+                   {&table_route6_cache, FIELDS_IPV6}),
+    .remedy = remedy,
     .dump = dump,
 };

@@ -102,6 +102,14 @@ struct value address_member(const struct cell *cell)
     return address(&member);
 }
 
+struct value address_as_it_is(const struct cell *cell)
+{
+    struct value value = {.type = VALUE_ADDRESS};
+
+    memcpy(&value.address, (const char *)cell->record + cell->field->offset, sizeof value.address);
+    return value.address.family == AF_UNSPEC ? unknown : value;
+}
+
 struct value host_member(const struct cell *cell)
 {
     const struct value member = address_member(cell);

@@ -48,6 +48,9 @@ const char *machine_scope_name(uint64_t machine);
 #define GAUGE(id, path, ...)        NUMBER(id, path, __VA_ARGS__, .gauge = true)
 #define TEXT(id, path, ...)         FIELD(id, VALUE_TEXT, text_member, __VA_ARGS__, PLAIN(path))
 #define ADDRESS(id, path, ...)      FIELD(id, VALUE_ADDRESS, address_member, __VA_ARGS__, PLAIN(path))
+/* The same, where an IPv4-mapped address means IPv6, as in a route: it is not shown as IPv4. */
+#define ADDRESS_AS_IT_IS(id, path, ...)                                                            \
+    FIELD(id, VALUE_ADDRESS, address_as_it_is, __VA_ARGS__, PLAIN(path))
 /* The host name of an address. */
 #define HOST(id, path, ...)                                                                        \
     FIELD(id, VALUE_TEXT, host_member, __VA_ARGS__, MEMBER(path),                                  \
@@ -193,7 +196,8 @@ struct value interface_named(const struct context *context, uint32_t index);
 
 /* For field->value: the member as a value. A COMPUTED() field with more conditions may call them.
  */
-field_fn number_member, info_member, text_member, address_member, host_member, boolean_member;
+field_fn number_member, info_member, text_member, address_member, address_as_it_is, host_member,
+    boolean_member;
 field_fn flags_member, word_member, named_member, interface_member, view_member;
 
 /* The member, as text_member() has it, unless it is empty: then there is none. */
