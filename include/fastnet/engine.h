@@ -29,6 +29,7 @@ struct listing_table {
     const char *missing;           /* message if it is missing; NULL: none */
     bool unnamed; /* listed by default: missing fields cost a line if listing.named has them */
     enum if_missing if_missing;
+    bool paired; /* it is read even if the table before it ends the listing */
 };
 
 enum { LISTING_COLUMNS_MAX = 256, LISTING_SECTIONS_MAX = 16, SORT_KEYS_MAX = 8, SUMS_MAX = 16 };

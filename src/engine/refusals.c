@@ -73,7 +73,7 @@ void run_report_missing(struct run *run, const struct listing_table *table, cons
         report_note(run->report, "%s", table->missing);
     run->report->partial |= ends;
     run->report->ended |= ends;
-    run->limits.ended = ends;
+    run->limits.ended |= ends;
 }
 
 /* Adds a table to the failure with this reason; if there are too many, to the last one. */

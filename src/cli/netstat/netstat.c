@@ -38,6 +38,13 @@ static void add_table(struct netstat *netstat, const struct table *table, unsign
     };
 }
 
+/* The IPv6 table of what was added last: netstat lists it before it ends. */
+static void add_second(struct netstat *netstat, const struct table *table, unsigned section)
+{
+    add_table(netstat, table, section, NULL);
+    netstat->tables[netstat->table_count - 1].paired = true;
+}
+
 /* The IPv4 table of a protocol, which must be there if it was named, and its IPv6 table. */
 static void add_protocol(struct netstat *netstat, bool wanted, const struct table *ipv4,
                          const struct table *ipv6, const char *missing)
@@ -50,7 +57,7 @@ static void add_protocol(struct netstat *netstat, bool wanted, const struct tabl
     if (everything || options->inet)
         add_table(netstat, ipv4, SECTION_INTERNET, missing);
     if (ipv6 && (everything || options->inet6))
-        add_table(netstat, ipv6, SECTION_INTERNET, NULL);
+        add_second(netstat, ipv6, SECTION_INTERNET);
 }
 
 /* Only a filter that asks for sockets that are BOUND_INACTIVE lists them. */
@@ -79,7 +86,7 @@ static void choose_tables(struct netstat *netstat)
     if (options->kind == &kind_group && options->inet)
         add_table(netstat, &table_groups, SECTION_GROUPS, NO_INET("igmp"));
     if (options->kind == &kind_group && options->inet6)
-        add_table(netstat, &table_groups6, SECTION_GROUPS, NULL);
+        add_second(netstat, &table_groups6, SECTION_GROUPS);
     if (options->unix_sockets || options->named_protocols == 0)
         add_table(netstat, &table_unix, SECTION_UNIX, "no support for `AF UNIX' on this system.");
 }
