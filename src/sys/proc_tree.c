@@ -214,8 +214,9 @@ int proc_tree_open_directory(const struct proc_tree *tree, const char *path)
 
 /*
  * What only some machines write, and what others write in its place: the group 224.0.0.1 of each
- * interface, masks of routes, sockets that are bound to a loopback address, and unix sockets that
- * listen, which datagram sockets cannot.
+ * interface, masks of routes, sockets that are bound to a loopback address, link-local (fe80::) and
+ * IPv4-mapped addresses (::ffff:0:0/96), and unix sockets that listen, which datagram sockets
+ * cannot.
  */
 static const struct clue {
     unsigned about;
@@ -229,6 +230,11 @@ static const struct clue {
     {MACHINE_ORDER, "net/tcp", {": 0100007F:", ": 7F000001:"}, 0},
     {MACHINE_ORDER, "net/udp", {": 0100007F:", ": 7F000001:"}, 0},
     {MACHINE_ORDER, "net/tcp6", {"000000000000000001000000:", "000000000000000000000001:"}, 0},
+    {MACHINE_ORDER, "net/tcp6", {" 000080FE00000000", " FE80000000000000"}, 0},
+    {MACHINE_ORDER, "net/tcp6", {" 0000000000000000FFFF0000", " 00000000000000000000FFFF"}, 0},
+    {MACHINE_ORDER, "net/udp6", {"000000000000000001000000:", "000000000000000000000001:"}, 0},
+    {MACHINE_ORDER, "net/udp6", {" 000080FE00000000", " FE80000000000000"}, 0},
+    {MACHINE_ORDER, "net/udp6", {" 0000000000000000FFFF0000", " 00000000000000000000FFFF"}, 0},
     /* users name sockets: only its columns tell */
     {MACHINE_TYPES, "net/unix", {" 00010000 0001 ", " 00010000 0002 "}, 18},
 };

@@ -148,6 +148,8 @@ struct reading {
     void *arg;
     struct proc_file file; /* the one that is read now */
     bool stopped;          /* fn wants no more */
+    bool any;              /* fn got a row */
+    bool lacks_main;       /* the file that is MAIN is not there */
     /* Pairs: the protocol of the last one, which may be that of the whole file, and whether the
      * next one is the first of its protocol. */
     char protocol[SNMP_PROTOCOL_MAX];
@@ -162,6 +164,7 @@ static int hand_on(const struct record *record, void *arg)
     struct reading *reading = arg;
     int result = reading->fn(record, reading->arg);
 
+    reading->any = true;
     reading->stopped = result < 0;
     return result;
 }
@@ -278,12 +281,13 @@ static int read_pairs(struct reading *reading, const char *protocol)
 static const struct file {
     const struct table *table;
     const char *name;
-    /* A file that is missing fails the dump, is reported, or only belongs to another kernel. */
-    enum { REQUIRED, EXPECTED, OPTIONAL } presence;
+    /* A file that is missing fails the dump, or does so where no other file has a row; it is
+     * reported, or only belongs to another kernel. */
+    enum { REQUIRED, MAIN, EXPECTED, OPTIONAL } presence;
     int (*read)(struct reading *, const char *);
     const char *protocol, *only; /* for read(); and for struct reading */
 } files[] = {
-    {&table_counters, "snmp", REQUIRED, read_blocks, "", NULL},
+    {&table_counters, "snmp", MAIN, read_blocks, "", NULL},
     {&table_counters, "netstat", OPTIONAL, read_blocks, "", NULL},
     {&table_counters, "sctp/snmp", OPTIONAL, read_pairs, "Sctp", NULL},
     {&table_counters6, "snmp6", REQUIRED, read_pairs, NULL, NULL},
@@ -305,7 +309,11 @@ static int read_file(struct reading *reading, const struct file *file)
         result = file->read(reading, file->protocol);
         proc_file_close(&reading->file);
     }
-    if (file->presence == REQUIRED || reading->stopped)
+    if (file->presence == MAIN && result == -ENOENT) {
+        reading->lacks_main = true;
+        return 0;
+    }
+    if (file->presence <= MAIN || reading->stopped)
         return result;
     if (result < 0 && (result != -ENOENT || file->presence == EXPECTED))
         report_loss(query->report, "%s/net/%s: %s", query->proc_root, file->name,
@@ -323,7 +331,13 @@ static int dump(const struct query *query, record_fn fn, void *arg)
         if (files[i].table == query->table)
             result = read_file(&reading, &files[i]);
     free(reading.names);
-    return result;
+    if (result < 0 || !reading.lacks_main)
+        return result;
+    if (!reading.any)
+        return -ENOENT;
+    report_loss(query->report, "%s/net/%s: %s", query->proc_root, query->table->file,
+                strerror(ENOENT));
+    return 0;
 }
 
 #define FIELDS (COUNTER_PROTOCOL | COUNTER_NAME | COUNTER_VALUE | COUNTER_GROWS | COUNTER_SCOPE)
