@@ -43,6 +43,8 @@ int ctnetlink_decode_usage(const struct nlmsghdr *message, struct record *record
  */
 int proc_conntrack_decode_flow(const struct line *line, struct record *record);
 int proc_conntrack_decode_expectation(const struct line *line, struct record *record);
+/* The same for PROC_ROOT/net/ip_conntrack: lines of IPv4, which do not begin with its name. */
+int proc_conntrack_decode_ip_flow(const struct line *line, struct record *record);
 
 _Static_assert(offsetof(struct record, flow.family) == offsetof(struct record, expectation.family),
                "the family of flows and of expectations is found at one place");

@@ -22,6 +22,7 @@
 #define FIELDS_EXPECTATION (FLOW_ORIG | FLOW_TIMEOUT | FLOW_FLAGS | FLOW_HELPER)
 
 #define FLOWS        "nf_conntrack"
+#define OLD_FLOWS    "ip_conntrack" /* of Linux before 2.6.20, and of some kernels until 4.8 */
 #define EXPECTATIONS "nf_conntrack_expect"
 
 /* --- The two files of rows -------------------------------------------------------------------- */
@@ -38,13 +39,18 @@ static int dump_flows(const struct query *query, record_fn fn, void *arg)
     const struct predicate *status =
         predicate_requires(query->where, offsetof(struct record, flow.status), PREDICATE_MASKED);
     uint64_t buckets = flow_buckets(query->proc_root);
-    const int result = proc_file_read(&file, fn, arg);
+    int result = proc_file_read(&file, fn, arg);
 
+    if (result == -ENOENT) {
+        file.name = OLD_FLOWS;
+        file.decode = proc_conntrack_decode_ip_flow;
+        result = proc_file_read(&file, fn, arg);
+    }
     if (result >= 0 && status && status->mask.bits[0] & ~told)
         report_loss(query->report,
                     "%s: %s/net/%s does not have the status that was asked for: rows may be "
                     "missing or wrong",
-                    query->table->name, query->proc_root, FLOWS);
+                    query->table->name, query->proc_root, file.name);
     if (result >= 0 && flow_resized(query, &buckets))
         flow_report_resize(query);
     return result;
@@ -204,6 +210,8 @@ static const char *remedy(const struct table *table, int error)
 
     if (source && (error == -EACCES || error == -EPERM))
         return source->denied;
+    if (source && source->dump == dump_statistics && error == -EBADMSG)
+        return "the first line of net/stat/nf_conntrack names no counter";
     if (source && error == -ENOENT)
         return "the kernel has no nf_conntrack in /proc (module nf_conntrack, "
                "CONFIG_NF_CONNTRACK_PROCFS)";

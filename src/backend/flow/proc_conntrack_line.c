@@ -400,17 +400,25 @@ static uint32_t nat_status(const struct flow_record *flow)
     return status;
 }
 
-int proc_conntrack_decode_flow(const struct line *line, struct record *record)
+/* Names of protocols stand before the numbers, which say the same. named: that of IP, too. */
+static bool take_protocols(struct decoding *decoding, bool named)
+{
+    struct flow_record *flow = &decoding->record->flow;
+    struct scan name;
+
+    flow->family = AF_INET;
+    return (!named || (take_word(&decoding->scan, &name) && take_family(decoding))) &&
+           take_word(&decoding->scan, &name) &&
+           take_byte(&decoding->scan, &flow->way[WAY_ORIG].tuple.protocol);
+}
+
+static int decode_flow(const struct line *line, bool named, struct record *record)
 {
     struct decoding decoding = {.scan = {line->data, line->data + line->length}, .record = record};
     struct flow_record *flow = &record->flow;
-    struct scan name;
 
     record_begin(record, &kind_flow, sizeof record->flow);
-    /* names of protocols stand before the numbers, which say the same */
-    if (line->cut || !take_word(&decoding.scan, &name) || !take_family(&decoding) ||
-        !take_word(&decoding.scan, &name) ||
-        !take_byte(&decoding.scan, &flow->way[WAY_ORIG].tuple.protocol))
+    if (line->cut || !take_protocols(&decoding, named))
         return -EBADMSG;
     take_timeout(&decoding);
     take_state(&decoding);
@@ -428,6 +436,16 @@ int proc_conntrack_decode_flow(const struct line *line, struct record *record)
     record->has |= FLOW_ORIG | FLOW_REPLY | FLOW_STATUS;
     record->identity = flow_identity(record);
     return 0;
+}
+
+int proc_conntrack_decode_flow(const struct line *line, struct record *record)
+{
+    return decode_flow(line, true, record);
+}
+
+int proc_conntrack_decode_ip_flow(const struct line *line, struct record *record)
+{
+    return decode_flow(line, false, record);
 }
 
 /* --- Expectations ----------------------------------------------------------------------------- */

@@ -16,7 +16,8 @@ int proc_dev_decode(const struct line *line, struct record *record)
     const char *colon;
 
     scan_blanks(&scan);
-    colon = memchr(scan.at, ':', (size_t)(scan.end - scan.at));
+    /* old kernels have names with a colon, such as eth0:1 */
+    colon = memrchr(scan.at, ':', (size_t)(scan.end - scan.at));
     if (line->cut || !colon || colon == scan.at)
         return -EBADMSG;
     record_reset(record, &kind_interface);

@@ -54,8 +54,12 @@ static int read_lines(const struct stat_file *stat, struct proc_file *file, stat
     struct stat_columns columns;
     struct stat_values values;
     struct line line;
-    int result = proc_file_next(file, &line);
+    int result;
 
+    do /* whoever copied the file may have put empty lines before it */
+        result = proc_file_next(file, &line);
+    while (result > 0 && !line.length);
+    const size_t heading = file->lines.number;
     if (result <= 0 || stat_heading(stat, &line, &columns) < 0)
         return result < 0 ? result : -EBADMSG;
     while ((result = proc_file_next(file, &line)) > 0) {
@@ -63,7 +67,7 @@ static int read_lines(const struct stat_file *stat, struct proc_file *file, stat
         if (line.unended) /* its last number may have lost digits */
             continue;
         if (stat_decode(stat, &line, &columns, &values) == 0)
-            result = fn(&values, (uint32_t)(number - 2), arg);
+            result = fn(&values, (uint32_t)(number - heading - 1), arg);
         else
             proc_file_malformed(file, &line, number);
         if (result < 0)

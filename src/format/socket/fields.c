@@ -82,10 +82,10 @@ static struct value service(const struct cell *cell)
 
 /* --- Its queues ------------------------------------------------------------------------------- */
 
-/* A listener has nothing to send: what the kernel says there is its backlog. */
+/* A listener has nothing to send. */
 static struct value send_q(const struct cell *cell)
 {
-    return cell->record->socket.state == TCP_LISTEN ? number(0) : number_member(cell);
+    return socket_listens(&cell->record->socket) ? number(0) : number_member(cell);
 }
 
 /* --- What it moves ---------------------------------------------------------------------------- */

@@ -12,6 +12,7 @@
 #include "fastnet/layouts.h"
 #include "fastnet/lookup.h"
 #include "fastnet/text.h"
+#include "format/socket/view_fields.h"
 #include "format/text/put.h"
 
 enum {
@@ -177,7 +178,7 @@ static char *put_inet(char *dst, const struct netstat_sink *netstat, const struc
 {
     const struct socket_record *sock = &record->socket;
     /* what the kernel says of a listener is its backlog; raw sockets have no remote port */
-    const uint32_t send_q = sock->state == TCP_LISTEN ? 0 : sock->send_q;
+    const uint32_t send_q = socket_listens(sock) ? 0 : sock->send_q;
     const uint16_t remote_port = sock->protocol == IPPROTO_RAW ? 0 : sock->remote.port;
 
     /* a queue begins with the blank that ends the protocol */

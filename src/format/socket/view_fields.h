@@ -3,6 +3,9 @@
 #ifndef FORMAT_SOCKET_VIEW_FIELDS_H
 #define FORMAT_SOCKET_VIEW_FIELDS_H
 
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+
 #include "fastnet/field.h"
 
 /* Bits of the record that they show if they are there. */
@@ -11,6 +14,13 @@
     (SOCKET_BACKLOG | SOCKET_MEMORY | SOCKET_DROPS | SOCKET_TIMER | SOCKET_RETRANSMITS |           \
      SOCKET_TCP_INFO)
 #define VIEW_ACTIVITY (SOCKET_TIMER | SOCKET_TCP_INFO)
+
+/* Whether what the kernel says it has to send is its backlog. UDP and raw sockets do not listen. */
+static inline bool socket_listens(const struct socket_record *sock)
+{
+    return sock->state == TCP_LISTEN && sock->protocol != IPPROTO_UDP &&
+           sock->protocol != IPPROTO_UDPLITE && sock->protocol != IPPROTO_RAW;
+}
 
 field_fn view_owners;   /* nginx ×4, cat; field->index: of which end */
 field_fn view_whose;    /* the same, or nginx.service */
