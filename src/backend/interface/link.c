@@ -130,13 +130,26 @@ static int take_queue(const struct nlmsghdr *message, void *arg)
 
 /* --- Interfaces ------------------------------------------------------------------------------- */
 
-/* True if an address before this one has its label. */
-static bool is_known_label(const struct interface_record *interface, size_t i)
+static bool has_label(const void *element, const void *label)
 {
-    for (size_t before = 0; before < i; before++)
-        if (strcmp(interface->addresses[before].label, interface->addresses[i].label) == 0)
-            return true;
-    return false;
+    const char *const *known = element;
+
+    return strcmp(*known, label) == 0;
+}
+
+/* Returns 1, 0 if the label was added before, or -ENOMEM. It stays where it is. */
+static int add_label(struct hash_table *labels, struct text label)
+{
+    const uint64_t hash = hash_bytes(hash_seed(), label.data, label.length);
+    const char **added;
+
+    if (hash_table_find(labels, hash, has_label, label.data))
+        return 0;
+    added = hash_table_add(labels, hash, sizeof *added);
+    if (!added)
+        return -ENOMEM;
+    *added = label.data;
+    return 1;
 }
 
 /*
@@ -146,13 +159,17 @@ static bool is_known_label(const struct interface_record *interface, size_t i)
 static int hand_on_labels(struct reading *reading)
 {
     const struct interface_record *interface = &reading->record.interface;
+    struct hash_table labels = {0};
     int result = 0;
 
     for (size_t i = 0; i < interface->address_count && result >= 0; i++) {
         const struct interface_address *address = &interface->addresses[i];
         const struct text label = {address->label, strlen(address->label)};
         struct record row = reading->record;
-        if (!label.length || text_equal(label, interface->name) || is_known_label(interface, i))
+        if (!label.length || text_equal(label, interface->name))
+            continue;
+        result = add_label(&labels, label);
+        if (result <= 0)
             continue;
         row.has &=
             ~(INTERFACE_COUNTERS | INTERFACE_DETAILS | INTERFACE_NOHANDLER | INTERFACE_QUEUE_DROPS);
@@ -162,6 +179,7 @@ static int hand_on_labels(struct reading *reading)
         row.interface.address_count = 1;
         result = reading->fn(&row, reading->arg);
     }
+    hash_table_finish(&labels);
     return result;
 }
 
