@@ -33,6 +33,8 @@ extern const struct field field_neighbour_master;
 #define NEIGHBOUR_VNI       (UINT64_C(1) << 12)
 #define NEIGHBOUR_PORT      (UINT64_C(1) << 13)
 #define NEIGHBOUR_ATF       (UINT64_C(1) << 14) /* /proc/net/arp: atf */
+/* In place of NEIGHBOUR_LLADDR: lladdr is the beginning of a longer address. */
+#define NEIGHBOUR_LLADDR_CUT (UINT64_C(1) << 15)
 
 /* "REACHABLE" ... of one of NUD_* (linux/neighbour.h); NULL for any other number. */
 const char *neighbour_state_name(uint64_t state);

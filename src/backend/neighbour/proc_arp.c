@@ -19,7 +19,13 @@
 
 #define FIELDS                                                                                     \
     (NEIGHBOUR_LLADDR | NEIGHBOUR_INTERFACE | NEIGHBOUR_HARDWARE | NEIGHBOUR_STATE |               \
-     NEIGHBOUR_FLAGS | NEIGHBOUR_ATF)
+     NEIGHBOUR_FLAGS | NEIGHBOUR_ATF | NEIGHBOUR_LLADDR_CUT)
+
+/*
+ * The kernel writes at most 9 bytes of a link-layer address (HBUFFERLEN is 30), and no device has
+ * addresses of just that length.
+ */
+enum { LLADDR_KEPT = 9 };
 
 /* 0x and up to 32 bits, behind blanks. */
 static bool scan_flags(struct scan *scan, uint64_t *value)
@@ -28,15 +34,55 @@ static bool scan_flags(struct scan *scan, uint64_t *value)
     return scan_char(scan, '0') && scan_char(scan, 'x') && scan_hex(scan, value, 8);
 }
 
+/* A proxy for all interfaces has the type of NET/ROM, which is 0, and an address of zeroes. */
+static bool is_radio(uint64_t hardware)
+{
+    return hardware == ARPHRD_AX25 || hardware == ARPHRD_NETROM;
+}
+
+/*
+ * N0CALL-5, as ax2asc() of the kernel's net/ax25/ax25_addr.c writes the 7 bytes of an address: six
+ * characters, and in bits 1 to 4 of the last byte a number. The other bits of that byte are not
+ * part of the address (ax25cmp()), and 0 here. '*' is no address.
+ */
+static bool scan_call_sign(struct scan *scan, struct neighbour_record *neighbour)
+{
+    enum { CALL = 6, STATION_MAX = 15 };
+    struct scan ahead = *scan;
+    uint8_t address[CALL + 1];
+    uint64_t station = 0;
+    size_t length = 0;
+    const bool none = scan_char(&ahead, '*');
+
+    memset(address, ' ' << 1, CALL);
+    for (; !none && ahead.at<ahead.end && * ahead.at> ' ' && *ahead.at <= '~'; ahead.at++) {
+        if (*ahead.at == '-' || length == CALL)
+            break;
+        address[length++] = (uint8_t)(*ahead.at << 1);
+    }
+    if (!none &&
+        (!length || !scan_char(&ahead, '-') || !scan_decimal(&ahead, &station, STATION_MAX)))
+        return false;
+    if (ahead.at == ahead.end || *ahead.at != ' ')
+        return false;
+    address[CALL] = (uint8_t)(station << 1);
+    memcpy(neighbour->lladdr, address, none ? 0 : sizeof address);
+    neighbour->lladdr_length = none ? 0 : sizeof address;
+    *scan = ahead;
+    return true;
+}
+
 /*
  * Link-layer address, 02:00:5e:10:00:ff with a blank behind it, and mask; the first is blank for a
  * device without addresses.
  */
-static bool scan_words(struct scan *scan, struct neighbour_record *neighbour)
+static bool scan_words(struct scan *scan, uint64_t hardware, struct neighbour_record *neighbour)
 {
     struct text mask;
 
     scan_blanks(scan);
+    if (is_radio(hardware) && scan_call_sign(scan, neighbour))
+        return scan_word(scan, &mask);
     if (scan->at < scan->end && *scan->at != '*') {
         do {
             if (neighbour->lladdr_length == LLADDR_MAX ||
@@ -108,7 +154,8 @@ static void set_by_flags(struct record *record)
         record->has |= NEIGHBOUR_STATE;
     }
     if (neighbour->atf & ATF_COM)
-        record->has |= NEIGHBOUR_LLADDR;
+        record->has |=
+            neighbour->lladdr_length == LLADDR_KEPT ? NEIGHBOUR_LLADDR_CUT : NEIGHBOUR_LLADDR;
     /* a proxy for all interfaces has '*' in place of the name of one */
     if (neighbour->flags & NTF_PROXY && strcmp(neighbour->interface_name, "*") == 0)
         neighbour->interface_name[0] = '\0';
@@ -126,7 +173,8 @@ int proc_arp_decode(const struct line *line, struct record *record)
     if (line->cut || !scan_ipv4(&scan, neighbour->address.bytes) ||
         (!take_columns(&scan, line->data, neighbour, &flags) &&
          (!scan_flags(&scan, &hardware) || !scan_flags(&scan, &flags) || hardware > UINT16_MAX ||
-          flags > UINT16_MAX || !scan_char(&scan, ' ') || !scan_words(&scan, neighbour))) ||
+          flags > UINT16_MAX || !scan_char(&scan, ' ') ||
+          !scan_words(&scan, hardware, neighbour))) ||
         !take_device(&scan, neighbour))
         return -EBADMSG;
     neighbour->address.family = AF_INET;
@@ -138,10 +186,21 @@ int proc_arp_decode(const struct line *line, struct record *record)
     return 0;
 }
 
+/* Counts the addresses that the file cuts. */
+static int take(struct proc_file *file, const struct line *line, struct record *record)
+{
+    const int error = proc_arp_decode(line, record);
+    size_t *const cut = file->state;
+
+    *cut += !error && record->has & NEIGHBOUR_LLADDR_CUT;
+    return error;
+}
+
 static int dump(const struct query *query, record_fn fn, void *arg)
 {
+    size_t cut = 0;
     struct proc_file file = {
-        .query = query, .name = "arp", .heading = "HW address", .decode = proc_arp_decode};
+        .query = query, .name = "arp", .heading = "HW address", .take = take, .state = &cut};
     int result;
 
     if (predicate_requires(query->where, offsetof(struct record, neighbour.master),
@@ -155,7 +214,12 @@ static int dump(const struct query *query, record_fn fn, void *arg)
                     "only %s/net/arp was read: it has no %sNOARP entries, and only the state "
                     "PERMANENT",
                     query->proc_root, query->table->family == AF_UNSPEC ? "IPv6, no " : "");
-    return proc_file_rows(&file, fn, arg);
+    result = proc_file_rows(&file, fn, arg);
+    if (cut && query->needs & NEIGHBOUR_LLADDR)
+        report_note(query->report,
+                    "%s/net/arp has only the first %d bytes of %zu link-layer address%s",
+                    query->proc_root, LLADDR_KEPT, cut, cut == 1 ? "" : "es");
+    return result;
 }
 
 const struct backend backend_proc_arp = {

@@ -22,6 +22,7 @@ enum {
     MASK_WIDTH = 15,
     NUMERIC_ROW_MAX = 512, /* the longest row without a host name */
     DEVICE_MAX = ESCAPE_FACTOR * INTERFACE_NAME_SIZE,
+    CALL_SIGN_BYTES = 7, /* AX25_ADDR_LEN of linux/ax25.h */
 };
 
 _Static_assert(NUMERIC_ROW_MAX + ESCAPE_FACTOR * HOST_MAX <= WRITER_RESERVE_MAX, "a row fits");
@@ -36,6 +37,7 @@ struct device {
     uint32_t interface;        /* its index; 0: none yet */
     const struct netns *netns; /* where it has this index */
     const char *hardware;
+    bool is_radio; /* its addresses are call signs */
     size_t length;
     char name[DEVICE_MAX]; /* escaped */
 };
@@ -103,15 +105,34 @@ static const struct device *device_of(struct arp_sink *arp, const struct record 
     device->interface = interface;
     device->netns = here->netns;
     device->hardware = net_tools_name(type);
+    device->is_radio = type == ARPHRD_AX25 || type == ARPHRD_NETROM;
     device->length = (size_t)(stop - device->name);
     return device;
 }
 
-static char *put_lladdr(char *dst, const struct record *record)
+/* As ax2asc() of the kernel's net/ax25/ax25_addr.c: six characters, and a number from 0 to 15. */
+static char *put_call_sign(char *dst, const uint8_t address[CALL_SIGN_BYTES])
 {
-    if (!(record->has & NEIGHBOUR_LLADDR))
+    char call[CALL_SIGN_BYTES];
+    size_t length = 0;
+
+    for (size_t i = 0; i < CALL_SIGN_BYTES - 1; i++)
+        if (address[i] >> 1 != ' ')
+            call[length++] = (char)(address[i] >> 1);
+    dst = escape_text(dst, call, length, " ");
+    return text_u64(PUT(dst, "-"), address[CALL_SIGN_BYTES - 1] >> 1 & 15);
+}
+
+/* Where the file has only a part of it, that is shown, as arp does. */
+static char *put_lladdr(char *dst, const struct entry *entry)
+{
+    const struct neighbour_record *neighbour = &entry->record->neighbour;
+
+    if (!(entry->record->has & (NEIGHBOUR_LLADDR | NEIGHBOUR_LLADDR_CUT)))
         return dst;
-    return text_lladdr(dst, record->neighbour.lladdr, record->neighbour.lladdr_length);
+    if (entry->device->is_radio && neighbour->lladdr_length == CALL_SIGN_BYTES)
+        return put_call_sign(dst, neighbour->lladdr);
+    return text_lladdr(dst, neighbour->lladdr, neighbour->lladdr_length);
 }
 
 static char *put_bsd(char *dst, const struct entry *entry)
@@ -125,7 +146,7 @@ static char *put_bsd(char *dst, const struct entry *entry)
     dst = text_ipv4(PUT(dst, " ("), entry->record->neighbour.address.bytes);
     dst = PUT(dst, ") at ");
     if (entry->flags & ATF_COM) {
-        dst = PUT(put_lladdr(dst, entry->record), " [");
+        dst = PUT(put_lladdr(dst, entry), " [");
         dst = PUT(put_string(dst, entry->device->hardware), "] ");
     } else {
         dst = put_string(dst, entry->flags & ATF_PUBL ? "<from_interface> " : "<incomplete> ");
@@ -145,7 +166,7 @@ static char *put_table_lladdr(char *dst, const struct entry *entry)
         return put_padded(dst, proxy ? "<from_interface>" : "(incomplete)", LLADDR_WIDTH);
     }
     start = dst = put_padded(dst, entry->device->hardware, HARDWARE_WIDTH);
-    dst = text_pad(put_lladdr(dst, entry->record), start, LLADDR_WIDTH);
+    dst = text_pad(put_lladdr(dst, entry), start, LLADDR_WIDTH);
     if (dst[-1] != ' ')
         *dst++ = ' ';
     return dst;
