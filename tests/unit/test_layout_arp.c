@@ -107,6 +107,28 @@ static void a_proxy_answers_from_its_interface_or_from_all(void **state)
                  "192.0.2.10               *       <from_interface>    MP                    *\n");
 }
 
+static void a_call_sign_is_shown_as_one(void **state)
+{
+    struct record record = entry(NUD_STALE, "\x9c\x60\x86\x82\x98\x98\x6b", 7);
+
+    (void)state;
+    record.neighbour.hardware = ARPHRD_AX25;
+    assert_lines(&record, "? (192.0.2.10) at N0CALL-5 [ax25] on eth0\n",
+                 "192.0.2.10               ax25    N0CALL-5            C                     "
+                 "eth0\n");
+}
+
+static void of_a_cut_address_the_bytes_that_are_there_are_shown(void **state)
+{
+    struct record record = entry(NUD_STALE, "\x80\0\0\x48\xfe\x80\0\0\0", 9);
+
+    (void)state;
+    record.has = (record.has & ~NEIGHBOUR_LLADDR) | NEIGHBOUR_LLADDR_CUT;
+    assert_lines(&record, "? (192.0.2.10) at 80:00:00:48:fe:80:00:00:00 [ether] on eth0\n",
+                 "192.0.2.10               ether   80:00:00:48:fe:80:00:00:00 C               "
+                 "      eth0\n");
+}
+
 static void link_layer_addresses_of_0_to_32_bytes_are_in_full(void **state)
 {
     static const char bytes[LLADDR_MAX + 1] = "\x80\0\0\x48\xfe\x80\0\0\0\0\0\0\x02\0\x5e\x10\0\xff"
@@ -253,6 +275,8 @@ int main(void)
         cmocka_unit_test(states_become_the_flags_of_arp),
         cmocka_unit_test(a_proxy_answers_from_its_interface_or_from_all),
         cmocka_unit_test(link_layer_addresses_of_0_to_32_bytes_are_in_full),
+        cmocka_unit_test(a_call_sign_is_shown_as_one),
+        cmocka_unit_test(of_a_cut_address_the_bytes_that_are_there_are_shown),
         cmocka_unit_test(an_interface_that_has_gone_is_its_index),
         cmocka_unit_test(an_index_has_another_name_in_another_namespace),
         cmocka_unit_test(an_awkward_interface_breaks_no_line),

@@ -440,6 +440,24 @@ static void names_and_counters_come_from_the_file(void **state)
     assert_true(scene->rows[1].record.interface.counters[RX_BYTES] == UINT64_MAX);
 }
 
+static void a_name_may_have_a_colon(void **state)
+{
+    struct scene *scene = *state;
+    char text[1024];
+
+    snprintf(text, sizeof text, "%s%s", heading,
+             "eth0:1: 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16\n"
+             "team0:1:17 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16\n");
+    tree_puts(&scene->stage.tree, "dev", text);
+    assert_int_equal(list(scene, &backend_proc_dev, 0), 0);
+    assert_int_equal(scene->stage.report.count, 0);
+    assert_int_equal(scene->count, 2);
+    assert_string_equal(scene->rows[0].name, "eth0:1");
+    assert_int_equal(scene->rows[0].record.interface.counters[RX_BYTES], 1);
+    assert_string_equal(scene->rows[1].name, "team0:1");
+    assert_int_equal(scene->rows[1].record.interface.counters[RX_BYTES], 17);
+}
+
 static void malformed_lines_are_skipped_counted_and_told(void **state)
 {
     struct scene *scene = *state;
@@ -516,6 +534,7 @@ int main(void)
         TEST(a_kernel_without_disciplines_has_interfaces_all_the_same),
         TEST(a_malformed_message_is_told_and_the_others_come),
         TEST(names_and_counters_come_from_the_file),
+        TEST(a_name_may_have_a_colon),
         TEST(malformed_lines_are_skipped_counted_and_told),
         TEST(an_empty_file_is_a_loss),
         TEST(a_file_that_is_not_there_is_a_loss),

@@ -459,6 +459,45 @@ static void interface_has_a_hardware_type_asked_for_when_it_is_needed(void **sta
     interfaces_destroy(interfaces);
 }
 
+/* if_inet6 has the index in hexadecimal; in igmp a colon follows the name, lines of groups a tab.
+ */
+static void interfaces_of_a_captured_tree_are_those_of_its_files(void **state)
+{
+    struct interfaces *interfaces = interfaces_create();
+    struct tree tree;
+
+    (void)state;
+    tree_make(&tree);
+    tree_puts(&tree, "if_inet6",
+              "fe80000000000000020000fffe000001 0b 40 20 80     ens33\n"
+              "fe80000000000000020000fffe000001 0c 40 20\n"
+              "fe80000000000000020000fffe000001 x 40 20 80     bad\n"
+              "fe80000000000000020000fffe000001 00 40 20 80     none\n"
+              "fe80000000000000020000fffe000001 0d 40 20 80     longer-than-a-name\n");
+    tree_puts(&tree, "igmp",
+              "Idx\tDevice    : Count Querier\tGroup    Users Timer\tReporter\n"
+              "1\tlo        :     1      V3\n\t\t\t\t010000E0     1 0:00000000\t\t0\n"
+              "9\twlp0s20f3long:     1      V3\n");
+    tree_puts(&tree, "igmp6", "5    eth5            ff020000000000000000000000000001     1 0 0\n");
+    tree_puts(&tree, "dev_mcast",
+              "7    dummy7          1     0     01005e000001\n"
+              "11   other           1     0     01005e000001\n");
+    interfaces_of_tree(interfaces, tree.root);
+    assert_string_equal(interfaces_name(interfaces, 11), "ens33"); /* the first name stays */
+    assert_string_equal(interfaces_name(interfaces, 1), "lo");
+    assert_string_equal(interfaces_name(interfaces, 9), "wlp0s20f3long");
+    assert_string_equal(interfaces_name(interfaces, 5), "eth5");
+    assert_string_equal(interfaces_name(interfaces, 7), "dummy7");
+    for (uint32_t index = 12; index <= 13; index++)
+        assert_null(interfaces_name(interfaces, index));
+    assert_null(interfaces_name(interfaces, 3)); /* this machine has eth3 */
+    assert_int_equal(interfaces_get(interfaces, 3)->hardware, -1);
+    assert_int_equal(asked, 0);
+    assert_int_equal(interfaces_error(interfaces), 0);
+    interfaces_destroy(interfaces);
+    tree_remove(&tree);
+}
+
 static void interface_is_found_by_its_name(void **state)
 {
     uint32_t index = 77;
@@ -879,6 +918,7 @@ int main(void)
         A_LOOKUP(an_answer_without_an_end_is_not_read_past_it),
         A_LOOKUP(interface_is_asked_for_once),
         A_LOOKUP(interface_has_a_hardware_type_asked_for_when_it_is_needed),
+        A_LOOKUP(interfaces_of_a_captured_tree_are_those_of_its_files),
         A_LOOKUP(interface_is_found_by_its_name),
         A_LOOKUP(interface_that_was_added_is_not_asked_for),
         A_LOOKUP(interfaces_that_could_not_settle_are_never_asked_for),

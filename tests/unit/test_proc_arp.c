@@ -98,6 +98,45 @@ static void a_device_without_addresses_leaves_a_blank(void **state)
     assert_string_equal(record.neighbour.interface_name, "tun0");
 }
 
+/* The kernel writes no more than 9 bytes: of InfiniBand's 20, or of the 16 of a tunnel's. */
+static void an_address_of_nine_bytes_is_cut_and_unknown(void **state)
+{
+    struct record record = decoded("10.0.0.1 0x20 0x2 80:00:00:48:fe:80:00:00:00     *        ib0");
+
+    (void)state;
+    assert_int_equal(record.has & (NEIGHBOUR_LLADDR | NEIGHBOUR_LLADDR_CUT), NEIGHBOUR_LLADDR_CUT);
+    assert_int_equal(record.neighbour.lladdr_length, 9);
+    record = decoded("10.0.0.1 0x20 0x0 80:00:00:48:fe:80:00:00:00     *        ib0");
+    assert_int_equal(record.has & (NEIGHBOUR_LLADDR | NEIGHBOUR_LLADDR_CUT), 0);
+    record = decoded("10.0.0.1 0x20 0x2 80:00:00:48:fe:80:00:00     *        ib0");
+    assert_int_equal(record.has & (NEIGHBOUR_LLADDR | NEIGHBOUR_LLADDR_CUT), NEIGHBOUR_LLADDR);
+}
+
+static void a_call_sign_is_an_address_of_seven_bytes(void **state)
+{
+    static const char *const malformed[] = {
+        "44.1.2.3 0x3 0x2 TOOLONG-5 * bpq0", "44.1.2.3 0x3 0x2 K1-16 * bpq0",
+        "44.1.2.3 0x3 0x2 K1- * bpq0",       "44.1.2.3 0x3 0x2 -5 * bpq0",
+        "44.1.2.3 0x3 0x2 K1-5x * bpq0",     "44.1.2.3 0x1 0x2 N0CALL-5 * eth0",
+    };
+    struct record record =
+        decoded("44.1.2.3         0x3         0x2         N0CALL-5              *        bpq0");
+
+    (void)state;
+    assert_true(record.has & NEIGHBOUR_LLADDR);
+    assert_int_equal(record.neighbour.lladdr_length, 7);
+    assert_memory_equal(record.neighbour.lladdr, "\x9c\x60\x86\x82\x98\x98\x0a", 7);
+    assert_int_equal(record.neighbour.hardware, ARPHRD_AX25);
+    assert_string_equal(record.neighbour.interface_name, "bpq0");
+    record = decoded("44.1.2.3 0x0 0x2 K1-15 * nr0");
+    assert_memory_equal(record.neighbour.lladdr, "\x96\x62\x40\x40\x40\x40\x1e", 7);
+    record = decoded("44.1.2.3 0x3 0x0 *                     *        bpq0"); /* not resolved */
+    assert_int_equal(record.neighbour.lladdr_length, 0);
+    assert_false(record.has & NEIGHBOUR_LLADDR);
+    for (size_t i = 0; i < sizeof malformed / sizeof *malformed; i++)
+        assert_int_equal(decode(malformed[i], &record), -EBADMSG);
+}
+
 static void names_of_interfaces_hold_any_byte_but_blanks(void **state)
 {
     struct record record = decoded("192.0.2.1 0x1 0x2 02:00:5e:00:00:10 * \x1b[1m\"\\\xff'*\t");
@@ -268,6 +307,8 @@ int main(void)
         cmocka_unit_test(no_more_of_a_state_is_claimed_than_the_file_says),
         cmocka_unit_test(a_published_address_is_a_proxy),
         cmocka_unit_test(a_device_without_addresses_leaves_a_blank),
+        cmocka_unit_test(an_address_of_nine_bytes_is_cut_and_unknown),
+        cmocka_unit_test(a_call_sign_is_an_address_of_seven_bytes),
         cmocka_unit_test(names_of_interfaces_hold_any_byte_but_blanks),
         cmocka_unit_test(what_is_not_of_that_form_is_malformed),
         cmocka_unit_test(columns_say_what_words_say),

@@ -47,6 +47,40 @@ static void flows_and_expectations_come_from_their_files(void **state)
     assert_false(stage->report.partial);
 }
 
+/* Its lines are those of nf_conntrack without the name and number of IPv4. */
+static void the_file_of_old_kernels_is_read_where_there_is_no_other(void **state)
+{
+    struct stage *stage = *state;
+    char text[1024];
+
+    snprintf(text, sizeof text, "%s\n%s\n", strstr(tcp, "tcp"), "nonsense");
+    tree_put_file(&stage->tree, "net/ip_conntrack", text);
+    assert_int_equal(list(stage, &table_flows), 0);
+    assert_int_equal(stage->kept.count, 1);
+    assert_int_equal(stage->kept.records[0].flow.family, AF_INET);
+    assert_int_equal(stage->kept.records[0].flow.way[WAY_ORIG].tuple.protocol, IPPROTO_TCP);
+    assert_true(report_says(&stage->report, "/net/ip_conntrack: skipped 1 malformed line"));
+    tree_put_file(&stage->tree, "net/nf_conntrack", "");
+    assert_int_equal(list(stage, &table_flows), 0);
+    assert_int_equal(stage->kept.count, 0);
+}
+
+static void empty_lines_before_a_heading_are_passed_over(void **state)
+{
+    struct stage *stage = *state;
+    char text[4096];
+
+    snprintf(text, sizeof text, "\n\n%s", flow_statistics_text);
+    tree_put_file(&stage->tree, "net/stat/nf_conntrack", text);
+    assert_int_equal(list(stage, &table_flow_statistics), 0);
+    assert_int_equal(stage->kept.records[0].statistics.cpu, 0);
+    assert_int_equal(stage->report.count, 0);
+    tree_put_file(&stage->tree, "net/stat/nf_conntrack", "nonsense\n");
+    assert_int_equal(list(stage, &table_flow_statistics), -EBADMSG);
+    assert_string_equal(backend_proc_conntrack.remedy(&table_flow_statistics, -EBADMSG),
+                        "the first line of net/stat/nf_conntrack names no counter");
+}
+
 static void an_empty_file_is_an_empty_table(void **state)
 {
     struct stage *stage = *state;
@@ -191,6 +225,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         ON_STAGE(flows_and_expectations_come_from_their_files),
+        ON_STAGE(the_file_of_old_kernels_is_read_where_there_is_no_other),
+        ON_STAGE(empty_lines_before_a_heading_are_passed_over),
         ON_STAGE(an_empty_file_is_an_empty_table),
         ON_STAGE(malformed_lines_are_skipped_counted_and_told),
         ON_STAGE(a_file_that_ends_in_a_line_is_cut),

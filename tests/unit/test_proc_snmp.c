@@ -307,6 +307,19 @@ static void only_the_first_file_has_to_be_there(void **state)
     assert_int_equal(list(scene, &table_counters), -ENOTDIR);
 }
 
+static void without_the_first_file_the_others_are_listed(void **state)
+{
+    struct scene *scene = *state;
+
+    tree_puts(&scene->stage.tree, "netstat", "TcpExt: C\nTcpExt: 3\n");
+    assert_int_equal(list(scene, &table_counters), 0);
+    assert_string_equal(scene->stage.text, ":TcpExt.C=3 ");
+    assert_true(report_says(&scene->stage.report, "/net/snmp: No such file or directory"));
+    assert_true(scene->stage.report.partial);
+    tree_puts(&scene->stage.tree, "netstat", ""); /* there is nothing to list */
+    assert_int_equal(list(scene, &table_counters), -ENOENT);
+}
+
 static void a_further_file_that_cannot_be_read_is_told(void **state)
 {
     struct scene *scene = *state;
@@ -444,6 +457,7 @@ int main(void)
         TEST(files_are_read_in_the_order_of_netstat),
         TEST(ipv6_has_tcp_from_the_file_of_ipv4),
         TEST(only_the_first_file_has_to_be_there),
+        TEST(without_the_first_file_the_others_are_listed),
         TEST(a_further_file_that_cannot_be_read_is_told),
         TEST(sockets_are_counted_by_three_files),
         TEST(only_the_sockets_of_ipv6_may_be_missing),

@@ -236,6 +236,33 @@ static void clues_that_contradict_each_other_tell_nothing(void **state)
     assert_string_equal(order_of(scene), "unsure");
 }
 
+/* ::1, a link-local address, and an IPv4-mapped one, as either end. */
+static void addresses_of_ipv6_tell_the_order(void **state)
+{
+    static const struct {
+        const char *order, *row;
+    } rows[] = {
+        {"little", "   0: 00000000000000000000000001000000:0016 0:0 0A\n"},
+        {"big", "   0: 00000000000000000000000000000001:0016 0:0 0A\n"},
+        {"little", "   0: 000080FE00000000FF010A02FE010203:0016 0:0 0A\n"},
+        {"big", "   0: FE80000000000000020A01FF030201FE:0016 0:0 0A\n"},
+        {"little", "   0: 0:0 0000000000000000FFFF000001020304:0016 0A\n"},
+        {"big", "   0: 0:0 00000000000000000000FFFF04030201:0016 0A\n"},
+        {"unsure", "   0: B80D0120000080FE00000000FF010A02:0016 0:0 0A\n"},
+    };
+    const struct scene *scene = *state;
+
+    remove_machine(scene);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        tree_puts(&scene->made, "tcp6", rows[i].row);
+        tree_puts(&scene->made, "udp6", "");
+        assert_string_equal(order_of(scene), rows[i].order);
+        tree_puts(&scene->made, "tcp6", "");
+        tree_puts(&scene->made, "udp6", rows[i].row);
+        assert_string_equal(order_of(scene), rows[i].order);
+    }
+}
+
 /* Below /proc/PID/root is a proc file system, which is this machine's. */
 static void a_proc_file_system_is_of_this_machine(void **state)
 {
@@ -286,6 +313,7 @@ int main(void)
         TEST(only_mips_has_other_types),
         TEST(a_file_that_is_no_program_is_an_error_and_clues_count),
         TEST(clues_that_contradict_each_other_tell_nothing),
+        TEST(addresses_of_ipv6_tell_the_order),
         cmocka_unit_test(a_proc_file_system_is_of_this_machine),
         cmocka_unit_test(the_kernels_own_tree_is_read_as_it_is),
     };

@@ -498,6 +498,45 @@ static void rows_of_ipv6_come_from_their_file(void **state)
     assert_int_equal(scene->stage.kept.records[1].route.part, ROUTE_NULL);
 }
 
+/* Linux before 4.15 lists cached entries (RTF_CACHE) with the routes, and netstat only with -C. */
+static void cached_rows_of_the_file_are_of_the_cache(void **state)
+{
+    struct scene *scene = *state;
+    const uint64_t ipv6 = 0;
+
+    tree_puts(&scene->stage.tree, "ipv6_route",
+              "fe800000000000000000000000000000 40 " NO_ADDRESS " 00 " NO_ADDRESS
+              " 00000100 00000000 00000000 00000001     eth0\n"
+              "ff0200000000000000000000000000fb 80 " NO_ADDRESS
+              " 00 ff0200000000000000000000000000fb 00000000 00000000 0000000d 01000001     "
+              "eth0\n");
+    assert_int_equal(list_file(scene, &table_route6), 0);
+    assert_int_equal(scene->stage.kept.count, 1);
+    assert_ip(&scene->stage.kept.records[0].route.destination, "fe80::");
+    assert_int_equal(list(scene, &table_route6_cache, &backend_proc_route, ipv6, false), 0);
+    assert_int_equal(scene->stage.kept.count, 1);
+    assert_ip(&scene->stage.kept.records[0].route.destination, "ff02::fb");
+    assert_non_null(backend_proc_route.remedy(&table_route6_cache, -EOPNOTSUPP));
+}
+
+/* kubernetes/apimachinery has such a line among its tests. */
+static void an_address_of_33_digits_is_malformed(void **state)
+{
+    static const char *const parts[] = {NO_ADDRESS, " 40 ", NO_ADDRESS, " 00 ", NO_ADDRESS};
+    struct scene *scene = *state;
+
+    for (size_t longer = 0; longer <= 6; longer += 2) { /* 6: none */
+        char text[256] = "";
+        for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+            strcat(text, parts[i]);
+            strcat(text, i == longer ? "1" : "");
+        }
+        strcat(text, " 00000100 00000000 00000000 00000001     eth0");
+        const struct line line = {.data = text, .length = strlen(text)};
+        assert_int_equal(proc_route_decode_ipv6(&line, &scene->record), longer == 6 ? 0 : -EBADMSG);
+    }
+}
+
 static void malformed_lines_are_skipped_counted_and_told(void **state)
 {
     struct scene *scene = *state;
@@ -625,6 +664,8 @@ int main(void)
         TEST(routes_by_a_nexthop_object_that_is_not_told_are_left_to_the_file),
         TEST(rows_of_ipv4_come_from_their_file),
         TEST(rows_of_ipv6_come_from_their_file),
+        TEST(cached_rows_of_the_file_are_of_the_cache),
+        TEST(an_address_of_33_digits_is_malformed),
         TEST(malformed_lines_are_skipped_counted_and_told),
         TEST(a_file_without_its_heading_is_a_loss),
         TEST(each_cut_of_a_line_is_malformed_or_whole),
