@@ -425,25 +425,37 @@ bool live_is_new(const struct live *live, const struct live_row *of)
 
 int live_refresh(struct live *live, struct report *report)
 {
+    struct report look = {.verbose = report->verbose};
     int error;
 
     live->engine->context.time = live->listing->time = clock_nanoseconds(CLOCK_REALTIME);
-    engine_read_counts(live->listing, report);
+    engine_read_counts(live->listing, &look);
     for (size_t i = 0; i < live->engine->delta->count; i++) {
         struct live_row *of = live_row_of(live, delta_at(live->engine->delta, i));
         if ((of->flags & (IS_WANTED | HAS_ENDED | IS_MISSING)) == IS_WANTED &&
             live_is_active(live, of))
             of->flags |= IS_ASKED;
     }
-    error = live_ask(live, ASKED_MAX, report);
+    error = live_ask(live, ASKED_MAX, &look);
     live->looked = live_now(live);
+    report_add_news(report, &look, &live->said);
     return error;
 }
 
 /* --- Looks at all ----------------------------------------------------------------------------- */
 
+static void report_refused(const struct live *live, struct report *report)
+{
+    for (size_t i = 0; i < live->place_count; i++)
+        if (!live->places[i].watch && live->places[i].refused)
+            report_loss(report, "ends of %s in some network namespaces are not told: %s",
+                        live->kind->name, strerror(-live->places[i].refused));
+}
+
+/* A stream prints its report again and again, so it gets only what is new. */
 int live_look(struct live *live, struct report *report)
 {
+    struct report look = {.verbose = report->verbose};
     int error, lost;
 
     hash_table_finish(&live->groups);
@@ -454,16 +466,11 @@ int live_look(struct live *live, struct report *report)
         if (live->places[i].watch)
             live->watch->forget(live->places[i].watch);
     live->listing->time = clock_nanoseconds(CLOCK_REALTIME);
-    error = engine_run(live->engine, live->listing, &live->sink, report);
-    /* said once: a stream prints its report again and again */
-    for (size_t i = 0; i < live->place_count && !live->said_refused; i++) {
-        live->said_refused = !live->places[i].watch && live->places[i].refused;
-        if (live->said_refused)
-            report_loss(report, "ends of %s in some network namespaces are not told: %s",
-                        live->kind->name, strerror(-live->places[i].refused));
-    }
-    lost = error < 0 ? error : live_read_ends(live, report);
-    error = lost < 0 ? lost : live_drop_missing(live, report);
+    error = engine_run(live->engine, live->listing, &live->sink, &look);
+    report_refused(live, &look);
+    lost = error < 0 ? error : live_read_ends(live, &look);
+    error = lost < 0 ? lost : live_drop_missing(live, &look);
+    report_add_news(report, &look, &live->said);
     live->first = false;
     netlink_spare(live->engine->netlink); /* only the first is waited for */
     live->looked = live_now(live);

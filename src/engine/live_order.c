@@ -45,8 +45,7 @@ static size_t number_of(struct live_order *order, const struct value *value)
         return SIZE_MAX;
     order->bytes = bytes;
     (void)value_key(value, bytes + order->used, length);
-    const uint64_t hash =
-        hash_bytes(hash_word(hash_seed(), length), bytes + order->used, length);
+    const uint64_t hash = hash_bytes(hash_word(hash_seed(), length), bytes + order->used, length);
     known = hash_table_find_number(&order->values, hash, hash);
     if (!known && (known = hash_table_add(&order->values, hash, sizeof *known))) {
         *known = (struct order_value){hash, order->used, length, 0};

@@ -103,10 +103,10 @@ struct live {
     uint64_t looked;                   /* when rows were looked at last: ms since then */
     bool first;                        /* the first look: what it finds stood before */
     size_t in_doubt;                   /* rows that may not have ended yet, though that was told */
-    bool said_refused;                 /* that some namespaces have no watch */
+    struct report said;                /* what looks have reported: each thing once */
     struct live_place *places;
     size_t place_count, place_capacity;
-    size_t here;              /* the place that rows are read in */
+    size_t here;                   /* the place that rows are read in */
     struct ended_rows ended[2];    /* of late, and before */
     bool ended_lost;               /* more ended than are kept */
     const struct predicate *where; /* the filter that the ended rows have passed */

@@ -46,9 +46,10 @@ static int sort_best(struct live *live, size_t *count)
 /* Only the first rows whose value is unknown can be shown. */
 static void add_unranked(struct live *live, size_t item)
 {
-    size_t *unranked = live->unranked_count < live->best
-                           ? ARRAY_ADD(live->unranked, live->unranked_count, live->unranked_capacity)
-                           : NULL;
+    size_t *unranked =
+        live->unranked_count < live->best
+            ? ARRAY_ADD(live->unranked, live->unranked_count, live->unranked_capacity)
+            : NULL;
 
     if (unranked)
         *unranked = item;
@@ -77,8 +78,7 @@ static void add_ranked(struct live *live, size_t *count, struct live_rank rank, 
 /* Rows of unknown values come behind all others. */
 static int append_unranked(struct live *live, size_t *count)
 {
-    const size_t all = *count + live->unranked_count,
-                 wanted = all < live->best ? all : live->best;
+    const size_t all = *count + live->unranked_count, wanted = all < live->best ? all : live->best;
     struct ranked *ranked =
         array_with_room(live->ranked, &live->ranked_capacity, wanted, sizeof *ranked);
 
@@ -155,8 +155,7 @@ static void add_ended_to_group(struct live *live, const struct record *ended)
 
 static bool is_too_old(const struct live *live, size_t index)
 {
-    return live->ended[index / ENDED_MAX].at[index % ENDED_MAX] + live_age_of(live) <=
-           live->looked;
+    return live->ended[index / ENDED_MAX].at[index % ENDED_MAX] + live_age_of(live) <= live->looked;
 }
 
 /* The values by which ended rows are sorted are needed before the first row has its place. */

@@ -256,8 +256,7 @@ static void show(struct looks *looks)
 
     looks->count = 0;
     looks->peer.request_count = 0;
-    assert_int_equal(
-        live_show(looks->live, &looks->view, &taker, &looks->summary, &report), 0);
+    assert_int_equal(live_show(looks->live, &looks->view, &taker, &looks->summary, &report), 0);
 }
 
 static void assert_about(double number, double expected)
@@ -357,10 +356,9 @@ static void an_ended_row_goes_also_if_the_clock_is_set_back(void **state)
 
 static void an_ended_row_obeys_a_filter_that_is_typed_later(void **state)
 {
-    const struct predicate of_81 = {
-        .operation = PREDICATE_EQUAL,
-        .field = field_named(&kind_socket, "local_port"),
-        .constant = {.type = VALUE_NUMBER, .number = 81}};
+    const struct predicate of_81 = {.operation = PREDICATE_EQUAL,
+                                    .field = field_named(&kind_socket, "local_port"),
+                                    .constant = {.type = VALUE_NUMBER, .number = 81}};
     struct looks *looks = looks_create(&table_tcp);
 
     (void)state;
