@@ -70,6 +70,21 @@ void live_set_event(const struct live *live, struct record *record, uint8_t even
     record->has |= lasting->has_event;
 }
 
+bool live_asks_owners(const struct live *live)
+{
+    const struct field *const by[] = {live->view.order.field, live->view.group};
+    uint64_t lookups = 0;
+
+    for (size_t i = 0; i < COUNT(by); i++)
+        lookups |= by[i] ? by[i]->lookups : 0;
+    return lookups & NEED_ANY_OWNERS;
+}
+
+bool live_hands_on(const struct live *live, const struct record *record)
+{
+    return live->stream && record->has & live->kind->lasting->has_event;
+}
+
 static uint8_t state_of(const struct live *live, const struct record *record)
 {
     return *((const uint8_t *)record + live->kind->lasting->state);
@@ -286,7 +301,7 @@ static void take_row(struct sink *sink, const struct record *record)
         return;
     to = live_row_of(live, row);
     to->flags |= IS_WANTED;
-    if (live->stream && record->has & live->kind->lasting->has_event)
+    if (live_hands_on(live, record))
         live_tell(live, record);
     if (live->stream)
         return;
@@ -358,6 +373,8 @@ static int take_again(const struct record *record, void *arg)
     error = delta_take(delta, record, delta->places[live->here].netns, &change);
     if (!error)
         error = live_mark(live, &change, delta->places[live->here].netns);
+    if (!error && live_hands_on(live, &change))
+        engine_confirm_owners(live->engine, &change);
     if (!error && predicate_holds(live->listing->where, &change, &live->engine->context))
         take_row(&live->sink, &change);
     return error;

@@ -340,6 +340,7 @@ static void show_line(struct live *live, const struct line *line, const struct l
         live_take_totals(live, row, &record);
     live_take_age(live, live_row_of(live, row), live->looked, &record);
     live_look_from(live, row->place);
+    engine_confirm_owners(live->engine, &record);
     taker->row(taker->arg, &record);
 }
 
@@ -409,6 +410,7 @@ int live_show_one(struct live *live, uint64_t identity, size_t place, uint64_t n
     const struct row_id id = live_id_of(live, row);
     struct record known = live_memory_of(live, row);
     live_look_from(live, place);
+    engine_confirm_owners(live->engine, &known);
     if (!live->watch->asks(&id) || live_row_of(live, row)->flags & IS_MISSING) {
         complete(live, &known, row);
         error = fn(&known, arg);
