@@ -20,6 +20,7 @@ struct owner_looks {
     uint64_t counted; /* when the credit was counted */
     int64_t credit;   /* processor time that looks may take */
     uint64_t unheld;  /* sockets that nobody holds are not looked for before that */
+    unsigned again;   /* looks that kept what was known before */
     unsigned in_vain; /* looks for such sockets, one after the other, that found nothing */
 };
 
@@ -30,7 +31,7 @@ struct engine {
     struct owners_program *owners_program;
     struct connects *connects;
     struct socket_pass *pass;
-    unsigned looks;   /* at new owners */
+    unsigned looks; /* at new owners */
     struct owner_looks owner_looks;
     bool told_owners; /* ... which of them are missing was said: of listing.live, once */
     uint64_t walked_at, walked_for; /* of the last walk for owners: listing.time, and lookups */
