@@ -2,7 +2,7 @@
 /*
  * Rows that are looked at again and again: what moves, what was opened and what ended. A full look
  * is a run of the listing (engine.h); between two looks single rows are asked for, and the kernel
- * tells which have ended (row_watch.h, kind.lasting). A row takes some 120 bytes.
+ * tells which have ended (row_watch.h, kind.lasting). A row takes some 160 bytes.
  */
 #ifndef FASTNET_LIVE_H
 #define FASTNET_LIVE_H
