@@ -38,6 +38,9 @@
 #define NEED_CONTAINERS     (UINT64_C(1) << 19) /* with NEED_CGROUPS: names of containers and pods */
 #define NEED_CONNECTS       (UINT64_C(1) << 20) /* when and by whom connections are made */
 
+/* Owners, or control groups, which those of owners may stand in for. */
+#define NEED_ANY_OWNERS (NEED_OWNERS | NEED_OWNERS_CGROUPS)
+
 /* The C library looks these up, and may load and run anything for that (nsswitch.conf(5)). */
 #define NEED_NAMES (NEED_USERS | NEED_SERVICES | NEED_HOSTS | NEED_NETWORKS)
 

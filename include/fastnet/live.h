@@ -2,7 +2,7 @@
 /*
  * Rows that are looked at again and again: what moves, what was opened and what ended. A full look
  * is a run of the listing (engine.h); between two looks single rows are asked for, and the kernel
- * tells which have ended (row_watch.h, kind.lasting). A row takes some 120 bytes.
+ * tells which have ended (row_watch.h, kind.lasting). A row takes some 160 bytes.
  */
 #ifndef FASTNET_LIVE_H
 #define FASTNET_LIVE_H
@@ -112,6 +112,12 @@ uint64_t live_tells(const struct live *live);
 
 /* The look comes to this namespace (namespace_own_cookie()), of all. */
 void live_visit(struct live *live, uint64_t netns);
+
+/* Whether it ranks or groups rows by their owners. */
+bool live_asks_owners(const struct live *live);
+
+/* Whether the row is handed on as an event. */
+bool live_hands_on(const struct live *live, const struct record *record);
 
 /* Sets what happened to a row that was just remembered, and remembers what it is found by. */
 int live_mark(struct live *live, struct record *change, uint64_t netns);

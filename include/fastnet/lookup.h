@@ -70,7 +70,8 @@ struct owners_options {
     /* That was loaded, and outlives the owners; NULL: /proc is walked. Neither for tasks nor for a
      * captured tree. */
     struct owners_program *program;
-    /* Names are read at once, also those that nobody asks for: later the processes may be gone. */
+    /* For listings that go on: names are read at once, also those that nobody asks for, because
+     * later the processes may be gone; and owners_refresh() forgets who holds a socket no more. */
     bool names_at_once;
 };
 
@@ -85,8 +86,9 @@ void owners_destroy(struct owners *owners);
 
 /*
  * Looks again and adds new owners, because sockets may have changed hands during the first look.
- * Earlier findings stay but move: results of owners_find() become invalid. Returns 0, or -errno:
- * nothing was added, or owners are missing because memory was short.
+ * Earlier findings stay but move: results of owners_find() become invalid. With names_at_once those
+ * that are not found again are past owners (owners_find_last()). Returns 0, or -errno: nothing was
+ * added, or owners are missing because memory was short.
  */
 int owners_refresh(struct owners *owners);
 
@@ -96,6 +98,20 @@ int owners_refresh(struct owners *owners);
  * read, when it is first asked for.
  */
 size_t owners_find(struct owners *owners, uint64_t inode, const struct owner **first);
+/* The same of a socket that may be gone: where nobody holds it any more, those who held it last. */
+size_t owners_find_last(struct owners *owners, uint64_t inode, const struct owner **first);
+
+/*
+ * Looks whether the processes that were found still hold the socket, by one link of /proc for each,
+ * and reads their names anew: execve(2) changes them. Those that do not are dropped. It invalidates
+ * results of owners_find(). For live processes only, not for a captured tree. Uses RIGHT_OWNERS.
+ */
+enum owners_state {
+    OWNERS_HOLD,    /* all of them do */
+    OWNERS_CHANGED, /* some do not: another process may hold it, which owners_refresh() finds */
+    OWNERS_NONE,    /* no owner is known */
+};
+enum owners_state owners_confirm(struct owners *owners, uint64_t inode);
 
 /*
  * The process that made a socket which is gone: as owners_find() if it was seen with that name, or

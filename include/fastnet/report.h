@@ -45,6 +45,12 @@ void report_add(struct report *report, enum report_line what, const char *format
 /* Hands on what another report says, if rows may be missing there. */
 void report_hand_on(struct report *report, const struct report *losses);
 
+/*
+ * Adds what one of many looks says: not the lines that an earlier look has said, which may differ
+ * in their numbers. said: lines of earlier looks, to which new ones are added.
+ */
+void report_add_news(struct report *report, const struct report *look, struct report *said);
+
 /* Prints each line as "PROGRAM: line" and forgets it; partial stays. */
 void report_print(struct report *report, FILE *stream, const char *program);
 

@@ -13,7 +13,7 @@ struct netlink_peer;
 
 /* What a row is found by, as its source has put it there; only that reads the bytes. */
 struct row_id {
-    uint8_t bytes[46];
+    uint8_t bytes[50];
     uint8_t state; /* of the row: it is not found by that */
     uint64_t identity;
 };

@@ -21,10 +21,14 @@ struct socket_id {
     uint8_t local[16], remote[16];
     uint16_t local_port, remote_port;
     uint32_t interface, inode;
+    uint32_t uid;             /* SOCKET_NO_UID: it was not told */
     uint8_t family, protocol; /* AF_*, IPPROTO_* */
     uint8_t state;            /* TCP_*: it is not found by that */
     uint64_t cookie;
 };
+
+/* No user has this number: -1 means "no change" to setreuid(2). */
+#define SOCKET_NO_UID UINT32_MAX
 
 _Static_assert(sizeof(struct row_id) == sizeof(struct socket_id) &&
                    offsetof(struct row_id, state) == offsetof(struct socket_id, state) &&

@@ -13,9 +13,6 @@
 #include "fastnet/engine.h"
 #include "fastnet/rates.h"
 
-/* Owners, or control groups, which those of owners may stand in for. */
-#define NEED_ANY_OWNERS (NEED_OWNERS | NEED_OWNERS_CGROUPS)
-
 /* The columns that --count-by makes. Large: not touched without it. */
 struct counting {
     struct network_field networks[LISTING_COLUMNS_MAX];

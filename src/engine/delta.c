@@ -12,8 +12,9 @@
 /* What a row of a counter's number is that does not count: no counter is so large. */
 #define NO_NUMBER UINT64_MAX
 
-/* Of the time of a row (struct remembered). */
-#define AT_MASK ((UINT64_C(1) << 40) - 1)
+/* Of the times of a row (struct remembered): 2,283 years, and almost 9. */
+#define AT_MASK      ((UINT64_C(1) << 56) - 1)
+#define ELAPSED_MASK ((UINT64_C(1) << 48) - 1)
 
 static const struct context no_names;
 
@@ -52,6 +53,7 @@ void delta_destroy(struct delta *delta)
     free(delta->rows);
     free(delta->slots);
     free(delta->places);
+    hash_table_finish(&delta->numbers);
     free(delta);
 }
 
@@ -134,21 +136,86 @@ static struct remembered *add(struct delta *delta, uint64_t key, size_t place)
     return row;
 }
 
+/* --- Namespaces ------------------------------------------------------------------------------- */
+
+/* An element of delta.numbers. */
+struct place_number {
+    uint64_t netns;
+    size_t number;
+};
+
+int delta_find_place(struct delta *delta, uint64_t netns)
+{
+    const struct delta_place *last = delta->places ? &delta->places[delta->last_place] : NULL;
+
+    if (last && last->used && last->netns == netns)
+        return (int)delta->last_place;
+    const struct place_number *found =
+        hash_table_find_number(&delta->numbers, hash_word(0, netns), netns);
+    if (!found)
+        return -1;
+    delta->last_place = found->number;
+    return (int)found->number;
+}
+
+static bool add_number(struct delta *delta, uint64_t netns, size_t number)
+{
+    struct place_number *added =
+        hash_table_add(&delta->numbers, hash_word(0, netns), sizeof *added);
+
+    if (added)
+        *added = (struct place_number){netns, number};
+    return added;
+}
+
 int delta_place(struct delta *delta, uint64_t netns)
 {
-    size_t i = delta->place_count;
-    uint64_t *added;
+    const int known = delta_find_place(delta, netns);
+    size_t number = delta->places_free ? 0 : delta->place_count;
+    struct delta_place *places;
 
-    while (i > 0 && delta->places[i - 1] != netns)
-        i--;
-    if (i)
-        return (int)i - 1;
-    if (delta->place_count > UINT16_MAX ||
-        !(added = ARRAY_ADD(delta->places, delta->place_count, delta->place_capacity)))
-        return -ENOMEM;
-    *added = netns;
-    return (int)delta->place_count - 1;
+    if (known >= 0)
+        return known;
+    while (number < delta->place_count && delta->places[number].used)
+        number++;
+    places =
+        array_with_room(delta->places, &delta->place_capacity, number + 1, sizeof *delta->places);
+    if (!places)
+        return -1;
+    delta->places = places;
+    if (number > UINT16_MAX || !add_number(delta, netns, number))
+        return -1;
+    if (number == delta->place_count)
+        delta->place_count++;
+    else
+        delta->places_free--;
+    delta->places[number] = (struct delta_place){netns, true};
+    delta->last_place = number;
+    return (int)number;
 }
+
+void delta_forget_places(struct delta *delta, bool kept[])
+{
+    size_t forgotten = 0;
+
+    for (size_t i = 0; i < delta->count; i++)
+        kept[delta_at(delta, i)->place] = true;
+    for (size_t i = 0; i < delta->place_count; i++) {
+        forgotten += delta->places[i].used && !kept[i];
+        delta->places[i].used &= kept[i];
+    }
+    if (!forgotten)
+        return;
+    delta->places_free += forgotten;
+    hash_table_finish(&delta->numbers);
+    for (size_t i = 0; i < delta->place_count; i++)
+        if (delta->places[i].used && !add_number(delta, delta->places[i].netns, i)) {
+            delta->places[i].used = false; /* memory is short: its rows will count as new */
+            delta->places_free++;
+        }
+}
+
+/* --- Forgetting ------------------------------------------------------------------------------- */
 
 void delta_forget(struct delta *delta, bool (*keeps)(struct remembered *row, void *arg), void *arg)
 {
@@ -175,8 +242,13 @@ static bool is_of_run(struct remembered *row, void *arg)
 /* Forgets the rows of the run before the last: a row that comes back may be another one. */
 void delta_start(struct delta *delta)
 {
+    bool *kept = delta->extra ? NULL : calloc(delta->place_count + 1, sizeof *kept);
+
     if (!delta->extra)
         delta_forget(delta, is_of_run, &delta->run);
+    if (kept)
+        delta_forget_places(delta, kept);
+    free(kept);
     delta->run++;
 }
 
@@ -312,7 +384,9 @@ int delta_take(struct delta *delta, const struct record *record, uint64_t netns,
     if (!key || record->kind != delta->kind || (!delta->extra && !has_counters(record)))
         return 0;
     place = delta_place(delta, netns);
-    row = place < 0 ? NULL : delta_find(delta, key, (size_t)place);
+    if (place < 0)
+        return 0;
+    row = delta_find(delta, key, (size_t)place);
     elapsed = row ? (now - row->at) & AT_MASK : 0;
     delta->waits = row && elapsed * 1000 < delta->least;
     if (delta->waits) {
@@ -324,10 +398,11 @@ int delta_take(struct delta *delta, const struct record *record, uint64_t netns,
         change->before = delta_recall(delta, record, row->before);
         change->elapsed = elapsed * 1000;
     }
-    if (!row && (place < 0 || !(row = add(delta, key, (size_t)place))))
+    if (!row && !(row = add(delta, key, (size_t)place)))
         return -ENOMEM;
     set_last(delta, row);
     row->at = now & AT_MASK;
+    row->elapsed = change->before ? elapsed & ELAPSED_MASK : 0;
     for (size_t i = 0; i < delta->counter_count; i++)
         row->before[i] = number_in(delta->counters[i], record);
     return 0;

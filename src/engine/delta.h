@@ -8,17 +8,25 @@
 #define ENGINE_DELTA_H
 
 #include "fastnet/field.h"
+#include "fastnet/hash_table.h"
 
 /* A row that is remembered: this, the numbers of its counters, and what its listing adds. */
 struct remembered {
-    uint64_t key;        /* its identity, or a hash of its key */
-    uint64_t at : 40;    /* when it was seen last: microseconds, of more than the longest -c */
-    uint64_t run : 8;    /* ... in which run: the lowest bits, because only the last two matter */
-    uint64_t place : 16; /* number of its namespace */
-    uint64_t before[];   /* numbers of its counters when it was seen last */
+    uint64_t key;          /* its identity, or a hash of its key */
+    uint64_t at : 56;      /* when it was seen last: microseconds */
+    uint64_t run : 8;      /* ... in which run: the lowest bits, because only the last two matter */
+    uint64_t elapsed : 48; /* microseconds between the last two times; 0: they do not compare */
+    uint64_t place : 16;   /* number of its namespace */
+    uint64_t before[];     /* numbers of its counters when it was seen last */
 };
 
 enum { DELTA_RUN_MASK = 255 };
+
+/* A network namespace (delta.places), whose number a row keeps. */
+struct delta_place {
+    uint64_t netns;
+    bool used; /* false: it was forgotten, and its number is free */
+};
 
 /* All but `least` is only read by listings that add something. */
 struct delta {
@@ -43,8 +51,10 @@ struct delta {
      */
     uint32_t *slots;
     size_t slot_count;
-    uint64_t *places; /* namespaces of the rows, by their numbers */
-    size_t place_count, place_capacity;
+    struct delta_place *places; /* namespaces of the rows, by their numbers */
+    size_t place_count, place_capacity, places_free;
+    struct hash_table numbers; /* the numbers of those that are used, by namespace */
+    size_t last_place;         /* that was asked for last: most rows are of the same one */
     struct record before;
     char parted[2 * PARTED_MAX]; /* what it borrows */
 };
@@ -72,8 +82,15 @@ int delta_take(struct delta *delta, const struct record *record, uint64_t netns,
 
 /* --- For listings that add something ---------------------------------------------------------- */
 
-/* The number of a namespace, or -ENOMEM. */
+/* The number of a namespace, or -1: it has none. */
+int delta_find_place(struct delta *delta, uint64_t netns);
+/* The same, which gives it a number if it has none; -1: there is no room for another one. */
 int delta_place(struct delta *delta, uint64_t netns);
+/*
+ * Forgets the namespaces without rows, except those that the caller keeps: one bool for each
+ * number, which this call changes. Numbers are given again, and the others stay.
+ */
+void delta_forget_places(struct delta *delta, bool kept[]);
 
 /* The remembered row of this identity, or NULL. Valid until the next row is taken or forgotten. */
 struct remembered *delta_find(const struct delta *delta, uint64_t identity, size_t place);

@@ -291,8 +291,12 @@ void run_need_owners(struct run *run)
     run->owners.same = listing->maker && run->engine->context.owners &&
                        run->engine->walked_at == listing->time &&
                        !(run->needs.lookups & ~run->engine->walked_for);
-    if (run->owners.same || (listing->live && run->engine->context.owners))
-        return; /* new rows have them looked for again */
+    if (run->owners.same)
+        return;
+    if (listing->live && run->engine->context.owners) {
+        run_look_for_owners_anew(run); /* new rows have them looked for again, too */
+        return;
+    }
     /* of what is made few rows have sockets, or none has; while rows come, the right to read a
      * captured tree is in effect */
     if ((listing->where || listing->maker) && !listing->live && !listing->events &&

@@ -254,7 +254,10 @@ int lane_take(const struct record *record, void *arg)
         result = taken < 0 ? taken : 0;
         record = &change;
     }
-    /* owners of what goes on were looked for when it was new */
+    /* owners of what goes on were looked for when it was new; they may be others by now */
+    if (result == 0 && lane->run->listing->live && record->before &&
+        live_hands_on(lane->run->listing->live, record))
+        engine_confirm_owners(lane->run->engine, record);
     ownerless = result == 0 && lane->run->engine->context.owners && !first->at_once &&
                 !(lane->run->listing->live && record->before) &&
                 run_is_ownerless(lane->run, record);

@@ -11,8 +11,8 @@
 #include "fastnet/hash.h"
 #include "fastnet/netlink.h"
 
-_Static_assert(sizeof(struct remembered) + sizeof(struct live_row) == 88,
-               "with two counters a row takes 120 bytes, and some 5 to 10 to be found");
+_Static_assert(sizeof(struct remembered) + sizeof(struct live_row) <= 104,
+               "with two counters a row takes 152 bytes, and some 5 to 10 to be found");
 
 enum {
     ASKED_MAX = 2000, /* active rows that are asked for between two looks: some 5 ms */
@@ -24,9 +24,16 @@ struct live_row *live_row_of(const struct live *live, struct remembered *row)
     return delta_extra(live->engine->delta, row);
 }
 
-uint32_t live_now(const struct live *live)
+uint64_t live_now(const struct live *live)
 {
-    return (uint32_t)((clock_nanoseconds(CLOCK_MONOTONIC) - live->began) / (CLOCK_SECOND / 1000));
+    return (clock_nanoseconds(CLOCK_MONOTONIC) - live->began) / (CLOCK_SECOND / 1000);
+}
+
+/* Times of rows have 40 bits of milliseconds, which are 34 years. */
+void live_set_active(const struct live *live, struct live_row *of)
+{
+    of->active = live_now(live) & LIVE_TIME_MASK;
+    of->flags |= HAS_MOVED;
 }
 
 /* --- Rows as they come ------------------------------------------------------------------------ */
@@ -63,6 +70,21 @@ void live_set_event(const struct live *live, struct record *record, uint8_t even
     record->has |= lasting->has_event;
 }
 
+bool live_asks_owners(const struct live *live)
+{
+    const struct field *const by[] = {live->view.order.field, live->view.group};
+    uint64_t lookups = 0;
+
+    for (size_t i = 0; i < COUNT(by); i++)
+        lookups |= by[i] ? by[i]->lookups : 0;
+    return lookups & NEED_ANY_OWNERS;
+}
+
+bool live_hands_on(const struct live *live, const struct record *record)
+{
+    return live->stream && record->has & live->kind->lasting->has_event;
+}
+
 static uint8_t state_of(const struct live *live, const struct record *record)
 {
     return *((const uint8_t *)record + live->kind->lasting->state);
@@ -79,17 +101,15 @@ static bool take_moves(const struct live *live, struct live_row *to, const struc
         const uint64_t more = field_grows(field, change) ? field_number(field, change) -
                                                                field_number(field, change->before)
                                                          : 0;
-        to->moved[i] = (float)more;
-        to->moved[listing->rate_count + i] += (float)more;
+        to->moved[i] = more;
+        to->moved[listing->rate_count + i] += more;
         moved |= more > 0;
     }
-    to->elapsed =
-        change->before ? (uint32_t)(change->elapsed / 1000 ? change->elapsed / 1000 : 1) : 0;
     return moved;
 }
 
 /* It is older, if it stood before. */
-void live_take_age(const struct live *live, const struct live_row *of, uint32_t now,
+void live_take_age(const struct live *live, const struct live_row *of, uint64_t now,
                    struct record *record)
 {
     const struct lasting *lasting = live->kind->lasting;
@@ -99,14 +119,14 @@ void live_take_age(const struct live *live, const struct live_row *of, uint32_t 
     record->has |= lasting->has_age;
 }
 
-double live_total_of(const struct live *live, const struct remembered *row, size_t i)
+uint64_t live_total_of(const struct live *live, const struct remembered *row, size_t i)
 {
     const struct live_row *of =
         delta_extra(live->engine->delta, (struct remembered *)(uintptr_t)row);
 
     if (!(of->flags & IS_NEW))
         return of->moved[live->listing->rate_count + i];
-    return row->before[i] != UINT64_MAX ? (double)row->before[i] : 0;
+    return row->before[i] != UINT64_MAX ? row->before[i] : 0;
 }
 
 /* Makes the row's rates its totals: all that moved did so within a second. */
@@ -118,7 +138,7 @@ void live_take_totals(struct live *live, const struct remembered *row, struct re
     for (size_t i = 0; i < listing->rate_count; i++) {
         const bool grows = field_grows(listing->rates[i], record);
         const uint64_t now = grows ? field_number(listing->rates[i], record) : 0;
-        const uint64_t moved = row ? (uint64_t)live_total_of(live, row, i) : now;
+        const uint64_t moved = row ? live_total_of(live, row, i) : now;
         before[i] = !grows ? UINT64_MAX : moved < now ? now - moved : 0;
     }
     record->before = delta_recall(live->engine->delta, record, before);
@@ -141,7 +161,8 @@ static int find_place(struct live *live, uint64_t netns)
         return -ENOMEM;
     live->places = places;
     for (; live->place_count <= live->here; live->place_count++)
-        places[live->place_count] = (struct live_place){.run = live->engine->delta->run};
+        places[live->place_count] = (struct live_place){.watch = NULL};
+    places[live->here].run = live->engine->delta->run;
     if (here && netns)
         places[live->here].netns = *here;
     places[live->here].watch =
@@ -152,26 +173,40 @@ static int find_place(struct live *live, uint64_t netns)
 
 void live_visit(struct live *live, uint64_t netns)
 {
-    for (size_t i = 0; i < live->place_count; i++)
-        if (live->engine->delta->places[i] == netns) {
-            live->places[i].run = live->engine->delta->run;
-            live->places[i].refused = 0;
-        }
+    const int place = delta_find_place(live->engine->delta, netns);
+
+    if (place >= 0 && (size_t)place < live->place_count) {
+        live->places[place].run = live->engine->delta->run;
+        live->places[place].refused = 0;
+    }
 }
 
-void live_move_as_before(const struct live *live, const struct live_row *of, struct record *record)
+void live_move_as_before(const struct live *live, struct remembered *row, struct record *record)
 {
     const struct listing *listing = live->listing;
+    const struct live_row *of = live_row_of(live, row);
     uint64_t before[LIVE_SUMS];
 
     for (size_t i = 0; i < listing->rate_count; i++) {
         before[i] = field_grows(listing->rates[i], record) ? field_number(listing->rates[i], record)
                                                            : UINT64_MAX;
         if (before[i] != UINT64_MAX)
-            before[i] -= (uint64_t)of->moved[i] < before[i] ? (uint64_t)of->moved[i] : before[i];
+            before[i] -= of->moved[i] < before[i] ? of->moved[i] : before[i];
     }
-    record->before = of->elapsed ? delta_recall(live->engine->delta, record, before) : NULL;
-    record->elapsed = (uint64_t)of->elapsed * 1000;
+    record->before = row->elapsed ? delta_recall(live->engine->delta, record, before) : NULL;
+    record->elapsed = (uint64_t)row->elapsed * 1000;
+}
+
+/* What a row that is new to the program did before is only known from its idle time. */
+static void take_new(const struct live *live, struct live_row *to, const struct record *record,
+                     bool over)
+{
+    const struct value idle = field_value(live->idle, record, &live->engine->context);
+
+    to->since = live_now(live) & LIVE_TIME_MASK;
+    to->flags = IS_KNOWN | (over ? HAS_ENDED : live->first ? 0 : IS_NEW);
+    if (idle.type != VALUE_UNKNOWN && idle.number < LIVE_AGE)
+        live_set_active(live, to);
 }
 
 int live_mark(struct live *live, struct record *change, uint64_t netns)
@@ -189,17 +224,16 @@ int live_mark(struct live *live, struct record *change, uint64_t netns)
     to = live_row_of(live, row);
     to->flags &= (uint8_t)~IS_MISSING;
     if (!(to->flags & IS_KNOWN)) {
-        to->since = live_now(live);
-        to->flags = IS_KNOWN | (waits ? HAS_ENDED : live->first ? 0 : IS_NEW);
+        take_new(live, to, change, waits);
         event = to->flags & IS_NEW ? LIVE_OPENED : 0;
     } else {
         bool moved = to->state != state_of(live, change);
         if (live->engine->delta->waits) /* its state may be another already */
-            live_move_as_before(live, to, change);
+            live_move_as_before(live, row, change);
         else
             moved |= take_moves(live, to, change);
         if (moved) {
-            to->active = live_now(live);
+            live_set_active(live, to);
             event = LIVE_CHANGED;
         }
     }
@@ -244,27 +278,6 @@ uint32_t live_group_of(struct live *live, const struct record *record)
     return (uint32_t)(group - (struct group *)live->groups.elements);
 }
 
-/* Without a field: bytes a second that it sent and received together, the first two rates. */
-uint64_t live_rank_of(const struct live *live, const struct record *record)
-{
-    const struct sort_key *order = &live->view.order;
-    double moved = 0;
-    bool exact;
-
-    if (order->field) {
-        const struct value value = field_value(order->field, record, &live->engine->context);
-        const uint64_t rank = value_rank(&value, &exact);
-        return order->descending && value.type != VALUE_UNKNOWN ? ~rank : rank;
-    }
-    for (size_t i = 0; i < 2 && i < live->listing->rate_count && record->before; i++)
-        if (field_grows(live->listing->rates[i], record))
-            moved += (double)(field_number(live->listing->rates[i], record) -
-                              field_number(live->listing->rates[i], record->before));
-    const uint64_t rank = (uint64_t)(moved * (double)CLOCK_SECOND /
-                                     (double)(record->elapsed ? record->elapsed : CLOCK_SECOND));
-    return order->descending ? ~rank : rank;
-}
-
 void live_tell(struct live *live, const struct record *record)
 {
     const uint64_t most = live->listing->most;
@@ -288,21 +301,17 @@ static void take_row(struct sink *sink, const struct record *record)
         return;
     to = live_row_of(live, row);
     to->flags |= IS_WANTED;
-    if (live->stream && record->has & live->kind->lasting->has_event)
+    if (live_hands_on(live, record))
         live_tell(live, record);
     if (live->stream)
         return;
-    if (!to->active) {
-        const struct value idle = field_value(live->idle, record, &live->engine->context);
-        to->active = idle.type != VALUE_UNKNOWN && idle.number < LIVE_AGE ? live_now(live) : 1;
-    }
     if (live->view.totals) {
         struct record whole;
         memcpy(&whole, record, record->kind->size);
         live_take_totals(live, row, &whole);
-        to->rank = live_rank_of(live, &whole);
+        live_set_rank(live, to, &whole);
     } else {
-        to->rank = live_rank_of(live, record);
+        live_set_rank(live, to, record);
     }
     if (live->view.group)
         to->group = live_group_of(live, record);
@@ -312,9 +321,12 @@ static void take_row(struct sink *sink, const struct record *record)
 
 void live_look_from(struct live *live, size_t place)
 {
+    const struct netns *netns = &live->places[place].netns;
+
     live->here = place;
-    live->engine->context.here.netns =
-        live->places[place].netns.id ? &live->places[place].netns : &live->engine->own;
+    if (!netns->id && !live->listing->all_netns)
+        netns = &live->engine->own;
+    live->engine->context.here.netns = netns->id ? netns : NULL;
 }
 
 void live_look_from_nowhere(struct live *live)
@@ -358,9 +370,11 @@ static int take_again(const struct record *record, void *arg)
 
     if (!delta_find(delta, record->identity, live->here))
         return 0;
-    error = delta_take(delta, record, delta->places[live->here], &change);
+    error = delta_take(delta, record, delta->places[live->here].netns, &change);
     if (!error)
-        error = live_mark(live, &change, delta->places[live->here]);
+        error = live_mark(live, &change, delta->places[live->here].netns);
+    if (!error && live_hands_on(live, &change))
+        engine_confirm_owners(live->engine, &change);
     if (!error && predicate_holds(live->listing->where, &change, &live->engine->context))
         take_row(&live->sink, &change);
     return error;
@@ -408,62 +422,72 @@ int live_ask(struct live *live, size_t most, struct report *report)
     return error < 0 ? error : 0;
 }
 
-uint32_t live_age_of(const struct live *live)
+uint64_t live_age_of(const struct live *live)
 {
     const uint64_t apart = live->view.interval / (CLOCK_SECOND / 1000) + 1;
 
-    return apart < LIVE_AGE ? LIVE_AGE : apart < UINT32_MAX / 2 ? (uint32_t)apart : UINT32_MAX / 2;
+    return apart < LIVE_AGE ? LIVE_AGE : apart;
 }
 
 bool live_is_active(const struct live *live, const struct live_row *row)
 {
-    return row->active > 1 && live->looked - row->active < live_age_of(live);
+    return row->flags & HAS_MOVED && live->looked < row->active + live_age_of(live);
 }
 
 bool live_is_new(const struct live *live, const struct live_row *of)
 {
     return (of->flags & (IS_NEW | HAS_ENDED)) == IS_NEW &&
-           live->looked - of->since < live_age_of(live);
+           live->looked < of->since + live_age_of(live);
 }
 
 int live_refresh(struct live *live, struct report *report)
 {
+    struct report look = {.verbose = report->verbose};
     int error;
 
     live->engine->context.time = live->listing->time = clock_nanoseconds(CLOCK_REALTIME);
-    engine_read_counts(live->listing, report);
+    engine_read_counts(live->listing, &look);
     for (size_t i = 0; i < live->engine->delta->count; i++) {
         struct live_row *of = live_row_of(live, delta_at(live->engine->delta, i));
         if ((of->flags & (IS_WANTED | HAS_ENDED | IS_MISSING)) == IS_WANTED &&
             live_is_active(live, of))
             of->flags |= IS_ASKED;
     }
-    error = live_ask(live, ASKED_MAX, report);
+    error = live_ask(live, ASKED_MAX, &look);
     live->looked = live_now(live);
+    report_add_news(report, &look, &live->said);
     return error;
 }
 
 /* --- Looks at all ----------------------------------------------------------------------------- */
 
+static void report_refused(const struct live *live, struct report *report)
+{
+    for (size_t i = 0; i < live->place_count; i++)
+        if (!live->places[i].watch && live->places[i].refused)
+            report_loss(report, "ends of %s in some network namespaces are not told: %s",
+                        live->kind->name, strerror(-live->places[i].refused));
+}
+
+/* A stream prints its report again and again, so it gets only what is new. */
 int live_look(struct live *live, struct report *report)
 {
+    struct report look = {.verbose = report->verbose};
     int error, lost;
 
     hash_table_finish(&live->groups);
+    live_order_finish(&live->order);
+    if (live->where != live->listing->where)
+        live_filter_ended(live);
     for (size_t i = 0; i < live->place_count; i++)
         if (live->places[i].watch)
             live->watch->forget(live->places[i].watch);
     live->listing->time = clock_nanoseconds(CLOCK_REALTIME);
-    error = engine_run(live->engine, live->listing, &live->sink, report);
-    /* said once: a stream prints its report again and again */
-    for (size_t i = 0; i < live->place_count && !live->said_refused; i++) {
-        live->said_refused = !live->places[i].watch && live->places[i].refused;
-        if (live->said_refused)
-            report_loss(report, "ends of %s in some network namespaces are not told: %s",
-                        live->kind->name, strerror(-live->places[i].refused));
-    }
-    lost = error < 0 ? error : live_read_ends(live, report);
-    error = lost < 0 ? lost : live_drop_missing(live, report);
+    error = engine_run(live->engine, live->listing, &live->sink, &look);
+    report_refused(live, &look);
+    lost = error < 0 ? error : live_read_ends(live, &look);
+    error = lost < 0 ? lost : live_drop_missing(live, &look);
+    report_add_news(report, &look, &live->said);
     live->first = false;
     netlink_spare(live->engine->netlink); /* only the first is waited for */
     live->looked = live_now(live);
@@ -494,6 +518,7 @@ struct live *live_create(struct engine *engine, struct listing *listing, struct 
                           .kinds = kinds,
                           .began = clock_nanoseconds(CLOCK_MONOTONIC),
                           .kind = listing->tables->table->kind,
+                          .where = listing->where,
                           .first = true};
     live->watch = live->kind->lasting->watch;
     live->idle = field_named(live->kind, live->kind->lasting->idle);
@@ -503,7 +528,7 @@ struct live *live_create(struct engine *engine, struct listing *listing, struct 
     delta_destroy(engine->delta);
     engine->delta =
         delta_create_for(listing->rates, listing->rate_count,
-                         sizeof(struct live_row) + 2 * listing->rate_count * sizeof(float));
+                         sizeof(struct live_row) + 2 * listing->rate_count * sizeof(uint64_t));
     /* from now on, so that no end is missed; of all namespaces, when a row of one comes */
     if (engine->delta && !listing->all_netns) {
         live->places = calloc(1, sizeof *live->places);
@@ -526,21 +551,23 @@ void live_destroy(struct live *live)
     for (size_t i = 0; i < live->place_count; i++)
         live->watch->destroy(live->places[i].watch);
     for (size_t i = 0; i < COUNT(live->ended); i++)
-        rows_clear(&live->ended[i]);
+        rows_clear(&live->ended[i].rows);
     rows_clear(&live->asked);
     hash_table_finish(&live->groups);
+    live_order_finish(&live->order);
     delta_destroy(live->engine->delta);
     live->engine->delta = NULL;
     live->listing->live = NULL;
     free(live->places);
     free(live->ranked);
+    free(live->unranked);
     free(live);
 }
 
 void live_choose(struct live *live, const struct live_view *view)
 {
     for (size_t i = 0; i < COUNT(live->ended) && live->view.totals != view->totals; i++)
-        rows_clear(&live->ended[i]); /* they have the others */
+        rows_clear(&live->ended[i].rows); /* they have the others */
     live->view = *view;
     live->engine->delta->least = view->interval / 2;
 }

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Rows that end: as the kernel tells it, or because looks do not find them any more. */
 #include <errno.h>
+#include <stdlib.h>
 
 #include "engine/live_rows.h"
+#include "fastnet/array.h"
 #include "fastnet/byte_counts.h"
 #include "fastnet/clock.h"
 #include "fastnet/connects.h"
@@ -19,30 +21,59 @@ static void set_received(const struct live *live, struct record *record)
 }
 
 /*
- * Ended rows that are not told are kept in two lists, of which the older one goes when it is too
- * old to be shown.
+ * Ended rows of a screen are kept in two lists. When the older list is too old to be shown, the
+ * newer one takes its place. Ages are of CLOCK_MONOTONIC: the time of day can be set back.
  */
+static void keep_end(struct live *live, const struct record *record)
+{
+    struct ended_rows *newer = &live->ended[0], *older = &live->ended[1];
+    const uint64_t now = live_now(live);
+
+    if (newer->rows.count && now - newer->at[0] > live_age_of(live)) {
+        rows_clear(&older->rows);
+        *older = *newer;
+        newer->rows = (struct rows){.count = 0};
+    }
+    if (newer->rows.count == ENDED_MAX) {
+        live->ended_lost = true;
+    } else if (rows_add(&newer->rows, record) == 0) {
+        newer->at[newer->rows.count - 1] = now;
+        newer->visits[newer->rows.count - 1] = (uint16_t)record->visit;
+    }
+}
+
 static void tell_end(struct live *live, struct record *record)
 {
-    const uint64_t now = clock_nanoseconds(CLOCK_REALTIME);
-    const uint64_t age = live_age_of(live) * (CLOCK_SECOND / 1000);
-
     record->visit = live->here;
     if (!(record->has & live->kind->event))
         set_received(live, record);
-    if (live->stream) {
+    if (live->stream)
         live_tell(live, record);
-        return;
+    else
+        keep_end(live, record);
+}
+
+/* After the filter was changed: ended rows obey it as all others do. */
+void live_filter_ended(struct live *live)
+{
+    struct kept_row kept;
+
+    for (size_t i = 0; i < COUNT(live->ended); i++) {
+        struct ended_rows *ended = &live->ended[i];
+        size_t left = 0;
+        for (size_t j = 0; j < ended->rows.count; j++) {
+            const struct record *record = rows_at(&ended->rows, j, &kept);
+            live_look_from(live, ended->visits[j]);
+            if (!predicate_holds(live->listing->where, record, &live->engine->context))
+                continue;
+            ended->rows.packed[left] = ended->rows.packed[j];
+            ended->at[left] = ended->at[j];
+            ended->visits[left++] = ended->visits[j];
+        }
+        ended->rows.count = left;
     }
-    if (live->ended[0].count && now - live->ended_since > age) {
-        rows_clear(&live->ended[1]);
-        live->ended[1] = live->ended[0];
-        live->ended[0] = (struct rows){0};
-    }
-    if (!live->ended[0].count)
-        live->ended_since = now;
-    if (live->ended[0].count < ENDED_MAX)
-        (void)rows_add(&live->ended[0], record);
+    live_look_from_nowhere(live);
+    live->where = live->listing->where;
 }
 
 /* A row that was wanted may have had a state or a rate that its end has not. */
@@ -74,7 +105,7 @@ static int take_end(const struct record *record, void *arg)
     if (of) {
         const struct row_id id = live_id_of(live, row);
         live->watch->tell_id(&id, &end);
-        if (delta_take(delta, &end, delta->places[live->here], &change) < 0)
+        if (delta_take(delta, &end, delta->places[live->here].netns, &change) < 0)
             return -ENOMEM;
         of->flags |= HAS_ENDED;
         if (!(change.has & live->kind->lasting->has_age))
@@ -171,13 +202,14 @@ static bool keeps(struct remembered *row, void *arg)
     return flags & IS_MISSING || is_awaited(live, row);
 }
 
-/* Each look makes its groups anew; this row was not in it. */
-static void group_anew(struct live *live, struct remembered *row)
+/* Each look makes its groups and ranks anew; this row was not in it. */
+static void place_anew(struct live *live, struct remembered *row)
 {
-    if (!live->view.group)
-        return;
     const struct record known = live_memory_of(live, row);
-    live_row_of(live, row)->group = live_group_of(live, &known);
+
+    live_rank_anew(live, live_row_of(live, row), &known);
+    if (live->view.group)
+        live_row_of(live, row)->group = live_group_of(live, &known);
 }
 
 /* What rows are filtered, sorted and grouped by may be another at each look. */
@@ -190,8 +222,8 @@ static void take_missing(struct live *live, struct remembered *row)
     of->flags = (of->flags | IS_MISSING) & (uint8_t)~IS_WANTED;
     if (changes) {
         of->state = live->kind->lasting->closed;
-        of->active = live_now(live);
-        of->elapsed = 0;
+        live_set_active(live, of);
+        row->elapsed = 0;
     }
     change = live_memory_of(live, row);
     live_take_age(live, of, live_now(live), &change);
@@ -213,6 +245,34 @@ static void tell_gone(struct live *live, struct remembered *row)
     of->flags |= end_comes(live, row) ? HAS_ENDED | IS_MISSING : HAS_ENDED;
 }
 
+/*
+ * Namespaces that this look did not come to have ended, or cannot be entered any more. A namespace
+ * cannot end as long as the sockets of its watch are open here. Its number is needed as long as
+ * something is shown of it.
+ */
+static void forget_places(struct live *live)
+{
+    bool *kept = calloc(live->engine->delta->place_count + 1, sizeof *kept);
+
+    for (size_t i = 0; i < live->place_count; i++)
+        if (live->places[i].run != live->engine->delta->run) {
+            live->watch->destroy(live->places[i].watch);
+            live->places[i].watch = NULL;
+        } else if (kept) {
+            kept[i] = true;
+        }
+    if (!kept)
+        return;
+    for (size_t i = 0; i < COUNT(live->ended); i++)
+        for (size_t j = 0; j < live->ended[i].rows.count; j++)
+            kept[live->ended[i].visits[j]] = true;
+    delta_forget_places(live->engine->delta, kept);
+    for (size_t i = 0; i < live->place_count; i++)
+        if (!live->engine->delta->places[i].used)
+            live->places[i] = (struct live_place){.watch = NULL};
+    free(kept);
+}
+
 int live_drop_missing(struct live *live, struct report *report)
 {
     struct delta *delta = live->engine->delta;
@@ -232,7 +292,7 @@ int live_drop_missing(struct live *live, struct report *report)
             continue;
         live_look_from(live, row->place);
         if (is_awaited(live, row))
-            group_anew(live, row);
+            place_anew(live, row);
         else if (!is_told_later(live, row))
             tell_gone(live, row);
         else
@@ -241,12 +301,8 @@ int live_drop_missing(struct live *live, struct report *report)
     }
     live->in_doubt = 0;
     delta_forget(delta, keeps, live);
-    /* a namespace cannot end as long as its sockets are open here */
-    for (size_t i = 0; i < live->place_count && live->listing->all_netns; i++)
-        if (live->places[i].run != run) {
-            live->watch->destroy(live->places[i].watch);
-            live->places[i].watch = NULL;
-        }
+    if (live->listing->all_netns)
+        forget_places(live);
     return error;
 }
 

@@ -11,29 +11,37 @@
 #include "fastnet/row_watch.h"
 
 enum {
-    ENDED_MAX = 512, /* ended rows that are kept to be shown, of each half */
+    ENDED_MAX = 4096, /* ended rows that are kept to be shown, in each list */
     GROUP_NAME = 64,
 };
 
 /* Of a remembered row (live_row.flags). IS_MISSING: no look finds it, and its end is to come; with
  * HAS_ENDED: that end was told already, because it may have been lost. */
-enum { IS_WANTED = 1, HAS_ENDED = 2, IS_NEW = 4, IS_ASKED = 8, IS_KNOWN = 16, IS_MISSING = 32 };
+enum {
+    IS_WANTED = 1,
+    HAS_ENDED = 2,
+    IS_NEW = 4,
+    IS_ASKED = 8,
+    IS_KNOWN = 16,
+    IS_MISSING = 32,
+    HAS_MOVED = 64,
+    HAS_NO_RANK = 128, /* its value is unknown */
+};
 
 /* What is remembered of a row besides its counters. */
 struct live_row {
     uint64_t rank;                              /* by what rows are sorted */
     uint8_t id[offsetof(struct row_id, state)]; /* without its identity, the key of the row */
     uint8_t state, flags;
-    uint32_t since;   /* when it was seen first; this and the next in ms since the beginning */
-    uint32_t active;  /* when it moved last */
-    uint32_t elapsed; /* microseconds that it moved in */
-    uint32_t group;   /* number of its group */
-    /*
-     * Changes of its counters: of late, and behind these of those that stood before all changes. As
-     * float, because rows are many, and few digits are shown.
-     */
-    float moved[];
+    uint32_t group;       /* number of its group */
+    uint64_t since : 40;  /* when it was seen first; this and the next in ms since the beginning */
+    uint64_t active : 40; /* when it moved last, if it HAS_MOVED */
+    /* Changes of its counters: between the last two looks, and behind these all since the first. */
+    uint64_t moved[];
 };
+
+/* Of its times. */
+#define LIVE_TIME_MASK ((UINT64_C(1) << 40) - 1)
 
 /* A network namespace. */
 struct live_place {
@@ -44,12 +52,33 @@ struct live_place {
     int refused;        /* why it got no watch then: -errno */
 };
 
+/* Rows that have ended. */
+struct ended_rows {
+    struct rows rows;
+    uint64_t at[ENDED_MAX];     /* when each ended: milliseconds since the beginning */
+    uint16_t visits[ENDED_MAX]; /* its namespace */
+};
+
 struct group {
     uint64_t hash;         /* of the whole name */
     char name[GROUP_NAME]; /* the beginning of it: so many bytes */
     size_t length;
     size_t place; /* in their order */
     struct live_group sums;
+};
+
+/* The different values that rows are sorted by (live_order.c). */
+struct live_order {
+    struct hash_table values;
+    char *bytes; /* of the values, one behind the other */
+    size_t used, capacity;
+    size_t sorted; /* so many values there were when they were sorted */
+};
+
+/* By what a row is sorted: a number, or the number of its value. Unknown values come last. */
+struct live_rank {
+    uint64_t number;
+    bool unknown;
 };
 
 /* A line of a view. */
@@ -71,20 +100,24 @@ struct live {
     struct live_view view;             /* what rows are ranked and grouped by */
     const struct field *idle;          /* how long a row is idle */
     uint64_t began;                    /* CLOCK_MONOTONIC */
-    uint32_t looked;                   /* when rows were looked at last: ms since then */
+    uint64_t looked;                   /* when rows were looked at last: ms since then */
     bool first;                        /* the first look: what it finds stood before */
     size_t in_doubt;                   /* rows that may not have ended yet, though that was told */
-    bool said_refused;                 /* that some namespaces have no watch */
+    struct report said;                /* what looks have reported: each thing once */
     struct live_place *places;
     size_t place_count, place_capacity;
-    size_t here;              /* the place that rows are read in */
-    struct rows ended[2];     /* rows that have ended: of late, and before */
-    uint64_t ended_since;     /* ... when the first of late did: CLOCK_REALTIME */
-    struct hash_table groups; /* of struct group */
+    size_t here;                   /* the place that rows are read in */
+    struct ended_rows ended[2];    /* of late, and before */
+    bool ended_lost;               /* more ended than are kept */
+    const struct predicate *where; /* the filter that the ended rows have passed */
+    struct hash_table groups;      /* of struct group */
+    struct live_order order;
     struct writer no_writer;
     uint64_t told;         /* rows of the stream */
     struct ranked *ranked; /* room for the lines of a view */
     size_t ranked_capacity;
+    size_t *unranked; /* ... and for those whose value is unknown, which come last */
+    size_t unranked_count, unranked_capacity;
     size_t best, behind; /* so many come first; those that do not, and are not there any more */
     struct line lines[LIVE_LINES]; /* that are handed on */
     size_t line_count;
@@ -98,29 +131,43 @@ struct row_id live_id_of(const struct live *live, struct remembered *row);
 struct record live_memory_of(const struct live *live, struct remembered *row);
 
 /* The time: milliseconds since the beginning. */
-uint32_t live_now(const struct live *live);
+uint64_t live_now(const struct live *live);
+
+/* The row moves, now. */
+void live_set_active(const struct live *live, struct live_row *of);
 
 /* What happened to the record (enum live_event). */
 void live_set_event(const struct live *live, struct record *record, uint8_t event);
 
 /* A record of the row with its age; with the rates that it had last; with what it has moved since
  * the beginning in place of them. */
-void live_take_age(const struct live *live, const struct live_row *of, uint32_t now,
+void live_take_age(const struct live *live, const struct live_row *of, uint64_t now,
                    struct record *record);
-void live_move_as_before(const struct live *live, const struct live_row *of, struct record *record);
+void live_move_as_before(const struct live *live, struct remembered *row, struct record *record);
 void live_take_totals(struct live *live, const struct remembered *row, struct record *record);
 
 /* What a row has moved since the beginning, by a counter. */
-double live_total_of(const struct live *live, const struct remembered *row, size_t i);
+uint64_t live_total_of(const struct live *live, const struct remembered *row, size_t i);
 
-/* By what the record comes before others: a smaller one comes first. */
-uint64_t live_rank_of(const struct live *live, const struct record *record);
+/* --- The order of rows (live_order.c) --------------------------------------------------------- */
+
+struct live_rank live_rank_of(struct live *live, const struct record *record);
+void live_set_rank(struct live *live, struct live_row *to, const struct record *record);
+/* Of a row that the look did not see, as far as it is remembered: ranks are those of one look. */
+void live_rank_anew(struct live *live, struct live_row *to, const struct record *known);
+/* Puts the values in order, once all rows have their ranks. Returns 0 or -ENOMEM. */
+int live_sort_values(struct live *live);
+/* A row with a smaller number comes first. Values are sorted; UINT64_MAX may be unknown. */
+uint64_t live_place_in_order(const struct live *live, struct live_rank rank);
+void live_order_finish(struct live_order *order);
+
+/* --- Groups, and what is shown ---------------------------------------------------------------- */
 
 /* The number of the group that the record is in; columns are computed as here. */
 uint32_t live_group_of(struct live *live, const struct record *record);
 
 /* How old what happened to a row may be, to be shown: milliseconds. */
-uint32_t live_age_of(const struct live *live);
+uint64_t live_age_of(const struct live *live);
 bool live_is_active(const struct live *live, const struct live_row *row);
 bool live_is_new(const struct live *live, const struct live_row *of);
 
@@ -145,6 +192,9 @@ int live_ask(struct live *live, size_t most, struct report *report);
 void live_tell(struct live *live, const struct record *record);
 
 /* --- What ends (live_ends.c) ------------------------------------------------------------------ */
+
+/* Drops the ended rows that the filter refuses, because it is another one by now. */
+void live_filter_ended(struct live *live);
 
 /*
  * Who connects is noted once the first look is over, which it would delay. NULL: that is refused;

@@ -10,11 +10,11 @@
 
 enum { RANKED_MIN = 1000 }; /* so many are sorted at once at least */
 
-static double rate_of(const struct live_row *row, size_t i)
+static double rate_of(const struct remembered *row, const struct live_row *of, size_t i)
 {
     enum { SECOND = 1000000 };
 
-    return row->elapsed ? (double)row->moved[i] * SECOND / row->elapsed : 0;
+    return row->elapsed ? (double)of->moved[i] * SECOND / (double)row->elapsed : 0;
 }
 
 static void add_to_group(struct live *live, const struct remembered *row, const struct live_row *of)
@@ -26,7 +26,8 @@ static void add_to_group(struct live *live, const struct remembered *row, const 
     group = hash_table_at(&live->groups, of->group);
     group->sums.rows++;
     for (size_t i = 0; i < live->listing->rate_count; i++) {
-        group->sums.rates[i] += live->view.totals ? live_total_of(live, row, i) : rate_of(of, i);
+        group->sums.rates[i] +=
+            live->view.totals ? (double)live_total_of(live, row, i) : rate_of(row, of, i);
         group->sums.totals[i] += row->before[i] != UINT64_MAX ? (double)row->before[i] : 0;
     }
 }
@@ -42,8 +43,26 @@ static int sort_best(struct live *live, size_t *count)
     return error;
 }
 
-static void add_ranked(struct live *live, size_t *count, uint64_t rank, size_t item)
+/* Only the first rows whose value is unknown can be shown. */
+static void add_unranked(struct live *live, size_t item)
 {
+    size_t *unranked =
+        live->unranked_count < live->best
+            ? ARRAY_ADD(live->unranked, live->unranked_count, live->unranked_capacity)
+            : NULL;
+
+    if (unranked)
+        *unranked = item;
+    else
+        live->behind++;
+}
+
+static void add_ranked(struct live *live, size_t *count, struct live_rank rank, size_t item)
+{
+    if (rank.unknown) {
+        add_unranked(live, item);
+        return;
+    }
     if (*count == 2 * live->best)
         (void)sort_best(live, count);
     struct ranked *ranked =
@@ -52,7 +71,25 @@ static void add_ranked(struct live *live, size_t *count, uint64_t rank, size_t i
     if (!ranked)
         return;
     live->ranked = ranked;
-    ranked[(*count)++] = (struct ranked){rank, (const void *)(uintptr_t)item};
+    ranked[(*count)++] =
+        (struct ranked){live_place_in_order(live, rank), (const void *)(uintptr_t)item};
+}
+
+/* Rows of unknown values come behind all others. */
+static int append_unranked(struct live *live, size_t *count)
+{
+    const size_t all = *count + live->unranked_count, wanted = all < live->best ? all : live->best;
+    struct ranked *ranked =
+        array_with_room(live->ranked, &live->ranked_capacity, wanted, sizeof *ranked);
+
+    if (!ranked)
+        return -ENOMEM;
+    live->ranked = ranked;
+    live->behind += all - wanted;
+    for (size_t i = 0; *count < wanted; i++)
+        ranked[(*count)++] =
+            (struct ranked){UINT64_MAX, (const void *)(uintptr_t)live->unranked[i]};
+    return 0;
 }
 
 /* Items are numbers, of which the lowest bit says that the row has ended. */
@@ -72,13 +109,13 @@ static size_t rank_rows(struct live *live, const struct live_view *view,
         summary->rows++;
         summary->states[of->state < LIVE_STATES ? of->state : 0]++;
         for (size_t j = 0; j < live->listing->rate_count; j++)
-            summary->rates[j] += rate_of(of, j);
+            summary->rates[j] += rate_of(row, of, j);
         if (!view->idle && (of->flags & HAS_ENDED || /* its end is a row of its own */
                             (!live_is_active(live, of) && !live_is_new(live, of))))
             continue;
         if (live->view.group)
             add_to_group(live, row, of);
-        add_ranked(live, &count, of->rank, i << 1);
+        add_ranked(live, &count, (struct live_rank){of->rank, of->flags & HAS_NO_RANK}, i << 1);
     }
     return count;
 }
@@ -86,7 +123,8 @@ static size_t rank_rows(struct live *live, const struct live_view *view,
 /* A row that has ended, whose columns are computed as in its namespace. */
 static const struct record *ended_at(struct live *live, size_t index, struct kept_row *kept)
 {
-    const struct record *ended = rows_at(&live->ended[index / ENDED_MAX], index % ENDED_MAX, kept);
+    const struct record *ended =
+        rows_at(&live->ended[index / ENDED_MAX].rows, index % ENDED_MAX, kept);
 
     live_look_from(live, (size_t)ended->visit);
     return ended;
@@ -115,19 +153,34 @@ static void add_ended_to_group(struct live *live, const struct record *ended)
         group->sums.rows++;
 }
 
+static bool is_too_old(const struct live *live, size_t index)
+{
+    return live->ended[index / ENDED_MAX].at[index % ENDED_MAX] + live_age_of(live) <= live->looked;
+}
+
+/* The values by which ended rows are sorted are needed before the first row has its place. */
+static int prepare_order(struct live *live, bool ended)
+{
+    struct kept_row kept;
+
+    for (size_t i = 0; i < COUNT(live->ended) && ended; i++)
+        for (size_t j = 0; j < live->ended[i].rows.count; j++)
+            if (!is_too_old(live, i * ENDED_MAX + j))
+                (void)live_rank_of(live, ended_at(live, i * ENDED_MAX + j, &kept));
+    return live_sort_values(live);
+}
+
 static size_t rank_ended(struct live *live, size_t count)
 {
-    const uint64_t age = live_age_of(live) * (CLOCK_SECOND / 1000);
     struct kept_row kept;
 
     for (size_t i = 0; i < COUNT(live->ended); i++)
-        for (size_t j = 0; j < live->ended[i].count; j++) {
-            const struct record *record = ended_at(live, i * ENDED_MAX + j, &kept);
-            uint64_t received;
-            memcpy(&received, (const char *)record + live->kind->received, sizeof received);
-            if (received + age <= live->listing->time)
+        for (size_t j = 0; j < live->ended[i].rows.count; j++) {
+            const size_t index = i * ENDED_MAX + j;
+            if (is_too_old(live, index))
                 continue;
-            add_ranked(live, &count, live_rank_of(live, record), (i * ENDED_MAX + j) << 1 | 1);
+            const struct record *record = ended_at(live, index, &kept);
+            add_ranked(live, &count, live_rank_of(live, record), index << 1 | 1);
             if (live->view.group)
                 add_ended_to_group(live, record);
         }
@@ -155,7 +208,9 @@ static int order_groups(struct live *live, size_t count)
 
     for (size_t i = 0; i < live->groups.count && !error; i++) {
         const double weight = weight_of(live, hash_table_at(&live->groups, i));
-        order[i] = (struct ranked){~(uint64_t)(weight * 1000), hash_table_at(&live->groups, i)};
+        uint64_t bits; /* of IEEE 754: those of a larger number, not below 0, are larger, too */
+        memcpy(&bits, &weight, sizeof bits);
+        order[i] = (struct ranked){~bits, hash_table_at(&live->groups, i)};
     }
     if (!error)
         error = sort_ranked(order, live->groups.count);
@@ -251,7 +306,7 @@ static void complete(struct live *live, struct record *record, struct remembered
     for (size_t i = 0; i < listing->rate_count; i++)
         if (row->before[i] != UINT64_MAX && field_grows(listing->rates[i], record))
             field_set_number(listing->rates[i], record, row->before[i]);
-    live_move_as_before(live, of, record);
+    live_move_as_before(live, row, record);
     if (live_is_new(live, of))
         live_set_event(live, record, LIVE_OPENED);
 }
@@ -285,6 +340,7 @@ static void show_line(struct live *live, const struct line *line, const struct l
         live_take_totals(live, row, &record);
     live_take_age(live, live_row_of(live, row), live->looked, &record);
     live_look_from(live, row->place);
+    engine_confirm_owners(live->engine, &record);
     taker->row(taker->arg, &record);
 }
 
@@ -292,16 +348,25 @@ int live_show(struct live *live, const struct live_view *view, const struct live
               struct live_summary *summary, struct report *report)
 {
     const uint64_t most = live->listing->most;
+    const bool ended = !view->folded || !live->view.group;
     size_t count;
     int error;
 
     *summary = (struct live_summary){.rows = 0};
     live->best = live->view.group ? SIZE_MAX / 2 : view->first + view->count + RANKED_MIN;
-    live->behind = 0;
+    live->behind = live->unranked_count = 0;
+    error = prepare_order(live, ended);
+    if (error)
+        return error;
     count = rank_rows(live, view, summary);
-    if (!view->folded || !live->view.group)
+    if (ended)
         count = rank_ended(live, count);
+    if (live->ended_lost)
+        report_note(report, "of the %s that have ended some are not shown: they were too many",
+                    live->kind->name);
     error = sort_best(live, &count);
+    if (!error)
+        error = append_unranked(live, &count);
     if (!error && live->view.group)
         error = order_groups(live, count);
     summary->listed = choose_lines(live, view, count) + live->behind;
@@ -320,7 +385,7 @@ static const struct record *find_ended(struct live *live, uint64_t identity, siz
                                        struct kept_row *kept)
 {
     for (size_t i = 0; i < COUNT(live->ended); i++)
-        for (size_t j = 0; j < live->ended[i].count; j++) {
+        for (size_t j = 0; j < live->ended[i].rows.count; j++) {
             const struct record *ended = ended_at(live, i * ENDED_MAX + j, kept);
             if (ended->identity == identity && ended->visit == place)
                 return ended;
@@ -345,6 +410,7 @@ int live_show_one(struct live *live, uint64_t identity, size_t place, uint64_t n
     const struct row_id id = live_id_of(live, row);
     struct record known = live_memory_of(live, row);
     live_look_from(live, place);
+    engine_confirm_owners(live->engine, &known);
     if (!live->watch->asks(&id) || live_row_of(live, row)->flags & IS_MISSING) {
         complete(live, &known, row);
         error = fn(&known, arg);
@@ -362,10 +428,10 @@ void live_each(const struct live *live, live_rates_fn fn, void *arg)
         const struct live_row *of = live_row_of(live, row);
         struct live_rates moves = {.id = live_id_of(live, row),
                                    .netns = live->places[row->place].netns.id};
-        if (of->flags & HAS_ENDED || !of->elapsed)
+        if (of->flags & HAS_ENDED || !row->elapsed)
             continue;
         for (size_t j = 0; j < live->listing->rate_count; j++)
-            moves.rates[j] = rate_of(of, j);
+            moves.rates[j] = rate_of(row, of, j);
         fn(arg, &moves);
     }
 }

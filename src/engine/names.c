@@ -3,6 +3,8 @@
 #include <string.h>
 
 #include "engine/run.h"
+#include "fastnet/clock.h"
+#include "fastnet/live.h"
 #include "fastnet/lookup.h"
 #include "fastnet/rights.h"
 #include "fastnet/sysctl.h"
@@ -65,6 +67,19 @@ static int look_for_owners(struct run *run, struct owners **owners)
     return owners_create(owners, &options);
 }
 
+/* What looks for owners cost decides how soon they are looked for again. */
+static void begin_owner_look(struct owner_looks *looks)
+{
+    looks->at = clock_nanoseconds(CLOCK_MONOTONIC);
+    looks->cost = clock_nanoseconds(CLOCK_PROCESS_CPUTIME_ID);
+}
+
+static void end_owner_look(struct owner_looks *looks)
+{
+    looks->cost = clock_nanoseconds(CLOCK_PROCESS_CPUTIME_ID) - looks->cost;
+    looks->credit -= (int64_t)looks->cost;
+}
+
 void run_walk_owners(struct run *run)
 {
     struct owners *owners = NULL;
@@ -72,7 +87,9 @@ void run_walk_owners(struct run *run)
 
     owners_destroy(run->engine->context.owners);
     run->engine->context.owners = NULL;
+    begin_owner_look(&run->engine->owner_looks);
     error = look_for_owners(run, &owners);
+    end_owner_look(&run->engine->owner_looks);
     if (error < 0)
         report_note(run->report, "owners: %s: %s", run->listing->proc_root, strerror(-error));
     if (owners && owners_summary(owners)->none) {
@@ -155,26 +172,91 @@ void run_look_again_for_owners(struct run *run)
                     run->listing->proc_root, strerror(-error));
 }
 
+/* A filter leaves out rows of which it cannot know whether they pass. */
+static bool filters_by(const struct run *run, uint64_t lookup)
+{
+    return predicate_needs(run->listing->where).lookups & lookup;
+}
+
+/* --- Owners of rows that go on ---------------------------------------------------------------- */
+
+/* Looks take a twentieth of the time, and a two-thousandth if nothing asks for them. */
+enum { SHARE = 20, SHARE_UNASKED = 2000, WAIT_DOUBLINGS = 4 };
+enum { LOOKS_MAX = 100 }; /* before owners that are gone are forgotten */
+static const int64_t CREDIT_MAX = CLOCK_SECOND / 5;
+
+/* A short burst of looks is possible at any time, if there were none before it. */
+static bool may_look_for_owners(struct owner_looks *looks)
+{
+    const uint64_t now = clock_nanoseconds(CLOCK_MONOTONIC), apart = now - looks->counted;
+
+    if (!looks->counted || apart / SHARE > (uint64_t)CREDIT_MAX)
+        looks->credit = CREDIT_MAX;
+    else
+        looks->credit += (int64_t)(apart / SHARE);
+    if (looks->credit > CREDIT_MAX)
+        looks->credit = CREDIT_MAX;
+    looks->counted = now;
+    return looks->credit > 0;
+}
+
 void run_look_for_new_owners(struct run *run)
 {
-    enum { LOOKS_MAX = 100 }; /* before owners that are gone are forgotten */
+    struct owner_looks *looks = &run->engine->owner_looks;
     struct owners *owners = NULL;
 
-    if (++run->engine->looks % LOOKS_MAX) {
+    begin_owner_look(looks);
+    run->engine->looks++;
+    if (++looks->again < LOOKS_MAX) {
         run_look_again_for_owners(run);
-        return;
+    } else {
+        (void)look_for_owners(run, &owners);
+        looks->again = 0;
     }
-    (void)look_for_owners(run, &owners);
+    end_owner_look(looks);
     if (!owners)
         return; /* the old ones are better than none */
     owners_destroy(run->engine->context.owners);
     run->engine->context.owners = owners;
 }
 
-/* A filter leaves out rows of which it cannot know whether they pass. */
-static bool filters_by(const struct run *run, uint64_t lookup)
+void run_look_for_owners_anew(struct run *run)
 {
-    return predicate_needs(run->listing->where).lookups & lookup;
+    struct owner_looks *looks = &run->engine->owner_looks;
+    const bool asked = filters_by(run, NEED_ANY_OWNERS) || live_asks_owners(run->listing->live);
+
+    if ((asked && may_look_for_owners(looks)) || looks->again >= LOOKS_MAX)
+        run_look_for_new_owners(run);
+}
+
+/*
+ * Other processes may hold a socket, too, so all owners are looked for from time to time. A socket
+ * that nobody holds may be on its way from one process to another (SCM_RIGHTS of unix(7)), or of
+ * the kernel itself: it is looked for more and more rarely, up to each 16 seconds.
+ */
+void engine_confirm_owners(struct engine *engine, const struct record *record)
+{
+    struct owner_looks *looks = &engine->owner_looks;
+    struct owners *owners = engine->context.owners;
+    const uint64_t inode = inode_of(record), now = clock_nanoseconds(CLOCK_MONOTONIC);
+    const struct owner *first;
+
+    if (!owners || !inode)
+        return;
+    const enum owners_state state = owners_confirm(owners, inode);
+    if ((state == OWNERS_HOLD && now - looks->at < SHARE_UNASKED * looks->cost) ||
+        (state == OWNERS_NONE && now < looks->unheld) || !may_look_for_owners(looks))
+        return;
+    begin_owner_look(looks);
+    looks->again++;
+    (void)owners_refresh(owners); /* if it fails the summary says so */
+    end_owner_look(looks);
+    if (owners_find(owners, inode, &first)) {
+        looks->in_vain = state == OWNERS_HOLD ? looks->in_vain : 0;
+    } else {
+        looks->unheld = now + (CLOCK_SECOND << looks->in_vain);
+        looks->in_vain += looks->in_vain < WAIT_DOUBLINGS;
+    }
 }
 
 static bool are_owners_missing(const struct run *run, const struct owners *owners)

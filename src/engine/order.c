@@ -191,6 +191,109 @@ uint64_t value_rank(const struct value *value, bool *exact)
     return 0;
 }
 
+/* --- Values as bytes -------------------------------------------------------------------------- */
+
+struct key {
+    char *dst;
+    size_t size, length;
+};
+
+static void key_put(struct key *key, const void *bytes, size_t count)
+{
+    const size_t room = key->size > key->length ? key->size - key->length : 0,
+                 fits = count < room ? count : room;
+
+    if (fits)
+        memcpy(key->dst + key->length, bytes, fits);
+    key->length += count;
+}
+
+static void key_put_byte(struct key *key, uint8_t byte)
+{
+    key_put(key, &byte, sizeof byte);
+}
+
+static void key_put_number(struct key *key, uint64_t number)
+{
+    number = htobe64(number);
+    key_put(key, &number, sizeof number);
+}
+
+static void key_put_address(struct key *key, const struct address *address)
+{
+    key_put_byte(key, address->family != AF_INET);
+    key_put(key, address->bytes, sizeof address->bytes);
+}
+
+static void key_put_network(struct key *key, const struct network *network)
+{
+    key_put_address(key, &network->address);
+    key_put_number(key, network->prefix);
+}
+
+static void key_put_list(struct key *key, const struct value *list)
+{
+    for (size_t i = 0; list->type == VALUE_OWNERS && i < list->owners.count; i++) {
+        const struct owner *owner = &list->owners.first[i];
+        key_put_number(key, (uint64_t)owner->process->pid);
+        key_put_number(key, (uint64_t)((int64_t)owner->fd + 1)); /* -1 is not known */
+    }
+    for (size_t i = 0; list->type == VALUE_NETWORKS && i < list->networks.count; i++) {
+        const struct network network = value_network(list, i);
+        key_put_network(key, &network);
+    }
+}
+
+size_t value_key(const struct value *value, char *dst, size_t size)
+{
+    struct key key = {dst, size, 0};
+
+    switch (value->type) {
+    case VALUE_NUMBER:
+    case VALUE_DECIMAL:
+    case VALUE_FINE:
+    case VALUE_BOOLEAN:
+    case VALUE_TIME:
+        key_put_number(&key, value->number);
+        break;
+    case VALUE_SIGNED:
+        key_put_byte(&key, !value->integer.negative);
+        key_put_number(&key, value->integer.negative ? ~value->integer.magnitude
+                                                     : value->integer.magnitude);
+        break;
+    case VALUE_TEXT:
+    case VALUE_SOCKET_NAME:
+    case VALUE_LLADDR:
+        key_put(&key, value->text.data, value->text.length);
+        break;
+    case VALUE_NAME:
+        key_put_byte(&key, !value->name.string);
+        if (value->name.string)
+            key_put(&key, value->name.string, strlen(value->name.string));
+        else
+            key_put_number(&key, value->name.number);
+        break;
+    case VALUE_ADDRESS:
+        key_put_address(&key, &value->address);
+        break;
+    case VALUE_NETWORK:
+        key_put_network(&key, &value->network);
+        break;
+    case VALUE_OWNERS:
+    case VALUE_NETWORKS:
+        key_put_list(&key, value);
+        break;
+    case VALUE_FLAGS:
+        for (size_t i = VALUE_FLAG_BITS / 64; i-- > 0;)
+            key_put_number(&key, value->flags.bits[i]);
+        break;
+    case VALUE_VIEW: /* another field is compared (field_compared()) */
+    case VALUE_UNKNOWN:
+        break;
+    }
+    return key.length;
+}
+
 uint64_t value_hash(uint64_t hash, const struct value *value)
 {
     hash = hash_bytes(hash, &value->type, sizeof value->type);

@@ -311,17 +311,55 @@ static NOT_INLINE unsigned compared(const struct predicate *predicate, const str
     return compared_by_value(predicate, view);
 }
 
-/* A number in millionths. */
-static double millionths_in(const struct value *value)
+enum { MILLION = 1000000, THOUSAND = 1000 };
+
+/* A number of 128 bits, without its sign. */
+struct wide {
+    uint64_t high, low;
+};
+
+/* The product, or the greatest number if it is greater. */
+static struct wide wide_times(struct wide number, uint64_t factor)
 {
-    switch (value->type) {
-    case VALUE_SIGNED:
-        return 1e6 * (double)value->integer.magnitude * (value->integer.negative ? -1 : 1);
-    case VALUE_FINE:
-        return (double)value->number;
-    default:
-        return (value->type == VALUE_DECIMAL ? 1e3 : 1e6) * (double)value->number;
-    }
+    const uint64_t low0 = (uint32_t)number.low, low1 = number.low >> 32;
+    const uint64_t factor0 = (uint32_t)factor, factor1 = factor >> 32;
+    const uint64_t cross0 = low0 * factor1, cross1 = low1 * factor0;
+    const uint64_t middle =
+        (low0 * factor0 >> 32) + (uint32_t)cross0 + (uint32_t)cross1; /* 34 bits at most */
+    const uint64_t carry = low1 * factor1 + (cross0 >> 32) + (cross1 >> 32) + (middle >> 32);
+    struct wide product = {.low = number.low * factor};
+
+    if (__builtin_mul_overflow(number.high, factor, &product.high) ||
+        __builtin_add_overflow(product.high, carry, &product.high))
+        return (struct wide){UINT64_MAX, UINT64_MAX};
+    return product;
+}
+
+/* The number in a value, in millionths of millionths. */
+static struct wide multiple_of(const struct value *value, uint64_t factor, bool *negative)
+{
+    const bool is_signed = value->type == VALUE_SIGNED;
+    const struct wide number = {.low = is_signed ? value->integer.magnitude : value->number};
+    const uint64_t unit = value->type == VALUE_FINE      ? 1
+                          : value->type == VALUE_DECIMAL ? THOUSAND
+                                                         : MILLION;
+
+    *negative = is_signed && value->integer.negative && factor;
+    return wide_times(wide_times(number, unit), factor);
+}
+
+/* factor: of the right value, in millionths. Both are numbers; a double would round them. */
+static int compare_multiples(const struct value *left, const struct value *right, uint64_t factor)
+{
+    bool below, other_below;
+    const struct wide one = multiple_of(left, MILLION, &below),
+                      other = multiple_of(right, factor, &other_below);
+    const int order = one.high != other.high ? (one.high > other.high) - (one.high < other.high)
+                                             : (one.low > other.low) - (one.low < other.low);
+
+    if (below != other_below)
+        return below ? -1 : 1;
+    return below ? -order : order;
 }
 
 /* With an unknown column the outcome is unknown. */
@@ -330,16 +368,16 @@ static NOT_INLINE unsigned compared_columns(const struct predicate *predicate,
 {
     const struct predicate known = predicate_known(predicate->field);
     const unsigned one = compared(&known, view), other = compared(predicate->parts, view);
-    const double factor = (double)predicate->constant.number; /* millionths */
+    const uint64_t factor = predicate->constant.number; /* millionths */
 
     if (!(one & other & CAN_HOLD))
         return 0;
     if ((one | other) & CAN_FAIL)
         return CAN_HOLD | CAN_FAIL;
     const struct value left = value_of(&known, view), right = value_of(predicate->parts, view);
-    const bool exact = factor == 1e6 && left.type == right.type;
-    const double first = millionths_in(&left) * 1e6, second = millionths_in(&right) * factor;
-    const int order = exact ? value_compare(&left, &right) : (first > second) - (first < second);
+    const int order = factor == MILLION && left.type == right.type
+                          ? value_compare(&left, &right)
+                          : compare_multiples(&left, &right, factor);
     return decided(predicate->operation == PREDICATE_BELOW_COLUMN   ? order < 0
                    : predicate->operation == PREDICATE_ABOVE_COLUMN ? order > 0
                                                                     : order == 0);

@@ -82,6 +82,12 @@ int value_compare(const struct value *a, const struct value *b);
  */
 uint64_t value_rank(const struct value *value, bool *exact);
 
+/*
+ * Writes at most `size` bytes of a known value: of two values of one column those with the smaller
+ * bytes, or else with fewer bytes, come first. Returns how many bytes there are.
+ */
+size_t value_key(const struct value *value, char *dst, size_t size);
+
 /* Adds the value to a hash (hash.h). Values that are equal have equal hashes. */
 uint64_t value_hash(uint64_t hash, const struct value *value);
 

@@ -10,6 +10,20 @@
 #include "fastnet/namespace.h"
 #include "fastnet/proc_tree.h"
 
+/*
+ * How often owners are looked for again while rows go on (names.c). Times are of CLOCK_MONOTONIC,
+ * in nanoseconds; 0: never yet.
+ */
+struct owner_looks {
+    uint64_t at;      /* the last look */
+    uint64_t cost;    /* processor time that it took */
+    uint64_t counted; /* when the credit was counted */
+    int64_t credit;   /* processor time that looks may take */
+    uint64_t unheld;  /* sockets that nobody holds are not looked for before that */
+    unsigned again;   /* looks that kept what was known before */
+    unsigned in_vain; /* looks for such sockets, one after the other, that found nothing */
+};
+
 struct engine {
     struct netlink *netlink;
     struct seen *seen;
@@ -17,7 +31,8 @@ struct engine {
     struct owners_program *owners_program;
     struct connects *connects;
     struct socket_pass *pass;
-    unsigned looks;   /* at new owners */
+    unsigned looks; /* at new owners */
+    struct owner_looks owner_looks;
     bool told_owners; /* ... which of them are missing was said: of listing.live, once */
     uint64_t walked_at, walked_for; /* of the last walk for owners: listing.time, and lookups */
     struct netns own;               /* where context.here is, unless all namespaces are visited */
@@ -264,6 +279,13 @@ bool run_read_owners(struct run *run, const struct rows *rows);
 void run_look_again_for_owners(struct run *run);
 /* The same for new sockets; called again and again as long as events come. */
 void run_look_for_new_owners(struct run *run);
+/* Of listing.live: for all of its rows, if it is time for that. */
+void run_look_for_owners_anew(struct run *run);
+/*
+ * Before a row that goes on is shown: whether its owners still hold it. If not, they are looked for
+ * again, within bounds.
+ */
+void engine_confirm_owners(struct engine *engine, const struct record *record);
 void run_report_owners(struct run *run);
 /* Gives up all rights if users, services, hosts or networks are looked up. */
 int run_prepare_names(struct run *run);

@@ -18,6 +18,9 @@
 #include "lookup/owners_bpf.h"
 #include "lookup/owners_walk.h"
 
+/* So long a name that was read counts as that of the process. */
+static const uint64_t NAME_LASTS = CLOCK_SECOND / 20;
+
 struct owners {
     struct walk_options walk;
     struct owners_program *program; /* NULL: /proc is walked */
@@ -30,8 +33,8 @@ struct owners {
     unsigned slot_bits;
     struct {
         uint64_t inode; /* 0: nobody was asked for yet */
-        const struct owner *first;
-        size_t count;
+        size_t start, count;
+        bool past;        /* nobody holds it any more: these are the last ones who did */
     } last;               /* asked for: each row asks several times */
     struct process maker; /* that was asked for last, if no look has seen it */
     struct owner made[8]; /* owners without a descriptor */
@@ -43,17 +46,26 @@ static void raise_right(const struct owners *owners)
     rights_raise(owners->walk.tree.captured ? RIGHT_READ : RIGHT_OWNERS);
 }
 
-/* Also those that were struck out. */
+/* Of a holder: that was so at an earlier look. Descriptors are not below 0, so the bit is free. */
+#define HOLDER_PAST (UINT64_C(1) << 31)
+
+/* Also those that were struck out, and those of the past where somebody holds the socket now. */
 static void drop_repeats(struct holdings *holdings)
 {
-    struct holding *items = holdings->items;
-    struct holding last = {0};
+    struct holding *items = holdings->items, last = {0};
     size_t kept = 0;
-    for (size_t i = 0; i < holdings->count; i++) {
-        if (items[i].inode == last.inode && (items[i].holder == last.holder || !last.inode))
-            continue;
-        last = items[i];
-        items[kept++] = last;
+    for (size_t i = 0, end; i < holdings->count; i = end) {
+        const uint64_t inode = items[i].inode;
+        bool is_held = false;
+        for (end = i; end < holdings->count && items[end].inode == inode; end++)
+            is_held |= !(items[end].holder & HOLDER_PAST);
+        for (size_t j = i; j < end && inode; j++) {
+            if ((is_held && items[j].holder & HOLDER_PAST) ||
+                (items[j].inode == last.inode && items[j].holder == last.holder))
+                continue;
+            last = items[j];
+            items[kept++] = last;
+        }
     }
     holdings->count = kept;
 }
@@ -77,7 +89,7 @@ static void show_process(const struct owners *owners, struct process *process)
     process->shown = (struct owner_process){
         .pid = process->leader,
         .unnamed = !process->named,
-        .name = process->unread ? NULL : process->name,
+        .name = process->unread && !process->named ? NULL : process->name,
         .command = owners->walk.names.command ? command : NULL,
         .cgroup = process->cgroup,
         .pid_inside = process->pid_inside,
@@ -96,7 +108,7 @@ static void fill_owners(struct owners *owners)
         owners->items[i] = (struct owner){
             .process = &process->shown,
             .tid = owners->walk.tasks ? pid : 0,
-            .fd = (int)(uint32_t)holder,
+            .fd = (int)(uint32_t)(holder & ~HOLDER_PAST),
         };
     }
 }
@@ -275,15 +287,33 @@ static int find_holdings(struct owners *owners)
 
 static bool is_confirmed(struct owners *owners, size_t i);
 
+/* Processes that the program finds are not looked at in /proc each time: their names may change. */
+static void read_names_again(struct owners *owners)
+{
+    raise_right(owners);
+    for (size_t i = 0; i < owners->processes.count; i++)
+        if (owners->processes.items[i].named)
+            note_error(owners, process_read_names(&owners->walk.tree, &owners->processes.items[i],
+                                                  owners->walk.names));
+    rights_lower();
+}
+
 int owners_refresh(struct owners *owners)
 {
     const uint64_t now = clock_nanoseconds(CLOCK_BOOTTIME);
+    const bool lasts = owners->names_at_once;
 
     forget_index(owners);
-    if (owners->names_at_once)
+    if (lasts)
         forget_replaced(owners);
+    for (size_t i = 0; i < owners->holdings.count && lasts; i++)
+        owners->holdings.items[i].holder |= HOLDER_PAST;
     owners->looked = now;
     const int status = find_holdings(owners);
+    for (size_t i = 0; i < owners->holdings.count && status < 0; i++)
+        owners->holdings.items[i].holder &= ~HOLDER_PAST;
+    if (lasts && owners->program)
+        read_names_again(owners);
     summarize(owners);
     const int built = build_index(owners);
     for (size_t i = 0; owners->names_at_once && built == 0 && i < owners->holdings.count; i++)
@@ -354,8 +384,8 @@ static int is_shown_by_tree(const struct owners *owners, const struct process *p
 static bool is_confirmed(struct owners *owners, size_t i)
 {
     const struct holding *holding = &owners->holdings.items[i];
-    if (owners->items[i].process->name)
-        return true;
+    if (owners->items[i].process->name || holding->holder & HOLDER_PAST)
+        return owners->items[i].process->name;
     const pid_t pid = (pid_t)(holding->holder >> HOLDER_PROCESS_SHIFT);
     struct process *process = processes_find(&owners->processes, pid);
     if (!process->denied && holding->inode != 0) {
@@ -388,7 +418,7 @@ static size_t confirm_all(struct owners *owners, size_t start, size_t end)
     return kept - start;
 }
 
-size_t owners_find(struct owners *owners, uint64_t inode, const struct owner **first)
+size_t owners_find_last(struct owners *owners, uint64_t inode, const struct owner **first)
 {
     if (inode == 0)
         return 0;
@@ -398,13 +428,70 @@ size_t owners_find(struct owners *owners, uint64_t inode, const struct owner **f
         size_t end = start;
         while (slot && end < owners->holdings.count && owners->holdings.items[end].inode == inode)
             end++;
-        owners->last.first = slot ? &owners->items[start] : NULL;
+        owners->last.past = slot && owners->holdings.items[start].holder & HOLDER_PAST;
+        owners->last.start = start;
         owners->last.count = confirm_all(owners, start, end);
         owners->last.inode = inode;
     }
     if (owners->last.count > 0)
-        *first = owners->last.first;
+        *first = &owners->items[owners->last.start];
     return owners->last.count;
+}
+
+size_t owners_find(struct owners *owners, uint64_t inode, const struct owner **first)
+{
+    const size_t count = owners_find_last(owners, inode, first);
+
+    return owners->last.past ? 0 : count;
+}
+
+/* --- Whether they are still the owners -------------------------------------------------------- */
+
+/* Moves those that still hold the socket to the front. Returns how many they are. */
+static size_t part_holders(struct owners *owners, size_t start, size_t count)
+{
+    const uint64_t now = clock_nanoseconds(CLOCK_MONOTONIC);
+    size_t kept = start;
+
+    for (size_t i = start; i < start + count; i++) {
+        const struct holding holding = owners->holdings.items[i];
+        const struct owner owner = owners->items[i];
+        const pid_t pid = (pid_t)(holding.holder >> HOLDER_PROCESS_SHIFT);
+        struct process *process = processes_find(&owners->processes, pid);
+        if (!process_holds(&owners->walk.tree, pid, owner.fd, holding.inode))
+            continue;
+        if (now - process->named_at > NAME_LASTS) {
+            note_error(owners,
+                       process_read_names(&owners->walk.tree, process, owners->walk.names));
+            process->named_at = now;
+            show_process(owners, process);
+        }
+        owners->holdings.items[i] = owners->holdings.items[kept];
+        owners->items[i] = owners->items[kept];
+        owners->holdings.items[kept] = holding;
+        owners->items[kept++] = owner;
+    }
+    return kept - start;
+}
+
+enum owners_state owners_confirm(struct owners *owners, uint64_t inode)
+{
+    const struct owner *first;
+    const size_t count = owners_find(owners, inode, &first), start = owners->last.start;
+    struct holding *holdings = &owners->holdings.items[start];
+
+    if (count == 0)
+        return OWNERS_NONE;
+    raise_right(owners);
+    const size_t kept = part_holders(owners, start, count);
+    rights_lower();
+    for (size_t i = kept; i < count; i++)
+        if (kept)
+            holdings[i].inode = 0;
+        else
+            holdings[i].holder |= HOLDER_PAST;
+    owners->last.inode = 0;
+    return kept == count ? OWNERS_HOLD : OWNERS_CHANGED;
 }
 
 /* Its number may be another process's by now, which hardly has the same name. */
@@ -438,7 +525,7 @@ const struct owner *owners_maker(struct owners *owners, pid_t pid, const char *n
 
 size_t owners_of_listener(struct owners *owners, uint64_t inode, const struct owner **first)
 {
-    size_t count = owners_find(owners, inode, first);
+    size_t count = owners_find_last(owners, inode, first);
 
     count = count < COUNT(owners->made) ? count : COUNT(owners->made);
     for (size_t i = 0; i < count; i++)

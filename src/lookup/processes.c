@@ -302,6 +302,64 @@ ssize_t process_read_file(const struct proc_tree *tree, pid_t pid, const char *f
     return proc_tree_read(tree, path, text, size);
 }
 
+/* Whether the link is this socket: 1, 0, or -errno. */
+static int is_link_to(const struct proc_tree *tree, const char *path, uint64_t inode)
+{
+    char target[LINK_MAX_LENGTH];
+    uint64_t found;
+    const ssize_t length = readlinkat(tree->fd, path, target, sizeof target);
+
+    if (length < 0)
+        return -errno;
+    return link_inode(target, (size_t)length, &found) && found == inode;
+}
+
+struct thread_search {
+    const struct proc_tree *tree;
+    pid_t pid;
+    int fd;
+    uint64_t inode;
+};
+
+static int look_at_thread(const char *tid, void *arg)
+{
+    const struct thread_search *search = arg;
+    char path[2 * PROCESS_PATH_MAX];
+
+    snprintf(path, sizeof path, "%d/task/%.16s/fd/%d", (int)search->pid, tid, search->fd);
+    return is_link_to(search->tree, path, search->inode) == 1;
+}
+
+/* State Z of proc(5), behind the name, which may have any letters. */
+static bool has_ended(const struct proc_tree *tree, pid_t pid)
+{
+    char stat[1024] = "";
+
+    (void)process_read_file(tree, pid, "stat", stat, sizeof stat);
+    const char *name_end = strrchr(stat, ')');
+    return name_end && strncmp(name_end, ") Z", 3) == 0;
+}
+
+bool process_holds(const struct proc_tree *tree, pid_t pid, int fd, uint64_t inode)
+{
+    const struct thread_search search = {tree, pid, fd, inode};
+    char path[PROCESS_PATH_MAX];
+    int status, tasks;
+
+    snprintf(path, sizeof path, "%d/fd/%d", (int)pid, fd);
+    status = is_link_to(tree, path, inode);
+    if (status >= 0 || !error_is_absence(status))
+        return status != 0;
+    if (!has_ended(tree, pid))
+        return false;
+    snprintf(path, sizeof path, "%d/task", (int)pid);
+    tasks = proc_tree_open_directory(tree, path);
+    status = tasks < 0 ? 0 : directory_each(tasks, look_at_thread, (void *)(uintptr_t)&search);
+    if (tasks >= 0)
+        close(tasks);
+    return status > 0;
+}
+
 /* starttime of proc(5), in clock ticks, is behind the name and 19 more fields. */
 bool process_began_after(const struct proc_tree *tree, const struct process *process, uint64_t time)
 {

@@ -30,6 +30,7 @@ struct process {
     char *cgroup;     /* the path of its group, version 2; the same */
     pid_t pid_inside; /* in its own pid namespace; 0: the same, unknown or not asked for */
     char name[PROCESS_NAME_MAX + 1];
+    uint64_t named_at; /* when it was read anew for owners_confirm(): CLOCK_MONOTONIC, or 0 */
     struct owner_process shown; /* for struct owner; set when no more processes will be listed */
 };
 
@@ -91,6 +92,12 @@ struct process_names {
 };
 int process_read_names(const struct proc_tree *tree, struct process *process,
                        struct process_names asked);
+
+/*
+ * Whether the descriptor of the process is this socket: false only if it is known to be none, or
+ * another one. Threads have the descriptors of a process whose first thread has ended.
+ */
+bool process_holds(const struct proc_tree *tree, pid_t pid, int fd, uint64_t inode);
 
 /* True if a process of this number began later than this (CLOCK_BOOTTIME), within a clock tick. */
 bool process_began_after(const struct proc_tree *tree, const struct process *process,

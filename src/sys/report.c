@@ -34,6 +34,49 @@ void report_hand_on(struct report *report, const struct report *losses)
         report_loss(report, "%s", losses->lines[i]);
 }
 
+/* Whether the lines differ in nothing but numbers. */
+static bool is_alike(const char *one, const char *other)
+{
+    static const char digits[] = "0123456789";
+
+    while (*one && *other) {
+        const size_t number = strspn(one, digits), other_number = strspn(other, digits);
+        if (!number != !other_number || (!number && *one != *other))
+            return false;
+        one += number ? number : 1;
+        other += number ? other_number : 1;
+    }
+    return *one == *other;
+}
+
+static bool was_said(const struct report *said, size_t count, const char *line)
+{
+    bool found = count >= REPORT_LINES;
+
+    for (size_t i = 0; i < count && !found; i++)
+        found = is_alike(said->lines[i], line);
+    return found;
+}
+
+void report_add_news(struct report *report, const struct report *look, struct report *said)
+{
+    const size_t earlier = said->count;
+
+    report->partial |= look->partial;
+    report->unreadable |= look->unreadable;
+    report->ended |= look->ended;
+    report->listed += look->listed;
+    report->unshown = look->unshown;
+    for (size_t i = 0; i < look->count && i < REPORT_LINES; i++) {
+        const char *line = look->lines[i];
+        if (was_said(said, earlier, line))
+            continue;
+        report_add(report, look->verbatim[i] ? REPORT_VERBATIM : REPORT_NOTE, "%s", line);
+        if (!was_said(said, said->count, line))
+            report_add(said, REPORT_NOTE, "%s", line);
+    }
+}
+
 void report_print(struct report *report, FILE *stream, const char *program)
 {
     char escaped[ESCAPE_FACTOR * REPORT_LENGTH + 1];

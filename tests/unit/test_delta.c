@@ -465,6 +465,47 @@ static void rows_of_earlier_runs_are_forgotten(void **state)
     delta_destroy(delta);
 }
 
+/* One namespace lasts, and at each run another one is there for a moment. */
+static void namespaces_that_end_make_room_for_others(void **state)
+{
+    enum { RUNS = 70000, LASTING = 1 };
+    struct delta *delta = delta_create((struct needs){.fields = UINT64_MAX});
+    struct record change;
+
+    (void)state;
+    for (uint64_t run = 0; run < RUNS; run++) {
+        const struct record lasting = interface("eth0", run), brief = interface("eth0", run);
+        delta_start(delta);
+        assert_int_equal(delta_take(delta, &brief, LASTING + 1 + run, &change), 0);
+        assert_null(change.before);
+        assert_int_equal(delta_take(delta, &lasting, LASTING, &change), 0);
+        if (change.before)
+            assert_int_equal(change.before->interface.counters[RX_PACKETS], run - 1);
+        assert_int_equal(delta->last->before[0], run);
+    }
+    assert_in_range(delta->place_count, 1, 4);
+    assert_int_equal(delta->numbers.count, 3); /* of the last two runs */
+    assert_int_equal(delta_find_place(delta, LASTING + 1), -1);
+    delta_destroy(delta);
+}
+
+/* What does not fit is not remembered, and the listing goes on. */
+static void of_more_namespaces_than_numbers_some_have_no_rates(void **state)
+{
+    enum { NUMBERS = 65536 };
+    struct delta *delta = delta_create((struct needs){.fields = UINT64_MAX});
+    struct record change;
+
+    (void)state;
+    delta_start(delta);
+    for (uint64_t i = 0; i <= NUMBERS; i++) {
+        const struct record row = interface("eth0", i);
+        assert_int_equal(delta_take(delta, &row, i, &change), 0);
+        assert_int_equal(!delta->last, i == NUMBERS);
+    }
+    delta_destroy(delta);
+}
+
 static bool is_even(struct remembered *row, void *arg)
 {
     (void)arg;
@@ -556,6 +597,8 @@ int main(void)
         cmocka_unit_test(a_counter_inside_of_bytes_is_shown_by_its_change),
         cmocka_unit_test(without_a_row_before_only_the_counters_are_unknown),
         cmocka_unit_test(rows_of_earlier_runs_are_forgotten),
+        cmocka_unit_test(namespaces_that_end_make_room_for_others),
+        cmocka_unit_test(of_more_namespaces_than_numbers_some_have_no_rates),
         cmocka_unit_test(a_listing_adds_to_rows_and_decides_which_stay),
         cmocka_unit_test(a_row_is_found_in_any_order),
         cmocka_unit_test(a_row_that_was_just_seen_counts_as_unchanged),

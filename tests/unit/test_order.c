@@ -44,6 +44,23 @@ static void assert_ranks(const struct value *smaller, const struct value *greate
         assert_true(rank < greater_rank);
 }
 
+/* Bytes that stand for values compare as these do; no more are written than there is room for. */
+static void assert_keys(const struct value *smaller, const struct value *greater)
+{
+    char keys[2][256] = {{0}};
+    const size_t lengths[] = {value_key(smaller, keys[0], sizeof keys[0]),
+                              value_key(greater, keys[1], sizeof keys[1])};
+    const size_t common = lengths[0] < lengths[1] ? lengths[0] : lengths[1];
+    const int order = memcmp(keys[0], keys[1], common);
+
+    assert_in_range(lengths[0], 0, sizeof keys[0]);
+    assert_in_range(lengths[1], 0, sizeof keys[1]);
+    assert_true(order < 0 || (order == 0 && lengths[0] < lengths[1]));
+    keys[0][common / 2] = 'x';
+    assert_int_equal(value_key(smaller, keys[0], common / 2), lengths[0]);
+    assert_int_equal(keys[0][common / 2], 'x');
+}
+
 /* Each is less than those behind it, and equal to itself. */
 static void assert_ascending(const struct value *values, size_t value_count)
 {
@@ -53,6 +70,8 @@ static void assert_ascending(const struct value *values, size_t value_count)
             assert_int_equal((order > 0) - (order < 0), (i > j) - (i < j));
             if (i < j)
                 assert_ranks(&values[i], &values[j]);
+            if (i < j && values[j].type != VALUE_UNKNOWN)
+                assert_keys(&values[i], &values[j]);
         }
 }
 

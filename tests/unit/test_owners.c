@@ -529,7 +529,8 @@ static void a_new_process_with_the_number_of_an_old_one_has_its_own_name_and_soc
         add_stat(50, began[i]);
         add_socket(50, 3, 701);
         assert_int_equal(owners_refresh(owners), 0);
-        assert_int_equal(owners_find(owners, 700, &first), !is_new);
+        assert_int_equal(owners_find(owners, 700, &first), 0);
+        assert_int_equal(owners_find_last(owners, 700, &first), !is_new);
         assert_int_equal(owners_find(owners, 701, &first), 1);
         assert_owner(first, 50, 3, "new");
         assert_string_equal(first->process->command, is_new ? "new" : "old");
@@ -687,6 +688,130 @@ static void own_socket_is_found_in_the_real_tree(void **state)
     close(fd);
 }
 
+/* --- Owners of what goes on ------------------------------------------------------------------- */
+
+static void remove_link(int pid, int fd)
+{
+    char path[PATH_LENGTH + 64];
+
+    snprintf(path, sizeof path, "%s/%d/fd/%d", root, pid, fd);
+    assert_int_equal(unlink(path), 0);
+}
+
+static struct owners *walk_that_lasts(void)
+{
+    const struct owners_options options = {.proc_root = root, .names_at_once = true};
+    struct owners *owners = NULL;
+
+    assert_int_equal(owners_create(&owners, &options), 0);
+    return owners;
+}
+
+static void who_holds_a_socket_no_more_is_dropped(void **state)
+{
+    const struct owner *first;
+
+    (void)state;
+    add_process(50, "fifty\n");
+    add_process(60, "sixty\n");
+    add_socket(50, 3, 700);
+    add_socket(60, 4, 700);
+    add_socket(60, 5, 701);
+    struct owners *owners = walk_that_lasts();
+    assert_int_equal(owners_confirm(owners, 700), OWNERS_HOLD);
+    assert_int_equal(owners_find(owners, 700, &first), 2);
+    remove_link(50, 3);
+    add_socket(50, 3, 702); /* another one has its number */
+    assert_int_equal(owners_confirm(owners, 700), OWNERS_CHANGED);
+    assert_int_equal(owners_find(owners, 700, &first), 1);
+    assert_owner(first, 60, 4, "sixty");
+    assert_int_equal(owners_confirm(owners, 700), OWNERS_HOLD);
+    remove_process(60);
+    assert_int_equal(owners_confirm(owners, 700), OWNERS_CHANGED);
+    assert_int_equal(owners_find(owners, 700, &first), 0);
+    assert_int_equal(owners_find_last(owners, 700, &first), 1);
+    assert_owner(first, 60, 4, "sixty");
+    assert_int_equal(owners_confirm(owners, 700), OWNERS_NONE);
+    assert_int_equal(owners_confirm(owners, 999), OWNERS_NONE);
+    owners_destroy(owners);
+}
+
+static void who_holds_a_socket_now_takes_the_place_of_others(void **state)
+{
+    const struct owner *first;
+
+    (void)state;
+    add_process(50, "fifty\n");
+    add_socket(50, 3, 700);
+    add_socket(50, 4, 701);
+    struct owners *owners = walk_that_lasts();
+    remove_link(50, 3);
+    remove_link(50, 4);
+    add_process(40, "forty\n");
+    add_socket(40, 9, 700);
+    for (int look = 0; look < 3; look++) {
+        assert_int_equal(owners_refresh(owners), 0);
+        assert_int_equal(owners_find(owners, 700, &first), 1);
+        assert_owner(first, 40, 9, "forty");
+        assert_int_equal(owners_find_last(owners, 700, &first), 1);
+        assert_owner(first, 40, 9, "forty");
+        assert_int_equal(owners_find(owners, 701, &first), 0);
+        assert_int_equal(owners_find_last(owners, 701, &first), 1);
+        assert_owner(first, 50, 4, "fifty");
+    }
+    remove_link(40, 9);
+    add_socket(50, 3, 700); /* it was given back */
+    assert_int_equal(owners_refresh(owners), 0);
+    assert_int_equal(owners_find(owners, 700, &first), 1);
+    assert_owner(first, 50, 3, "fifty");
+    owners_destroy(owners);
+}
+
+/* execve(2) changes it, and prctl(2). */
+static void a_name_that_changes_is_read_anew(void **state)
+{
+    const struct owner *first;
+
+    (void)state;
+    add_process(50, "bash\n");
+    add_socket(50, 3, 700);
+    struct owners *owners = walk_that_lasts();
+    add_file(50, "comm", "tail\n", 5);
+    assert_int_equal(owners_confirm(owners, 700), OWNERS_HOLD);
+    assert_int_equal(owners_find(owners, 700, &first), 1);
+    assert_owner(first, 50, 3, "tail");
+    add_file(50, "comm", "cat\n", 4);
+    assert_int_equal(owners_refresh(owners), 0);
+    assert_int_equal(owners_find(owners, 700, &first), 1);
+    assert_owner(first, 50, 3, "cat");
+    owners_destroy(owners);
+}
+
+/* State Z: /proc/PID/fd is empty, and other threads go on. */
+static void threads_hold_the_sockets_of_a_process_whose_first_thread_has_ended(void **state)
+{
+    static const char *const states[] = {"50 (a) Z b) S 1", "50 (a) S b) Z 1"};
+    static const char *const directories[] = {"task", "task/51", "task/51/fd"};
+    char path[PATH_LENGTH + 64];
+
+    (void)state;
+    add_process(50, "fifty\n");
+    add_socket(50, 3, 700);
+    struct owners *owners = walk_that_lasts();
+    for (size_t i = 0; i < sizeof directories / sizeof *directories; i++) {
+        snprintf(path, sizeof path, "%s/50/%s", root, directories[i]);
+        assert_int_equal(mkdir(path, 0755), 0);
+    }
+    snprintf(path, sizeof path, "%s/50/task/51/fd/3", root);
+    assert_int_equal(symlink("socket:[700]", path), 0);
+    remove_link(50, 3);
+    for (size_t i = 2; i-- > 0;) {
+        add_file(50, "stat", states[i], strlen(states[i]));
+        assert_int_equal(owners_confirm(owners, 700), i ? OWNERS_HOLD : OWNERS_CHANGED);
+    }
+    owners_destroy(owners);
+}
+
 static void *wait_for_end(void *arg)
 {
     char byte;
@@ -807,6 +932,10 @@ int main(void)
         OVER_TREE(refresh_adds_and_keeps),
         OVER_TREE(a_new_process_with_the_number_of_an_old_one_has_its_own_name_and_sockets),
         OVER_TREE(process_that_ended_keeps_its_sockets_and_name_when_refreshed),
+        OVER_TREE(who_holds_a_socket_no_more_is_dropped),
+        OVER_TREE(who_holds_a_socket_now_takes_the_place_of_others),
+        OVER_TREE(a_name_that_changes_is_read_anew),
+        OVER_TREE(threads_hold_the_sockets_of_a_process_whose_first_thread_has_ended),
         OVER_TREE(denied_processes_are_counted_once),
         OVER_TREE(crowd_is_found_by_one_thread),
         OVER_TREE(crowd_is_found_by_many_threads),

@@ -585,6 +585,40 @@ static void a_column_is_compared_with_another_one(void **state)
         }
 }
 
+/* A double has 53 bits; the largest product has 134. */
+static void a_column_is_compared_by_all_of_its_bits(void **state)
+{
+    static const enum predicate_operator operators[] = {
+        PREDICATE_BELOW_COLUMN, PREDICATE_EQUAL_COLUMN, PREDICATE_ABOVE_COLUMN};
+    const uint64_t large = UINT64_C(1) << 53, million = 1000000;
+    const struct {
+        uint64_t sent, received, factor;
+        const char *outcomes; /* below, equal, above */
+    } cases[] = {{2 * large - 1, large, 2 * million, "tff"},
+                 {2 * large, large, 2 * million, "ftf"},
+                 {2 * large + 1, large, 2 * million, "fft"},
+                 {large * 3, large * 2 + 1, million * 3 / 2, "tff"},
+                 {UINT64_MAX - 1, UINT64_MAX - 1, 1000000000 * million, "tff"},
+                 {UINT64_MAX - 1, UINT64_MAX - 1, million - 1, "fft"},
+                 {0, UINT64_MAX - 1, 0, "ftf"}};
+    struct predicate received = predicate_known(field_named(&kind_socket, "bytes_received"));
+
+    (void)state;
+    for (size_t i = 0; i < COUNT(cases); i++)
+        for (size_t j = 0; j < COUNT(operators); j++) {
+            const struct record record = {
+                .kind = &kind_socket,
+                .has = SOCKET_BYTES,
+                .socket = {.bytes_sent = cases[i].sent, .bytes_received = cases[i].received}};
+            struct predicate comparison = {
+                .operation = operators[j],
+                .field = field_named(&kind_socket, "bytes_sent"),
+                .constant = {.type = VALUE_FINE, .number = cases[i].factor}};
+            predicate_add(&comparison, &received);
+            assert_int_equal(outcome(&comparison, &record), cases[i].outcomes[j]);
+        }
+}
+
 static void not_turns_what_is_known(void **state)
 {
     static const char turned[] = "ftu";
@@ -781,6 +815,7 @@ int main(void)
         cmocka_unit_test(of_a_set_of_findings_null_is_none_and_what_was_found_is_certain),
         cmocka_unit_test(what_is_unknown_is_neither_true_nor_false),
         cmocka_unit_test(a_column_is_compared_with_another_one),
+        cmocka_unit_test(a_column_is_compared_by_all_of_its_bits),
         cmocka_unit_test(not_turns_what_is_known),
         cmocka_unit_test(what_is_open_may_hold_and_may_not),
         cmocka_unit_test(what_is_known_may_decide_what_is_open),

@@ -78,6 +78,30 @@ static void printing_forgets_the_lines_and_keeps_partial(void **state)
     assert_printed(&report, "fastnet: once\n");
 }
 
+static void a_look_says_only_what_no_look_has_said(void **state)
+{
+    struct report said = {0}, report = {0}, look = {0};
+
+    (void)state;
+    report_note(&look, "net 4026: cannot be opened");
+    report_note(&look, "net 77: cannot be opened");
+    report_add_news(&report, &look, &said);
+    assert_printed(&report,
+                   "fastnet: net 4026: cannot be opened\nfastnet: net 77: cannot be opened\n");
+    look.count = 0;
+    report_loss(&look, "net 5: cannot be opened");
+    report_note(&look, "net 5: cannot be entered");
+    report_note(&look, "net five: cannot be opened");
+    report_note(&look, "net 5: cannot be opened: why");
+    report_add_news(&report, &look, &said);
+    assert_true(report.partial);
+    assert_printed(&report,
+                   "fastnet: net 5: cannot be entered\nfastnet: net five: cannot be opened\n"
+                   "fastnet: net 5: cannot be opened: why\n");
+    report_add_news(&report, &look, &said);
+    assert_printed(&report, "");
+}
+
 static void lines_beyond_the_first_are_counted(void **state)
 {
     struct report report = {0};
@@ -116,6 +140,7 @@ int main(void)
         cmocka_unit_test(only_a_loss_makes_a_listing_partial),
         cmocka_unit_test(a_loss_told_twice_is_still_a_loss),
         cmocka_unit_test(printing_forgets_the_lines_and_keeps_partial),
+        cmocka_unit_test(a_look_says_only_what_no_look_has_said),
         cmocka_unit_test(lines_beyond_the_first_are_counted),
         cmocka_unit_test(overlong_lines_are_cut_and_end_there),
     };

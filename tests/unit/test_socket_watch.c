@@ -115,7 +115,9 @@ static void an_id_tells_what_a_record_lacks(void **state)
 {
     struct record row = {.kind = &kind_socket,
                          .identity = 7,
+                         .has = SOCKET_UID,
                          .socket = {.family = AF_INET,
+                                    .uid = 33,
                                     .protocol = IPPROTO_TCP,
                                     .state = TCP_ESTABLISHED,
                                     .timer = TIMER_TIME_WAIT,
@@ -123,19 +125,20 @@ static void an_id_tells_what_a_record_lacks(void **state)
                                     .local = {{.family = AF_INET, .bytes = {127, 0, 0, 1}}, 80},
                                     .remote = {{.family = AF_INET, .bytes = {10, 0, 0, 1}}, 5000}}};
     struct record again = {.kind = &kind_socket}, end = {.has = SOCKET_STATE};
-    struct row_id id = socket_row_id(&(struct socket_id){.inode = 1});
+    struct row_id id = socket_row_id(&(struct socket_id){.inode = 1}), unseen = {.state = 0};
     struct socket_id of_unix;
 
     (void)state;
     socket_watch.take_id(&id, &row);
-    row.socket.inode = 0;
+    row.socket.inode = row.socket.uid = 0;
     row.socket.state = TCP_TIME_WAIT;
     row.socket.remote.port = 5001;
     assert_true(socket_watch.is_over(&row));
     socket_watch.take_id(&id, &row); /* that has no inode any more */
     socket_watch.tell_id(&id, &again);
     assert_int_equal(again.has, SOCKET_STATE | SOCKET_COOKIE | SOCKET_INTERFACE | SOCKET_INODE |
-                                    SOCKET_ADDRESSES | SOCKET_BYTES);
+                                    SOCKET_ADDRESSES | SOCKET_BYTES | SOCKET_UID);
+    assert_int_equal(again.socket.uid, 33);
     assert_int_equal(again.socket.bytes_received, UINT64_MAX); /* unknown */
     assert_int_equal(again.identity, 7);
     assert_int_equal(again.socket.inode, 99);
@@ -144,8 +147,13 @@ static void an_id_tells_what_a_record_lacks(void **state)
     assert_true(address_equal(&again.socket.local.address, &row.socket.local.address));
     assert_false(socket_watch.is_over(&again));
     socket_watch.tell_id(&id, &end); /* which has the rest */
-    assert_int_equal(end.has, SOCKET_STATE | SOCKET_INODE);
+    assert_int_equal(end.has, SOCKET_STATE | SOCKET_INODE | SOCKET_UID);
+    assert_int_equal(end.socket.uid, 33);
     assert_int_equal(end.identity, 0);
+    end.has = SOCKET_STATE;
+    socket_watch.take_id(&unseen, &row); /* never seen with a file: its user is not known */
+    socket_watch.tell_id(&unseen, &end);
+    assert_int_equal(end.has, SOCKET_STATE | SOCKET_INODE);
     of_unix = socket_id_of(&id);
     of_unix.family = AF_UNIX;
     id = socket_row_id(&of_unix);

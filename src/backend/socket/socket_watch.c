@@ -36,10 +36,15 @@ static const struct table of_protocols[] = {
 static void take_id(struct row_id *row, const struct record *record)
 {
     const struct socket_record *sock = &record->socket;
+    const struct socket_id known = socket_id_of(row);
+    const bool has_file = sock->inode; /* or else the kernel tells no user, but 0 */
     struct socket_id id = {.local_port = sock->local.port,
                            .remote_port = sock->remote.port,
                            .interface = sock->interface,
-                           .inode = sock->inode ? (uint32_t)sock->inode : socket_id_of(row).inode,
+                           .inode = has_file ? (uint32_t)sock->inode : known.inode,
+                           .uid = has_file && record->has & SOCKET_UID ? sock->uid
+                                  : known.inode                        ? known.uid
+                                                                       : SOCKET_NO_UID,
                            .family = sock->family,
                            .protocol = (uint8_t)sock->protocol,
                            .state = sock->state,
@@ -57,6 +62,10 @@ static void tell_id(const struct row_id *row, struct record *record)
 
     sock->inode = id.inode;
     record->has |= SOCKET_INODE;
+    if (!(record->has & SOCKET_UID) && id.uid != SOCKET_NO_UID) {
+        record->has |= SOCKET_UID;
+        sock->uid = id.uid;
+    }
     if (record->has & SOCKET_STATE)
         return;
     record->has |= SOCKET_STATE | SOCKET_COOKIE | SOCKET_INTERFACE |

@@ -50,7 +50,10 @@ static size_t find_owners(const struct cell *cell, const struct owner **first, e
     size_t count;
 
     *first = NULL;
-    count = owners && inode ? owners_find(owners, inode, first) : 0;
+    if (owners && cell->field->index != OTHER_END && cell->record->kind->event & cell->record->has)
+        count = owners_find_last(owners, inode, first); /* of a socket that has ended */
+    else
+        count = owners ? owners_find(owners, inode, first) : 0;
     by = by ? by : &unasked;
     *by = OWNER_BY_SOCKET;
     if (count || !owners || cell->field->index == OTHER_END)
