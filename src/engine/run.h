@@ -238,7 +238,7 @@ int run_emit(struct run *run, struct sink *sink, const struct record *record);
 /* True if a row that waited is wanted, now that all names are there; counts it if it is not. */
 bool run_wants(const struct run *run, const struct record *record);
 
-/* engine.c: looks for the owners of rows that waited, and hands these rows on. Returns 0 or -errno. */
+/* engine.c: finds the owners of rows that waited, and hands these rows on. Returns 0 or -errno. */
 int run_hand_on(struct run *run, struct rows *rows);
 
 /* engine.c: reads what sockets without counters have moved (listing.byte_counts). */
