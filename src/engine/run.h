@@ -58,11 +58,11 @@ struct visits {
 
 /* How owners are looked for (names.c). */
 struct owner_search {
-    bool stand_ins; /* because of the groups that they are in */
-    bool same;      /* ... not again for rows that were made before (listing.maker) */
-    bool later;     /* when it is known which rows are left */
-    bool unread;    /* ... of rows that wait nobody has looked for some, or found none */
-    bool unowned;   /* a socket had no owner, not even at a second look */
+    bool stand_ins;       /* because of the groups that they are in */
+    bool same;            /* ... not again for rows that were made before (listing.maker) */
+    bool later;           /* when it is known which rows are left */
+    bool unread;          /* ... of rows that wait nobody has looked for some, or found none */
+    bool unowned;         /* a socket had no owner, not even at a second look */
     unsigned early_looks; /* second looks before the end, because many rows waited */
 };
 
