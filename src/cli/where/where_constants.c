@@ -7,7 +7,7 @@
 
 #include "cli/form.h"
 #include "cli/misuse.h"
-#include "cli/where/parser.h"
+#include "cli/where/constant.h"
 #include "fastnet/array.h"
 #include "fastnet/lookup.h"
 
@@ -25,24 +25,9 @@ static bool has_words(const struct field *field)
     return field->word && (field->member != MEMBER_UINT32 || field->type == VALUE_NAME);
 }
 
-/* One value under way. */
-struct constant {
-    struct parser *parser;
-    const struct field *field;
-    enum token_type comparison; /* = < > ~ ~~ */
-    struct token token;
-    const char *text; /* the token's, with its quotes undone and terminated */
-    size_t length;
-};
-
-static bool is_pattern(enum token_type comparison)
-{
-    return comparison == TOKEN_LIKE || comparison == TOKEN_GLOB;
-}
-
 /* --- What is wrong ---------------------------------------------------------------------------- */
 
-static struct predicate *refuse(const struct constant *constant, const char *wanted)
+struct predicate *constant_refuse(const struct constant *constant, const char *wanted)
 {
     return parser_fail(constant->parser, &constant->token, "%s takes %s, not '%s'",
                        constant->parser->listed ? "it" : constant->field->name, wanted,
@@ -276,7 +261,7 @@ static struct predicate *parse_service(const struct constant *constant)
     struct predicate *all;
 
     if (!count || constant->comparison != TOKEN_EQUAL)
-        return refuse(constant, numbers_of(constant->field));
+        return constant_refuse(constant, numbers_of(constant->field));
     all = compare(constant, a_number(ports[0]));
     for (size_t i = 1; i < count; i++)
         all =
@@ -307,10 +292,10 @@ static struct predicate *parse_numbers(const struct constant *constant)
     struct value port;
 
     if (field->port && read_number(field, constant->text, &port) && port.number > UINT16_MAX)
-        return refuse(constant, numbers_of(field));
+        return constant_refuse(constant, numbers_of(field));
     if (made || parse_range(constant, read_number, &made))
         return made;
-    return field->port ? parse_service(constant) : refuse(constant, numbers_of(field));
+    return field->port ? parse_service(constant) : constant_refuse(constant, numbers_of(field));
 }
 
 /* --- Booleans and times ----------------------------------------------------------------------- */
@@ -322,7 +307,7 @@ static struct predicate *parse_boolean(const struct constant *constant)
     for (size_t i = 0; i < COUNT(words); i++)
         if (strcasecmp(words[i], constant->text) == 0)
             return compare(constant, a_number(i % 2));
-    return refuse(constant, "= true or = false");
+    return constant_refuse(constant, "= true or = false");
 }
 
 static struct predicate *parse_time(const struct constant *constant)
@@ -330,7 +315,7 @@ static struct predicate *parse_time(const struct constant *constant)
     struct value value = {.type = VALUE_TIME};
 
     if (!form_time(constant->text, &value.number))
-        return refuse(constant, "times, as 2026-11-22T21:30:00Z or 2026-11-22");
+        return constant_refuse(constant, "times, as 2026-11-22T21:30:00Z or 2026-11-22");
     return compare(constant, value);
 }
 
@@ -459,7 +444,8 @@ static struct predicate *parse_addresses(const struct constant *constant)
     if (!form_network(constant->text, FORM_OF_WHERE, constant->field, &within))
         return parse_range(constant, read_address, &made)
                    ? made
-                   : refuse(constant, "addresses, as 192.0.2.1, 10.0.0.0/8 or 2001:db8::/32");
+                   : constant_refuse(constant,
+                                     "addresses, as 192.0.2.1, 10.0.0.0/8 or 2001:db8::/32");
     made = parser_add(constant->parser, within);
     for (size_t i = 0; i < sizeof masked.bytes; i++)
         masked.bytes[i] &= within.mask.address[i];
@@ -480,7 +466,7 @@ static struct predicate *parse_lladdr(const struct constant *constant)
         memcpy(bytes, ip.address.bytes, count);
     }
     if (!count)
-        return refuse(constant, "link-layer addresses, as 02:00:5e:10:00:ff");
+        return constant_refuse(constant, "link-layer addresses, as 02:00:5e:10:00:ff");
     kept = parser_keep(constant->parser, (const char *)bytes, count);
     return kept ? compare(constant, (struct value){.type = VALUE_LLADDR, .text = {kept, count}})
                 : NULL;
@@ -499,7 +485,8 @@ static struct predicate *parse_flag(const struct constant *constant)
     if (!form_digits(constant->text, &bit) && !named)
         return parse_text(constant);
     if (!(named && find_word(constant->field, constant->text, &bit)) && bit >= VALUE_FLAG_BITS)
-        return named ? refuse_word(constant) : refuse(constant, "names, or bits below 128");
+        return named ? refuse_word(constant)
+                     : constant_refuse(constant, "names, or bits below 128");
     masked.mask.bits[bit / 64] = masked.constant.flags.bits[bit / 64] = UINT64_C(1) << bit % 64;
     return parser_add(constant->parser, masked);
 }
@@ -512,100 +499,6 @@ static struct predicate *parse_owner(const struct constant *constant)
                    read_digits(constant->field, constant->text, &number)
                ? compare(constant, number)
                : parse_text(constant);
-}
-
-/* --- Other columns ---------------------------------------------------------------------------- */
-
-/*
- * Why two columns do not compare; NULL: they do. A number without a unit may be of any, and a
- * factor is for numbers.
- */
-static const char *what_differs(const struct field *one, const struct field *other, bool factor)
-{
-    const bool numbers = value_is_number(one->type) && value_is_number(other->type);
-
-    if (one->owner || other->owner)
-        return "there may be several processes";
-    if (numbers && one->unit != other->unit && one->unit && other->unit)
-        return "their units differ";
-    return numbers || (one->type == other->type && !factor) ? NULL : "both must be numbers";
-}
-
-/* What COLUMN or FACTOR*COLUMN names; the factor in millionths. NULL: the text is neither. */
-static const char *column_name(const char *text, uint64_t *factor)
-{
-    enum { FACTOR_MAX = 1000000000 };
-    unsigned millionths;
-    uint64_t whole;
-
-    *factor = FORM_MILLION;
-    if (!isdigit((unsigned char)*text))
-        return text;
-    text = form_millionths(text, &whole, &millionths);
-    text = text ? text + strspn(text, TOKEN_BLANKS) : "";
-    if (*text != '*' || whole > FACTOR_MAX)
-        return NULL;
-    *factor = whole * FORM_MILLION + millionths;
-    return text + 1 + strspn(text + 1, TOKEN_BLANKS);
-}
-
-static struct predicate *compare_column(const struct constant *constant, const struct field *other,
-                                        uint64_t factor)
-{
-    const struct field *field = constant->field;
-    const char *differs = what_differs(field, other, factor != FORM_MILLION);
-    struct predicate comparison = {
-        .operation = constant->comparison == TOKEN_LESS      ? PREDICATE_BELOW_COLUMN
-                     : constant->comparison == TOKEN_GREATER ? PREDICATE_ABOVE_COLUMN
-                                                             : PREDICATE_EQUAL_COLUMN,
-        .field = field,
-        .constant = {.type = VALUE_FINE, .number = factor}};
-    struct predicate *known;
-
-    if (differs) /* there may be newlines around the sign */
-        return parser_fail(constant->parser, &constant->token,
-                           "%s cannot be compared with '%s': %s", field->name,
-                           TOKEN_SAID(&constant->token), differs);
-    if (field->type == VALUE_ADDRESS && constant->comparison != TOKEN_EQUAL)
-        return refuse(constant, "addresses, which have no order");
-    known = parser_add(constant->parser, predicate_known(other));
-    if (known)
-        predicate_add(&comparison, known);
-    return known ? parser_add(constant->parser, comparison) : NULL;
-}
-
-/* A word that could be no value may name a column. Returns false if it does not. */
-static bool parse_column(const struct constant *constant, struct predicate **comparison)
-{
-    static const char signs[] = TOKEN_BLANKS "*";
-    const struct field *field = constant->field, *other, *swapped = NULL;
-    struct parser *parser = constant->parser;
-    char wrong[NO_COLUMN];
-    uint64_t factor;
-    const char *name = column_name(constant->text, &factor);
-
-    if (!name || parser->listed || constant->token.type != TOKEN_WORD ||
-        is_pattern(constant->comparison) ||
-        (!value_is_number(field->type) && field->type != VALUE_TIME &&
-         field->type != VALUE_ADDRESS))
-        return false;
-    const bool alone = name == constant->text; /* no factor stands before it */
-    const size_t length = strcspn(name, signs);
-    const char *behind = name + length + strspn(name + length, signs);
-    other = field_compared(parser->kind, name, strlen(name));
-    if (alone && isdigit((unsigned char)*behind)) /* COLUMN*FACTOR, which hands type as well */
-        swapped = field_compared(parser->kind, name, length);
-    if (swapped) {
-        *comparison = parser_fail(parser, &constant->token, "the number comes first: %s*%s", behind,
-                                  swapped->name);
-        return true;
-    }
-    if (alone && (!other || (field->port && !other->port)))
-        return false; /* a port may be a service */
-    *comparison = other ? compare_column(constant, other, factor)
-                        : parser_refuse(parser, &constant->token,
-                                        misuse_of_column(parser->kind, as_text(name), wrong));
-    return true;
 }
 
 /* --- By the type of the field ----------------------------------------------------------------- */
@@ -657,7 +550,7 @@ static struct predicate *parse_by_type(const struct constant *constant)
     const char *unordered = what_has_no_order(constant->field);
 
     if (unordered && (constant->comparison == TOKEN_LESS || constant->comparison == TOKEN_GREATER))
-        return refuse(constant, unordered);
+        return constant_refuse(constant, unordered);
     if (is_pattern(constant->comparison) && type != VALUE_SOCKET_NAME)
         return parse_text(constant);
     return parsers[type] ? parsers[type](constant) : NULL;
@@ -680,17 +573,17 @@ struct predicate *parser_constant(struct parser *parser, const struct field *fie
     }
     text[constant.length] = '\0';
     constant.text = text;
-    if (parse_column(&constant, &column))
+    if (constant_column(&constant, &column))
         return column;
     if (field->lookups & NEED_MACHINE && read_address(field, text, &ignored))
-        return refuse(&constant, "the name of a machine (--host= takes addresses)");
+        return constant_refuse(&constant, "the name of a machine (--host= takes addresses)");
     if (field->owner && (comparison == TOKEN_EQUAL || is_pattern(comparison))) {
         if (field->type == VALUE_NUMBER && !read_digits(field, text, &ignored))
-            return refuse(&constant, "numbers of processes, as 812");
+            return constant_refuse(&constant, "numbers of processes, as 812");
         constant.field = field_owners(field);
     }
     if (is_pattern(comparison) &&
         (value_is_number(field->type) || field->type == VALUE_BOOLEAN || field->type == VALUE_TIME))
-        return refuse(&constant, "numbers, which have no pattern");
+        return constant_refuse(&constant, "numbers, which have no pattern");
     return parse_by_type(&constant);
 }
