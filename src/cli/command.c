@@ -65,6 +65,8 @@ static int resolve_sort(struct listing_command *command)
 static int resolve_filters(struct listing_command *command)
 {
     struct listing *listing = &command->listing;
+
+    command->where.interfaces_are_here = !command->common->all_netns && !command->common->proc_root;
     const char *wrong =
         filters_resolve(&command->common->filters, &command->where, command->kind, &listing->typed);
 

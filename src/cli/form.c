@@ -233,6 +233,61 @@ bool form_address(const char *text, size_t length, enum form_dialect dialect,
     return true;
 }
 
+/* Adds bytes to a text in a buffer of FORM_END_MAX. False: they do not fit. */
+static bool add(char *buffer, const char *start, size_t length)
+{
+    const size_t used = strlen(buffer);
+
+    if (length >= FORM_END_MAX - used)
+        return false;
+    memcpy(buffer + used, start, length);
+    buffer[used + length] = '\0';
+    return true;
+}
+
+/* Where the name of an interface ends: at the bracket, if one is open, or at a length or a port. */
+static const char *interface_end(const char *name, bool open)
+{
+    const char *end = name + strcspn(name, ":/");
+
+    if (open && end > name && end[-1] == ']')
+        return end - 1;
+    return open ? NULL : end;
+}
+
+bool form_end(const char *text, struct form_end *end)
+{
+    const bool brackets = *text == '[';
+    const char *at = text + brackets, *percent = strchr(at, '%'), *bracket = strchr(at, ']');
+    const bool closed = brackets && bracket && (!percent || bracket < percent);
+
+    *end = (struct form_end){.port = NULL};
+    if (brackets && !bracket)
+        return false;
+    const char *after = closed ? bracket : percent ? percent : strchr(at, ':');
+    if (!brackets && !percent && after && strchr(after + 1, ':')) /* IPv6 without a port */
+        after = NULL;
+    after = after ? after : at + strlen(at);
+    if (!add(end->address, at, (size_t)(after - at)))
+        return false;
+    after += closed;
+    if (*after == '%') {
+        const char *name = after + 1;
+        after = interface_end(name, brackets && !closed);
+        if (!after || after == name || !add(end->interface, name, (size_t)(after - name)))
+            return false;
+        after += *after == ']' && brackets && !closed;
+    }
+    const size_t length = *after == '/' ? strcspn(after, ":") : 0;
+    if (!add(end->address, after, length))
+        return false;
+    after += length;
+    end->port = *after == ':' ? after + 1 : NULL;
+    if (brackets && !strchr(end->address, ':')) /* only IPv6 has them */
+        return false;
+    return *end->address && (end->port ? *end->port : !*after);
+}
+
 /* The length of a prefix. mapped: that of an IPv4-mapped address, or of a network of IPv6. */
 static bool take_length(const char *text, enum form_dialect dialect, bool mapped,
                         struct network *network)

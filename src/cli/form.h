@@ -52,6 +52,22 @@ bool form_address(const char *text, size_t length, enum form_dialect dialect,
                   struct address *address);
 
 /*
+ * An address with an interface, a port, or both, as tables show them: fe80::5%eth0,
+ * [fe80::5%eth0]:80, [fe80::5]%eth0:80, 10.1.2.3%eth0:*, *:80. A length may stand before the
+ * interface or after it (RFC 4007, 11.7). The names of interfaces have no colon and no slash
+ * (dev_valid_name(), net/core/dev.c).
+ */
+enum { FORM_END_MAX = 128 };
+struct form_end {
+    char address[FORM_END_MAX];   /* without brackets; a length follows if one was typed */
+    char interface[FORM_END_MAX]; /* empty: none was typed */
+    const char *port;             /* points into the text; NULL: none was typed */
+};
+
+/* Takes the text apart; whether the parts mean something is not looked at. False: no such form. */
+bool form_end(const char *text, struct form_end *end);
+
+/*
  * ADDRESS/LENGTH, as a PREDICATE_WITHIN of this field. Bits of the address behind the length do not
  * count. In ss the length may be a mask of IPv4, in --where a mask of any bits; only in --where it
  * must be there.

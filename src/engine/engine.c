@@ -159,6 +159,13 @@ static void find_owners(struct run *run, struct rows *rows, size_t count)
         (void)run_read_owners(run, &rows[i]);
 }
 
+int run_hand_on(struct run *run, struct rows *rows)
+{
+    find_owners(run, rows, 1);
+    run->owners.unread = false;
+    return emit_kept(run, rows);
+}
+
 static void stream_tables(struct run *run)
 {
     const struct listing *listing = run->listing;
@@ -171,10 +178,8 @@ static void stream_tables(struct run *run)
             begin_section(run, section);
         i += run_tables(run, i);
         const bool ends = run->limits.ended || i == listing->table_count || starts_section(run, i);
-        if (!run->limits.stopped && ends && kept->count) {
-            find_owners(run, kept, 1);
-            run->limits.stopped = emit_kept(run, kept);
-        }
+        if (!run->limits.stopped && ends && kept->count)
+            run->limits.stopped = run_hand_on(run, kept);
     }
 }
 

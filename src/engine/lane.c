@@ -148,78 +148,98 @@ static int take_change(const struct lane *lane, const struct record *record, str
 }
 
 /*
- * So many rows may wait for the walk over /proc; one more starts it. And so many rows of the second
- * table wait for those of the first.
+ * WAITING_MAX: with more waiting rows the walk over /proc is not put off any longer.
+ * HELD_MAX: with this number of rows that wait for an earlier row, all are handed on. Where that
+ * takes a second look for owners, the next look comes after HELD_GROWTH times as many: a million
+ * rows without an owner take four looks, and never wait all together.
  */
-enum { WAITING_MAX = 1024, BEHIND_MAX = 16384 };
+enum { WAITING_MAX = 1024, HELD_MAX = 16384, HELD_GROWTH_SHIFT = 2 };
 
-/* Hands on the rows that waited for the walk, except those that it found no owner of. */
-static int release(struct lane *first, struct lane *lane)
+/* Hands on the rows that wait, up to the first without an owner: rows keep their order. */
+static int release(struct run *run, struct rows *rows)
 {
-    struct run *run = lane->run;
-    struct rows *rows = lane->kept;
     struct kept_row row;
-    size_t kept = 0;
+    size_t gone = 0;
     int error = 0;
 
-    for (size_t i = 0; i < rows->count && !error; i++) {
-        const struct record *record = rows_at(rows, i, &row);
-        if (run_is_ownerless(run, record)) {
-            rows->packed[kept++] = rows->packed[i];
-        } else if (run_wants(run, record)) {
-            if (lane != first && !lane->is_behind)
-                make_room(first, lane);
-            error = run_emit(run, lane->sink, record);
-        }
+    for (; gone < rows->count && !error; gone++) {
+        const struct record *record = rows_at(rows, gone, &row);
+        if (run_is_ownerless(run, record))
+            break;
+        if (run_wants(run, record))
+            error = run_emit(run, run->sink, record);
     }
-    rows->count = kept;
+    rows->count -= gone;
+    if (rows->count) {
+        memmove(rows->packed, rows->packed + gone, rows->count * sizeof *rows->packed);
+    } else {
+        rows_clear(rows);
+        rows->spare = run->spare;
+    }
     return error;
+}
+
+static size_t waiting(const struct lane *first)
+{
+    return first->kept->count + (first->second ? first->second->kept->count : 0);
 }
 
 /* Walks /proc if too many rows wait for that. */
 static int walk_if_many_wait(struct lane *first)
 {
-    struct lane *const second = first->second;
     struct run *run = first->run;
-    int error;
 
-    if (first->kept->count + (second ? second->kept->count : 0) <= WAITING_MAX)
+    if (waiting(first) <= WAITING_MAX)
         return 0;
     run->owners.later = false;
     run_walk_owners(run);
-    error = release(first, first);
-    if (!error && second && !second->is_behind)
-        error = release(first, second);
-    return error;
+    return release(run, first->kept);
 }
 
-/* Hands on the rows of the second table before all of the first are there, if they are many. */
-static int release_if_many_wait(struct lane *first, struct lane *second)
+/* Rows of the second table that wait come after those of the first. */
+static int join(struct lane *first, struct lane *second)
 {
-    if (++second->behind < BEHIND_MAX)
-        return 0;
-    second->behind = 0;
-    const int error = release(first, second);
-    if (!second->kept->count) {
-        rows_clear(second->kept);
-        second->kept->spare = first->run->spare;
-    }
+    struct kept_row row;
+    int error = 0;
+
+    for (size_t i = 0; i < second->kept->count && !error; i++)
+        error = rows_add(first->kept, rows_at(second->kept, i, &row));
+    rows_clear(second->kept);
+    second->kept->spare = first->run->spare;
     return error;
 }
 
-/* Of a row that waits for others, or for a look at its owners. */
-static int keep(struct lane *first, struct lane *lane, const struct record *record, bool wait,
-                bool ownerless)
+/* Hands on all rows that wait if they are too many, after a second look for owners if one has none.
+ */
+static int release_if_many_wait(struct lane *first)
+{
+    struct run *run = first->run;
+    int error = 0;
+
+    if (waiting(first) < (size_t)HELD_MAX << HELD_GROWTH_SHIFT * run->owners.early_looks)
+        return 0;
+    if (!first->kept->count)
+        error = release(run, first->second->kept);
+    if (!error && first->second)
+        error = join(first, first->second);
+    if (error || !first->kept->count)
+        return error;
+    run->owners.early_looks++;
+    error = run_hand_on(run, first->kept);
+    first->kept->spare = run->spare;
+    return error;
+}
+
+/* Keeps a row that waits for others, or for a look at its owners. */
+static int keep(struct lane *first, struct lane *lane, const struct record *record, bool ownerless)
 {
     struct run *run = lane->run;
     const int error = rows_add(lane->kept, record);
 
     run->owners.unread |= ownerless || run->owners.later || first->at_once;
-    if (error)
+    if (error || run->keep_all)
         return error;
-    if (!wait)
-        return release_if_many_wait(first, lane);
-    return run->owners.later && !run->keep_all ? walk_if_many_wait(first) : 0;
+    return run->owners.later ? walk_if_many_wait(first) : release_if_many_wait(first);
 }
 
 /* Copies a row, with what the filter compares and nobody tells, and what was counted of it. */
@@ -230,6 +250,13 @@ static const struct record *mark(const struct lane *lane, const struct record *r
     marked->untold = lane->untold;
     byte_counts_tell(lane->run->listing->byte_counts, marked);
     return marked;
+}
+
+/* True if earlier rows wait, so this one must wait for them. Events and live rows have no order. */
+static bool is_behind_others(const struct lane *first, const struct lane *lane)
+{
+    return lane->is_behind ||
+           (first->kept->count && !first->at_once && !lane->run->listing->live);
 }
 
 int lane_take(const struct record *record, void *arg)
@@ -265,10 +292,10 @@ int lane_take(const struct record *record, void *arg)
     if (result == 0 && !is_wanted(lane, record, wait))
         return 0;
     lane->pass.wanted++;
-    if (result == 0 && !wait && !lane->is_behind)
+    if (result == 0 && !wait && !is_behind_others(first, lane))
         result = run_emit(lane->run, lane->sink, record);
     else if (result == 0)
-        result = keep(first, lane, record, wait, ownerless);
+        result = keep(first, lane, record, ownerless);
     if (result < 0)
         lane->stopped = result;
     return result < 0 ? result : 0;
@@ -285,8 +312,9 @@ bool lane_can_keep_order(const struct run *run)
 }
 
 /*
- * The second lane, with its own writer and kept rows. Where a sink has no clone, its rows are kept
- * until those of the first lane are there: to ask the kernel twice takes longer.
+ * The second lane, with its own writer and kept rows. Where a sink has no clone, or rows may wait
+ * for their owners, its rows are kept until those of the first lane are there: to ask the kernel
+ * twice takes longer.
  */
 struct second {
     struct lane lane;
@@ -307,6 +335,7 @@ static void destroy_second(struct second *second)
 void lane_keep_order(struct lane *lane, bool (*is_second)(const struct record *), bool all)
 {
     struct second *second = lane_can_keep_order(lane->run) ? calloc(1, sizeof *second) : NULL;
+    const bool rows_wait = lane->run->keep_all || lane->run->needs.lookups & NEED_OWNERS;
 
     if (!second)
         return;
@@ -317,7 +346,7 @@ void lane_keep_order(struct lane *lane, bool (*is_second)(const struct record *)
                                  .kept = &second->kept,
                                  .where = lane->where,
                                  .untold = lane->untold,
-                                 .is_behind = !lane->sink->ops->clone || lane->run->keep_all};
+                                 .is_behind = !lane->sink->ops->clone || rows_wait};
     if (second->lane.is_behind)
         second->lane.sink = lane->sink;
     else if (writer_init(&second->writer, lane->sink->writer->fd) == 0)
@@ -332,20 +361,20 @@ void lane_keep_order(struct lane *lane, bool (*is_second)(const struct record *)
 
 static void hand_over(struct lane *lane, struct second *second)
 {
+    struct run *run = lane->run;
     struct writer *writer = lane->sink->writer;
     struct sink *sink = second->lane.sink;
-    struct kept_row row;
+    const bool wait = run->keep_all || run->owners.later || lane->kept->count;
 
     if (!second->lane.is_behind && sink->ops->pause)
         sink->ops->pause(sink);
     writer_put(writer, second->writer.buffer, second->writer.length);
     if (!writer->error)
         writer->error = second->writer.error;
-    if (second->lane.is_behind && !lane->stopped && !lane->run->keep_all &&
-        !lane->run->owners.later)
-        lane->stopped = release(lane, &second->lane);
-    for (size_t i = 0; i < second->kept.count && !second->lane.stopped; i++)
-        second->lane.stopped = rows_add(lane->kept, rows_at(&second->kept, i, &row));
+    if (second->lane.is_behind && !lane->stopped && !wait)
+        lane->stopped = release(run, &second->kept);
+    if (!second->lane.stopped)
+        second->lane.stopped = join(lane, &second->lane);
     if (!lane->stopped)
         lane->stopped = second->lane.stopped ? second->lane.stopped : -writer->error;
 }

@@ -196,6 +196,21 @@ static bool compares_number(const struct predicate *predicate)
 
 static bool passes(const struct predicate *predicate, const struct value *value);
 
+/* Whether the text is the owner as lists show it: name/pid/fd. */
+static bool is_owner(const struct owner *owner, struct text text)
+{
+    const struct owner_process *process = owner->process;
+    const size_t name = strlen(process->name);
+    char numbers[2 + 2 * TEXT_U64_MAX] = "/", *end = text_u64(numbers + 1, (uint64_t)process->pid);
+
+    *end++ = '/';
+    *end = '-';
+    end = owner->fd < 0 ? end + 1 : text_u64(end, (uint64_t)owner->fd);
+    const size_t length = (size_t)(end - numbers);
+    return text.length == name + length && memcmp(text.data, process->name, name) == 0 &&
+           memcmp(text.data + name, numbers, length) == 0;
+}
+
 /* One element of a set or a list must pass: of an owner its pid or name, of a flag its name. */
 static bool element_passes(const struct predicate *predicate, const struct value *list)
 {
@@ -207,6 +222,10 @@ static bool element_passes(const struct predicate *predicate, const struct value
             element = (struct value){.type = VALUE_ADDRESS, .address = network.address};
         } else if (element.type == VALUE_OWNERS) {
             const struct owner_process *process = element.owners.first->process;
+            if (predicate->operation == PREDICATE_EQUAL && predicate->constant.type == VALUE_TEXT &&
+                memchr(predicate->constant.text.data, '/', predicate->constant.text.length) &&
+                is_owner(element.owners.first, predicate->constant.text))
+                return true;
             element = predicate->constant.type == VALUE_NUMBER
                           ? a_number((uint64_t)process->pid)
                           : (struct value){.type = VALUE_TEXT, .text = as_text(process->name)};

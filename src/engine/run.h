@@ -73,11 +73,12 @@ struct visits {
 
 /* How owners are looked for (names.c). */
 struct owner_search {
-    bool stand_ins; /* because of the groups that they are in */
-    bool same;      /* ... not again for rows that were made before (listing.maker) */
-    bool later;     /* when it is known which rows are left */
-    bool unread;    /* ... of rows that wait nobody has looked for some, or found none */
-    bool unowned;   /* a socket had no owner, not even at a second look */
+    bool stand_ins;       /* because of the groups that they are in */
+    bool same;            /* ... not again for rows that were made before (listing.maker) */
+    bool later;           /* when it is known which rows are left */
+    bool unread;          /* ... of rows that wait nobody has looked for some, or found none */
+    bool unowned;         /* a socket had no owner, not even at a second look */
+    unsigned early_looks; /* second looks before the end, because many rows waited */
 };
 
 /* What ends a listing before its tables do. */
@@ -210,7 +211,6 @@ struct lane {
     struct seen *seen;
     struct rows *kept;             /* for rows that wait */
     bool is_behind;                /* all of its rows wait for those of the first lane */
-    size_t behind;                 /* ... and so many came since some were handed on */
     const struct predicate *where; /* of the table */
     /* Fields that the filter compares, and another source of the table tells, but not this one. */
     uint64_t untold;
@@ -252,6 +252,9 @@ int run_emit(struct run *run, struct sink *sink, const struct record *record);
 
 /* True if a row that waited is wanted, now that all names are there; counts it if it is not. */
 bool run_wants(const struct run *run, const struct record *record);
+
+/* engine.c: finds the owners of rows that waited, and hands these rows on. Returns 0 or -errno. */
+int run_hand_on(struct run *run, struct rows *rows);
 
 /* engine.c: reads what sockets without counters have moved (listing.byte_counts). */
 void engine_read_counts(const struct listing *listing, struct report *report);

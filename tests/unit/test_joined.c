@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "fastnet/engine.h"
@@ -96,8 +97,9 @@ static struct sink *make_csv(struct writer *writer, const struct context *contex
 
 typedef struct sink *make_fn(struct writer *writer, const struct context *context);
 
-/* netstat -tan, by netlink alone. */
-static void list_passes(struct joined *joined, const char *proc_root, bool exact, make_fn *make)
+/* netstat -tan, by netlink alone; lookups: what else is looked up (NEED_*). */
+static void list_with(struct joined *joined, const char *proc_root, bool exact, make_fn *make,
+                      uint32_t lookups)
 {
     static const struct listing_table tables[] = {
         {.table = &table_tcp, .section = SECTION_INTERNET},
@@ -107,6 +109,7 @@ static void list_passes(struct joined *joined, const char *proc_root, bool exact
                                     .table_count = 2,
                                     .proc_root = proc_root,
                                     .backend = BACKEND_NETLINK,
+                                    .needs.lookups = lookups,
                                     .exact = exact};
     FILE *file = tmpfile();
     struct engine *engine = NULL;
@@ -126,6 +129,11 @@ static void list_passes(struct joined *joined, const char *proc_root, bool exact
     fseek(file, 0, SEEK_END);
     joined->output = read_back(file);
     fclose(file);
+}
+
+static void list_passes(struct joined *joined, const char *proc_root, bool exact, make_fn *make)
+{
+    list_with(joined, proc_root, exact, make, 0);
 }
 
 static void list(struct joined *joined, const char *proc_root)
@@ -222,6 +230,101 @@ static void too_many_rows_do_not_wait_for_those_of_the_first_table(void **state)
         assert_int_equal(strtoul(at, (char **)(uintptr_t)&at, 10), 10000 + row);
     }
     assert_string_equal(at, "\r\n");
+}
+
+/* --- Rows without an owner wait for a second look, and those after them wait, too ------------- */
+
+/* A tree with a process that holds the sockets of these ports; 0 ends the list. */
+static void make_owner(char *root, const uint16_t *ports)
+{
+    char path[64], link[32];
+
+    assert_non_null(mkdtemp(root));
+    snprintf(path, sizeof path, "%s/7", root);
+    assert_int_equal(mkdir(path, 0755), 0);
+    snprintf(path, sizeof path, "%s/7/fd", root);
+    assert_int_equal(mkdir(path, 0755), 0);
+    for (int fd = 3; *ports; ports++, fd++) {
+        snprintf(path, sizeof path, "%s/7/fd/%d", root, fd);
+        snprintf(link, sizeof link, "socket:[%d]", 50000 + *ports);
+        assert_int_equal(symlink(link, path), 0);
+    }
+}
+
+static void remove_owner(const char *root, const uint16_t *ports)
+{
+    char path[64];
+
+    for (int fd = 3; *ports; ports++, fd++) {
+        snprintf(path, sizeof path, "%s/7/fd/%d", root, fd);
+        assert_int_equal(unlink(path), 0);
+    }
+    snprintf(path, sizeof path, "%s/7/fd", root);
+    assert_int_equal(rmdir(path), 0);
+    snprintf(path, sizeof path, "%s/7", root);
+    assert_int_equal(rmdir(path), 0);
+    assert_int_equal(rmdir(root), 0);
+}
+
+static void put_mixed_rows(struct joined *joined)
+{
+    put_row(joined, AF_INET6, 1006, 1);
+    put_row(joined, AF_INET, 1004, 1);
+    put_row(joined, AF_INET6, 2006, 1);
+    put_row(joined, AF_INET, 2004, 1);
+    put_row(joined, AF_INET, 3004, 1);
+    put_row(joined, AF_INET6, 3006, 1);
+    put_end(joined, 1, 0);
+}
+
+static void rows_with_and_without_owners_keep_their_order(void **state)
+{
+    static const uint16_t ports[][5] = {
+        {1004, 3004, 1006, 3006}, {2004, 2006}, {3004, 3006}, {1006, 2006}, {0}};
+    struct joined *joined = *state;
+
+    for (size_t i = 0; i < COUNT(ports); i++) {
+        char root[] = "/tmp/fastnet-joined-XXXXXX";
+        make_owner(root, ports[i]);
+        put_mixed_rows(joined);
+        list_with(joined, root, false, make_csv, NEED_OWNERS);
+        assert_string_equal(joined->output, "1004\r\n2004\r\n3004\r\n1006\r\n2006\r\n3006\r\n");
+        free(joined->output);
+        put_mixed_rows(joined);
+        list_with(joined, root, false, make_netstat, NEED_OWNERS);
+        assert_order(joined->output, ":1004 ", ":2004 ");
+        assert_order(joined->output, ":2004 ", ":3004 ");
+        assert_order(joined->output, ":3004 ", ":1006 ");
+        assert_order(joined->output, ":1006 ", ":2006 ");
+        assert_order(joined->output, ":2006 ", ":3006 ");
+        free(joined->output);
+        joined->output = NULL;
+        remove_owner(root, ports[i]);
+    }
+}
+
+/* More than are kept: 16384 before one look, and four times as many before the next one. */
+static void many_rows_without_owners_keep_their_order(void **state)
+{
+    enum { DATAGRAMS = 120, ROWS = 164 };
+    static const uint16_t ports[] = {10001, 20000, 40000, 0};
+    char root[] = "/tmp/fastnet-joined-XXXXXX";
+    struct joined *joined = *state;
+    const char *at;
+
+    make_owner(root, ports);
+    for (unsigned row = 0; row < DATAGRAMS * ROWS; row++) {
+        put_row(joined, AF_INET, (uint16_t)(10000 + row), 1);
+        if (row % ROWS == ROWS - 1)
+            send_datagram(joined);
+    }
+    put_end(joined, 1, 0);
+    list_with(joined, root, false, make_csv, NEED_OWNERS);
+    at = joined->output;
+    for (unsigned row = 0; row < DATAGRAMS * ROWS; row++)
+        assert_int_equal(strtoul(at, (char **)(uintptr_t)&at, 10), 10000 + row);
+    assert_string_equal(at, "\r\n");
+    remove_owner(root, ports);
 }
 
 static void a_kernel_that_refuses_is_asked_for_each_family(void **state)
@@ -339,6 +442,8 @@ int main(void)
         TEST(the_heading_stays_first_when_the_second_table_is_large),
         TEST(rows_wait_for_those_of_the_first_table_where_a_sink_has_no_clone),
         TEST(too_many_rows_do_not_wait_for_those_of_the_first_table),
+        TEST(rows_with_and_without_owners_keep_their_order),
+        TEST(many_rows_without_owners_keep_their_order),
         TEST(a_kernel_that_refuses_is_asked_for_each_family),
         TEST(a_failure_after_rows_is_told_and_nothing_is_asked_again),
         TEST(two_passes_over_both_families_are_two_requests),

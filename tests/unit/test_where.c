@@ -301,11 +301,11 @@ static void addresses_are_compared_with_networks_and_ranges(void **state)
         {"local_address in 10.0.0.1-10.0.0.9",
          "not (local_address < 10.0.0.1) and not (local_address > 10.0.0.9)"},
         {"local_address = [10.0.0.1]", "at 17: local_address takes addresses, as 192.0.2.1, "
-                                       "10.0.0.0/8 or 2001:db8::/32, not '[10.0.0.1]'"},
+                                       "10.0.0.0/8, 2001:db8::/32 or fe80::1%eth0, not '[10.0.0.1]'"},
         {"local_address = [::1", "at 17: local_address takes addresses, as 192.0.2.1, "
-                                 "10.0.0.0/8 or 2001:db8::/32, not '[::1'"},
+                                 "10.0.0.0/8, 2001:db8::/32 or fe80::1%eth0, not '[::1'"},
         {"local_address = 10.0.0.0/33", "at 17: local_address takes addresses, as 192.0.2.1, "
-                                        "10.0.0.0/8 or 2001:db8::/32, not '10.0.0.0/33'"},
+                                        "10.0.0.0/8, 2001:db8::/32 or fe80::1%eth0, not '10.0.0.0/33'"},
         {"local_address in ::ffff:10.0.0.1-::ffff:10.0.0.9",
          "not (local_address < 10.0.0.1) and not (local_address > 10.0.0.9)"},
         {"local_address in ::-2001::",
@@ -318,7 +318,7 @@ static void addresses_are_compared_with_networks_and_ranges(void **state)
          "local_address in ::/ffff:ffff:ffff:ffff:: and "
          "not (local_address in ::ffff:0.0.0.0/ffff:ffff:ffff:ffff:ffff:ffff::)"},
         {"local_address = 10.0.0.1-::1", "at 17: local_address takes addresses, as 192.0.2.1, "
-                                         "10.0.0.0/8 or 2001:db8::/32, not '10.0.0.1-::1'"},
+                                         "10.0.0.0/8, 2001:db8::/32 or fe80::1%eth0, not '10.0.0.1-::1'"},
         {"local_address ~ '10.*'", "local_address ~ 10.*"},
     };
     static const struct meaning neighbours[] = {

@@ -141,7 +141,7 @@ static int type_filter(struct screen_state *state)
 static int set_filter(struct screen_state *state)
 {
     struct listing_command *command = state->command;
-    struct where where = {.options = NULL};
+    struct where where = {.interfaces_are_here = command->where.interfaces_are_here};
     const struct predicate *typed = NULL, *both = state->where;
 
     if (*state->typed)

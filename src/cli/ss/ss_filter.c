@@ -120,22 +120,6 @@ static struct predicate *fail_condition(struct ss_parser *parser)
 
 /* --- Conditions ------------------------------------------------------------------------------- */
 
-/* 0 is none. */
-static struct predicate *parse_device(struct ss_parser *parser)
-{
-    const struct field *field = field_named(&kind_socket, "interface");
-    uint64_t number;
-    uint32_t index;
-
-    if (parser->filter->foreign && !form_is_number(parser->word, UINT32_MAX, &number))
-        return ss_compare(parser, predicate_text(field, parser->word));
-    if (!ss_interface(parser, parser->word, &index))
-        return NULL;
-    if (index == 0)
-        return parser_negate(&parser->memory, parser_add(&parser->memory, predicate_known(field)));
-    return ss_compare(parser, predicate_number(field, index));
-}
-
 /* As in ss, the mark is 0 where there are none: of sockets without an IP address. */
 static struct predicate *parse_mark(struct ss_parser *parser)
 {
@@ -173,7 +157,7 @@ static struct predicate *parse_value(struct ss_parser *parser, enum ss_token con
     case SS_DPORT:
         return ss_port(parser, SS_REMOTE, comparison, text);
     case SS_DEV:
-        return parse_device(parser);
+        return ss_device(parser, parser->word);
     case SS_FWMARK:
         return parse_mark(parser);
     default: /* SS_CGROUP */

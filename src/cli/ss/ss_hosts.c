@@ -234,13 +234,32 @@ static char *cut_port(char **text)
     return port + 1;
 }
 
+/* The address with its device, as ss shows it; ss itself takes no such address. */
+static struct predicate *host_with_device(struct ss_parser *parser, enum ss_end end,
+                                          const char *text, uint8_t family)
+{
+    struct predicate *address, *device;
+    struct form_end parts;
+    struct ports ports;
+
+    if (!form_end(text, &parts))
+        return ss_fail_value(parser, "no address, network or host (IPv6 in brackets)");
+    if (!parse_ports(parser, parts.port ? parts.port : "", &ports))
+        return NULL;
+    address = inet_address(parser, end, parts.address, family);
+    device = parser->filter->failed ? NULL : ss_device(parser, parts.interface);
+    return both(parser, both(parser, address, device), is_port(parser, end, &ports));
+}
+
 static struct predicate *inet_host(struct ss_parser *parser, enum ss_end end, char *text,
                                    uint8_t family)
 {
     struct predicate *address, *port;
     struct ports ports;
-    char *behind = cut_port(&text);
 
+    if (strchr(text, '%'))
+        return host_with_device(parser, end, text, family);
+    char *behind = cut_port(&text);
     if (!behind)
         return ss_fail_value(parser, "the bracket is not closed");
     if (!parse_ports(parser, behind, &ports))

@@ -102,3 +102,20 @@ bool ss_interface(struct ss_parser *parser, const char *text, uint32_t *index)
     *index = (uint32_t)number;
     return true;
 }
+
+struct predicate *ss_device(struct ss_parser *parser, const char *text)
+{
+    const struct field *field = field_named(&kind_socket, "interface");
+    uint64_t number;
+    uint32_t index;
+
+    if (parser->filter->foreign && !form_is_number(text, UINT32_MAX, &number)) {
+        const char *kept = parser_keep(&parser->memory, text, strlen(text));
+        return kept ? ss_compare(parser, predicate_text(field, kept)) : NULL;
+    }
+    if (!ss_interface(parser, text, &index))
+        return NULL;
+    if (index == 0)
+        return parser_negate(&parser->memory, parser_add(&parser->memory, predicate_known(field)));
+    return ss_compare(parser, predicate_number(field, index));
+}

@@ -65,6 +65,9 @@ const char *ss_signed_number(const char *text, uint32_t *number);
 /* The number of an interface by its name or number; false, after a message: there is none. */
 bool ss_interface(struct ss_parser *parser, const char *text, uint32_t *index);
 
+/* The device that a socket is bound to, by its name or number; 0 is none. */
+struct predicate *ss_device(struct ss_parser *parser, const char *text);
+
 /* The conditions on an end of the socket; `text` is changed. */
 enum ss_end { SS_LOCAL, SS_REMOTE };
 struct predicate *ss_host(struct ss_parser *parser, enum ss_end end, char *text);

@@ -47,6 +47,7 @@ struct parser {
     const char *at;     /* behind the token */
     struct token token;
     unsigned depth;
+    bool viewed; /* the column is a view, whose first field is compared */
     bool listed; /* an option takes the values: it, and not a column, is what messages are about */
 };
 

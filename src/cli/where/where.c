@@ -139,6 +139,8 @@ static const struct field *find_column(struct parser *parser)
         return NULL;
     }
     field = field_compared(kind, token->text.data, token->text.length);
+    const struct field *named = field_find(kind, token->text.data, token->text.length);
+    parser->viewed = named && named->type == VALUE_VIEW;
     if (field || fail_short_form(parser))
         return field;
     parser_refuse(parser, token, misuse_of_column(kind, token->text, wrong));

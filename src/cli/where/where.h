@@ -22,6 +22,7 @@ struct option_table;
 struct where {
     struct where_part *parts;
     const struct option_table *options; /* their names are no columns, or NULL */
+    bool interfaces_are_here;           /* an address may have only one of this namespace */
     char message[WHERE_MESSAGE];        /* what was wrong: one line, escaped */
     size_t size;                        /* bytes of the parts */
 };

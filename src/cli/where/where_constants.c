@@ -2,12 +2,13 @@
 /* The values of --where: each must be one that its column can have. */
 #include <ctype.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
 #include "cli/form.h"
 #include "cli/misuse.h"
-#include "cli/where/parser.h"
+#include "cli/where/constant.h"
 #include "fastnet/array.h"
 #include "fastnet/lookup.h"
 
@@ -25,24 +26,9 @@ static bool has_words(const struct field *field)
     return field->word && (field->member != MEMBER_UINT32 || field->type == VALUE_NAME);
 }
 
-/* One value under way. */
-struct constant {
-    struct parser *parser;
-    const struct field *field;
-    enum token_type comparison; /* = < > ~ ~~ */
-    struct token token;
-    const char *text; /* the token's, with its quotes undone and terminated */
-    size_t length;
-};
-
-static bool is_pattern(enum token_type comparison)
-{
-    return comparison == TOKEN_LIKE || comparison == TOKEN_GLOB;
-}
-
 /* --- What is wrong ---------------------------------------------------------------------------- */
 
-static struct predicate *refuse(const struct constant *constant, const char *wanted)
+struct predicate *constant_refuse(const struct constant *constant, const char *wanted)
 {
     return parser_fail(constant->parser, &constant->token, "%s takes %s, not '%s'",
                        constant->parser->listed ? "it" : constant->field->name, wanted,
@@ -276,7 +262,7 @@ static struct predicate *parse_service(const struct constant *constant)
     struct predicate *all;
 
     if (!count || constant->comparison != TOKEN_EQUAL)
-        return refuse(constant, numbers_of(constant->field));
+        return constant_refuse(constant, numbers_of(constant->field));
     all = compare(constant, a_number(ports[0]));
     for (size_t i = 1; i < count; i++)
         all =
@@ -300,17 +286,46 @@ static struct predicate *parse_masked(const struct constant *constant)
     return parser_add(constant->parser, masked);
 }
 
+/*
+ * NUMBER/NUMBER, as the columns "recv" and "send" show how much there is of what may wait. The
+ * backlog of a unix listener is in send_q.
+ */
+static struct predicate *parse_share(const struct constant *constant)
+{
+    static const char *const shares[][4] = {{"recv_q", "backlog", "mem_rcvbuf", "send_q"},
+                                            {"send_q", "mem_sndbuf"}};
+    struct parser *parser = constant->parser;
+    struct predicate *any = NULL;
+    struct value used, most;
+    char first[PART_MAX];
+    const char *second;
+    size_t i = 0;
+
+    while (i < COUNT(shares) && strcmp(constant->field->name, shares[i][0]) != 0)
+        i++;
+    if (i == COUNT(shares) || !parser->viewed || constant->comparison != TOKEN_EQUAL ||
+        !cut(constant->text, '/', first, &second) || !read_number(constant->field, first, &used) ||
+        !read_number(constant->field, second, &most))
+        return NULL;
+    for (size_t j = 1; j < COUNT(shares[i]) && shares[i][j]; j++) {
+        struct predicate *one = parser_add(
+            parser, predicate_number(field_named(parser->kind, shares[i][j]), most.number));
+        any = any ? parser_join(parser, PREDICATE_OR, any, one) : one;
+    }
+    return parser_join(parser, PREDICATE_AND, compare(constant, used), any);
+}
+
 static struct predicate *parse_numbers(const struct constant *constant)
 {
     const struct field *field = constant->field;
-    struct predicate *made = parse_masked(constant);
+    struct predicate *share = parse_share(constant), *made = share ? share : parse_masked(constant);
     struct value port;
 
     if (field->port && read_number(field, constant->text, &port) && port.number > UINT16_MAX)
-        return refuse(constant, numbers_of(field));
+        return constant_refuse(constant, numbers_of(field));
     if (made || parse_range(constant, read_number, &made))
         return made;
-    return field->port ? parse_service(constant) : refuse(constant, numbers_of(field));
+    return field->port ? parse_service(constant) : constant_refuse(constant, numbers_of(field));
 }
 
 /* --- Booleans and times ----------------------------------------------------------------------- */
@@ -322,7 +337,7 @@ static struct predicate *parse_boolean(const struct constant *constant)
     for (size_t i = 0; i < COUNT(words); i++)
         if (strcasecmp(words[i], constant->text) == 0)
             return compare(constant, a_number(i % 2));
-    return refuse(constant, "= true or = false");
+    return constant_refuse(constant, "= true or = false");
 }
 
 static struct predicate *parse_time(const struct constant *constant)
@@ -330,7 +345,7 @@ static struct predicate *parse_time(const struct constant *constant)
     struct value value = {.type = VALUE_TIME};
 
     if (!form_time(constant->text, &value.number))
-        return refuse(constant, "times, as 2026-11-22T21:30:00Z or 2026-11-22");
+        return constant_refuse(constant, "times, as 2026-11-22T21:30:00Z or 2026-11-22");
     return compare(constant, value);
 }
 
@@ -425,20 +440,68 @@ static struct predicate *parse_of_group(const struct constant *constant)
                       a_text(text, strlen(text)));
 }
 
-/* What is shown with @ is an abstract name, which begins with NUL, or a path; to ~~ both are. */
+/* Undoes escape_text(): \xHH and two backslashes. Returns the length; no longer than it was. */
+static size_t unescape(char *text, size_t length)
+{
+    size_t to = 0;
+
+    for (size_t i = 0; i < length; i++, to++) {
+        const char digits[] = {i + 3 < length ? text[i + 2] : 'g', text[i + 3 < length ? i + 3 : i],
+                               '\0'};
+        text[to] = text[i];
+        if (text[i] == '\\' && i + 1 < length && text[i + 1] == '\\') {
+            i++;
+        } else if (text[i] == '\\' && i + 1 < length && text[i + 1] == 'x' &&
+                   isxdigit((unsigned char)digits[0]) && isxdigit((unsigned char)digits[1])) {
+            text[to] = (char)strtoul(digits, NULL, 16);
+            i += 3;
+        }
+    }
+    text[to] = '\0';
+    return to;
+}
+
+/* The text that is shown like this one, if it can be another one; or no text, or memory is short.
+ */
+static struct text as_shown(const struct constant *constant)
+{
+    char *text = strchr(constant->text, '\\') && constant->comparison == TOKEN_EQUAL
+                     ? parser_keep(constant->parser, constant->text, constant->length)
+                     : NULL;
+    const size_t length = text ? unescape(text, constant->length) : 0;
+
+    return (struct text){length < constant->length ? text : NULL, length};
+}
+
+/*
+ * What is shown with @ is an abstract name, which begins with NUL, or a path; to ~~ both are. In an
+ * abstract name, NUL is shown as @, too, and @ as \x40.
+ */
 static struct predicate *parse_socket_name(const struct constant *constant)
 {
-    struct predicate *path = parse_text(constant);
-    char *abstract;
+    struct predicate *made = parse_text(constant);
+    const bool exact = constant->comparison == TOKEN_EQUAL;
+    size_t length = constant->length;
+    char *abstract, *shown;
 
-    if (!path || constant->text[0] != '@' || constant->comparison == TOKEN_GLOB)
-        return path;
-    abstract = parser_keep(constant->parser, constant->text, constant->length);
-    if (!abstract)
+    if (!made || constant->text[0] != '@' || constant->comparison == TOKEN_GLOB)
+        return made;
+    abstract = parser_keep(constant->parser, constant->text, length);
+    shown = parser_keep(constant->parser, constant->text, length);
+    if (!abstract || !shown)
         return NULL;
     *abstract = '\0';
-    return parser_join(constant->parser, PREDICATE_OR, path,
-                       compare(constant, a_text(abstract, constant->length)));
+    made = parser_join(constant->parser, PREDICATE_OR, made,
+                       compare(constant, a_text(abstract, length)));
+    for (char *at = shown; exact && (at = strchr(at, '@')); at++)
+        *at = '\1'; /* not what \x40 becomes */
+    length = unescape(shown, length);
+    for (size_t i = 0; i < length; i++)
+        shown[i] = shown[i] == '\1' ? '\0' : shown[i];
+    if (!exact || memcmp(shown, abstract, length) == 0)
+        return made;
+    return parser_join(constant->parser, PREDICATE_OR, made,
+                       compare(constant, a_text(shown, length)));
 }
 
 /* --- Addresses -------------------------------------------------------------------------------- */
@@ -451,20 +514,139 @@ static bool read_address(const struct field *field, const char *text, struct val
     return form_address(text, strlen(text), FORM_OF_WHERE, &value->address);
 }
 
-static struct predicate *parse_addresses(const struct constant *constant)
+/* One address, a network, or all from one to another. NULL: it is none of these. */
+static struct predicate *parse_plain_addresses(const struct constant *constant)
 {
     struct address masked = mapped.address;
     struct predicate within, *made;
 
     if (!form_network(constant->text, FORM_OF_WHERE, constant->field, &within))
-        return parse_range(constant, read_address, &made)
-                   ? made
-                   : refuse(constant, "addresses, as 192.0.2.1, 10.0.0.0/8 or 2001:db8::/32");
+        return parse_range(constant, read_address, &made) ? made : NULL;
     made = parser_add(constant->parser, within);
     for (size_t i = 0; i < sizeof masked.bytes; i++)
         masked.bytes[i] &= within.mask.address[i];
     const bool has_mapped = address_equal(&masked, &within.constant.address);
     return has_mapped ? without_mapped(constant, made) : made;
+}
+
+/* The column of the port that belongs to an address, or NULL. */
+static const struct field *port_of(const struct kind *kind, const char *address)
+{
+    static const char *const ends[][2] = {
+        {"_address", "_port"}, {"src", "sport"}, {"dst", "dport"}};
+    char name[64];
+
+    for (size_t i = 0; i < COUNT(ends); i++) {
+        const size_t length = strlen(address), tail = strlen(ends[i][0]);
+        if (length < tail || strcmp(address + length - tail, ends[i][0]) != 0)
+            continue;
+        snprintf(name, sizeof name, "%.*s%s", (int)(length - tail), address, ends[i][1]);
+        return field_named(kind, name);
+    }
+    return NULL;
+}
+
+/* The address :: or 0.0.0.0, which tables show as *. */
+static struct predicate *parse_unspecified(const struct constant *constant)
+{
+    struct predicate *all[2];
+
+    for (size_t i = 0; i < COUNT(all); i++) {
+        const struct address address = {.family = i ? AF_INET6 : AF_INET};
+        all[i] = parser_add(constant->parser, predicate_address(constant->field, &address));
+    }
+    return parser_join(constant->parser, PREDICATE_OR, all[0], all[1]);
+}
+
+/* The interface of the row. A row without one has no other: the comparison is false then. */
+static struct predicate *parse_interface(const struct constant *constant, const char *name)
+{
+    struct parser *parser = constant->parser;
+    struct constant interface = *constant;
+    struct predicate *made;
+    uint64_t number;
+    uint32_t index;
+
+    interface.field = field_named(parser->kind, "interface");
+    if (!interface.field)
+        return parser_fail(parser, &constant->token, "%s have no interface: %s", parser->kind->name,
+                           "type the address without '%'");
+    const bool digits = form_digits(name, &number), here = parser->where->interfaces_are_here;
+    const bool missing = here && interfaces_find(name, &index) < 0;
+    if (missing && !digits)
+        return parser_fail(parser, &constant->token, "no interface has the name '%s'", TYPED(name));
+    interface.text = parser_keep(parser, name, strlen(name));
+    interface.length = strlen(name);
+    if (!interface.text)
+        return NULL;
+    made = missing ? NULL : compare(&interface, a_text(interface.text, interface.length));
+    if (digits) { /* an interface without a name is shown by its number */
+        struct predicate *numbered = compare(&interface, a_number(number));
+        made = made ? parser_join(parser, PREDICATE_OR, made, numbered) : numbered;
+    }
+    return parser_join(parser, PREDICATE_AND, parser_add(parser, predicate_known(interface.field)),
+                       made);
+}
+
+/* A port of the same end. Tables show * for port 0. */
+static struct predicate *parse_port(const struct constant *constant, const char *text)
+{
+    struct constant port = *constant;
+
+    port.field = port_of(constant->parser->kind, constant->field->name);
+    if (!port.field)
+        return parser_fail(constant->parser, &constant->token, "%s has no port: '%s'",
+                           constant->field->name, TOKEN_SAID(&constant->token));
+    port.text = strcmp(text, "*") == 0 ? "0" : text;
+    port.length = strlen(port.text);
+    return parse_numbers(&port);
+}
+
+/* The column "local" shows the names of unix sockets, too: their column, or NULL. */
+static const struct field *shows_paths(const struct parser *parser, const struct field *field)
+{
+    return parser->viewed && strcmp(field->name, "local_address") == 0
+               ? field_named(parser->kind, "path")
+               : NULL;
+}
+
+/* NULL: it does not look like a name. */
+static struct predicate *parse_path(const struct constant *constant)
+{
+    struct constant path = *constant;
+
+    path.field = shows_paths(constant->parser, constant->field);
+    return path.field && (constant->text[0] == '@' || strchr(constant->text, '/'))
+               ? parse_socket_name(&path)
+               : NULL;
+}
+
+/* An address with its interface or its port, as tables show them; any other one alone. */
+static struct predicate *parse_addresses(const struct constant *constant)
+{
+    struct constant address = *constant;
+    struct predicate *made = parse_plain_addresses(constant);
+    struct form_end end;
+
+    if (made || constant->parser->where->message[0])
+        return made;
+    if (constant->comparison == TOKEN_EQUAL && form_end(constant->text, &end)) {
+        address.text = end.address;
+        address.length = strlen(end.address);
+        made = strcmp(end.address, "*") == 0 ? parse_unspecified(constant)
+                                             : parse_plain_addresses(&address);
+    }
+    if (!made && (made = parse_path(constant)))
+        return made;
+    if (!made)
+        return constant_refuse(
+            constant, "addresses, as 192.0.2.1, 10.0.0.0/8, 2001:db8::/32 or fe80::1%eth0");
+    if (*end.interface)
+        made = parser_join(constant->parser, PREDICATE_AND, made,
+                           parse_interface(constant, end.interface));
+    return end.port
+               ? parser_join(constant->parser, PREDICATE_AND, made, parse_port(constant, end.port))
+               : made;
 }
 
 /* That of a tunnel is an IP address. */
@@ -480,7 +662,7 @@ static struct predicate *parse_lladdr(const struct constant *constant)
         memcpy(bytes, ip.address.bytes, count);
     }
     if (!count)
-        return refuse(constant, "link-layer addresses, as 02:00:5e:10:00:ff");
+        return constant_refuse(constant, "link-layer addresses, as 02:00:5e:10:00:ff");
     kept = parser_keep(constant->parser, (const char *)bytes, count);
     return kept ? compare(constant, (struct value){.type = VALUE_LLADDR, .text = {kept, count}})
                 : NULL;
@@ -499,7 +681,8 @@ static struct predicate *parse_flag(const struct constant *constant)
     if (!form_digits(constant->text, &bit) && !named)
         return parse_text(constant);
     if (!(named && find_word(constant->field, constant->text, &bit)) && bit >= VALUE_FLAG_BITS)
-        return named ? refuse_word(constant) : refuse(constant, "names, or bits below 128");
+        return named ? refuse_word(constant)
+                     : constant_refuse(constant, "names, or bits below 128");
     masked.mask.bits[bit / 64] = masked.constant.flags.bits[bit / 64] = UINT64_C(1) << bit % 64;
     return parser_add(constant->parser, masked);
 }
@@ -512,100 +695,6 @@ static struct predicate *parse_owner(const struct constant *constant)
                    read_digits(constant->field, constant->text, &number)
                ? compare(constant, number)
                : parse_text(constant);
-}
-
-/* --- Other columns ---------------------------------------------------------------------------- */
-
-/*
- * Why two columns do not compare; NULL: they do. A number without a unit may be of any, and a
- * factor is for numbers.
- */
-static const char *what_differs(const struct field *one, const struct field *other, bool factor)
-{
-    const bool numbers = value_is_number(one->type) && value_is_number(other->type);
-
-    if (one->owner || other->owner)
-        return "there may be several processes";
-    if (numbers && one->unit != other->unit && one->unit && other->unit)
-        return "their units differ";
-    return numbers || (one->type == other->type && !factor) ? NULL : "both must be numbers";
-}
-
-/* What COLUMN or FACTOR*COLUMN names; the factor in millionths. NULL: the text is neither. */
-static const char *column_name(const char *text, uint64_t *factor)
-{
-    enum { FACTOR_MAX = 1000000000 };
-    unsigned millionths;
-    uint64_t whole;
-
-    *factor = FORM_MILLION;
-    if (!isdigit((unsigned char)*text))
-        return text;
-    text = form_millionths(text, &whole, &millionths);
-    text = text ? text + strspn(text, TOKEN_BLANKS) : "";
-    if (*text != '*' || whole > FACTOR_MAX)
-        return NULL;
-    *factor = whole * FORM_MILLION + millionths;
-    return text + 1 + strspn(text + 1, TOKEN_BLANKS);
-}
-
-static struct predicate *compare_column(const struct constant *constant, const struct field *other,
-                                        uint64_t factor)
-{
-    const struct field *field = constant->field;
-    const char *differs = what_differs(field, other, factor != FORM_MILLION);
-    struct predicate comparison = {
-        .operation = constant->comparison == TOKEN_LESS      ? PREDICATE_BELOW_COLUMN
-                     : constant->comparison == TOKEN_GREATER ? PREDICATE_ABOVE_COLUMN
-                                                             : PREDICATE_EQUAL_COLUMN,
-        .field = field,
-        .constant = {.type = VALUE_FINE, .number = factor}};
-    struct predicate *known;
-
-    if (differs) /* there may be newlines around the sign */
-        return parser_fail(constant->parser, &constant->token,
-                           "%s cannot be compared with '%s': %s", field->name,
-                           TOKEN_SAID(&constant->token), differs);
-    if (field->type == VALUE_ADDRESS && constant->comparison != TOKEN_EQUAL)
-        return refuse(constant, "addresses, which have no order");
-    known = parser_add(constant->parser, predicate_known(other));
-    if (known)
-        predicate_add(&comparison, known);
-    return known ? parser_add(constant->parser, comparison) : NULL;
-}
-
-/* A word that could be no value may name a column. Returns false if it does not. */
-static bool parse_column(const struct constant *constant, struct predicate **comparison)
-{
-    static const char signs[] = TOKEN_BLANKS "*";
-    const struct field *field = constant->field, *other, *swapped = NULL;
-    struct parser *parser = constant->parser;
-    char wrong[NO_COLUMN];
-    uint64_t factor;
-    const char *name = column_name(constant->text, &factor);
-
-    if (!name || parser->listed || constant->token.type != TOKEN_WORD ||
-        is_pattern(constant->comparison) ||
-        (!value_is_number(field->type) && field->type != VALUE_TIME &&
-         field->type != VALUE_ADDRESS))
-        return false;
-    const bool alone = name == constant->text; /* no factor stands before it */
-    const size_t length = strcspn(name, signs);
-    const char *behind = name + length + strspn(name + length, signs);
-    other = field_compared(parser->kind, name, strlen(name));
-    if (alone && isdigit((unsigned char)*behind)) /* COLUMN*FACTOR, which hands type as well */
-        swapped = field_compared(parser->kind, name, length);
-    if (swapped) {
-        *comparison = parser_fail(parser, &constant->token, "the number comes first: %s*%s", behind,
-                                  swapped->name);
-        return true;
-    }
-    if (alone && (!other || (field->port && !other->port)))
-        return false; /* a port may be a service */
-    *comparison = other ? compare_column(constant, other, factor)
-                        : parser_refuse(parser, &constant->token,
-                                        misuse_of_column(parser->kind, as_text(name), wrong));
-    return true;
 }
 
 /* --- By the type of the field ----------------------------------------------------------------- */
@@ -657,10 +746,45 @@ static struct predicate *parse_by_type(const struct constant *constant)
     const char *unordered = what_has_no_order(constant->field);
 
     if (unordered && (constant->comparison == TOKEN_LESS || constant->comparison == TOKEN_GREATER))
-        return refuse(constant, unordered);
+        return constant_refuse(constant, unordered);
     if (is_pattern(constant->comparison) && type != VALUE_SOCKET_NAME)
         return parse_text(constant);
     return parsers[type] ? parsers[type](constant) : NULL;
+}
+
+static bool takes_text(const struct constant *constant)
+{
+    const enum value_type type = constant->field->type;
+
+    return type == VALUE_TEXT || type == VALUE_NAME || type == VALUE_OWNERS ||
+           type == VALUE_SOCKET_NAME;
+}
+
+/*
+ * What tables show as -: nothing is known, the text is empty, or nothing is in the set. Text that
+ * is - itself is shown as \x2d.
+ */
+static struct predicate *parse_dash(struct parser *parser, const struct field *field)
+{
+    struct predicate *none = parser_negate(parser, parser_add(parser, predicate_known(field)));
+    const struct field *path = shows_paths(parser, field);
+    struct predicate empty = {.field = field};
+
+    if (path)
+        return parser_join(parser, PREDICATE_AND, none, parse_dash(parser, path));
+
+    if (field->type == VALUE_FLAGS) {
+        empty.operation = PREDICATE_MASKED;
+        empty.constant.type = VALUE_FLAGS;
+        memset(&empty.mask.bits, 0xff, sizeof empty.mask.bits);
+    } else if (field->type == VALUE_TEXT || field->type == VALUE_NAME ||
+               field->type == VALUE_SOCKET_NAME) {
+        empty.operation = PREDICATE_EQUAL;
+        empty.constant = a_text("", 0);
+    } else {
+        return none;
+    }
+    return parser_join(parser, PREDICATE_OR, none, parser_add(parser, empty));
 }
 
 struct predicate *parser_constant(struct parser *parser, const struct field *field,
@@ -669,28 +793,37 @@ struct predicate *parser_constant(struct parser *parser, const struct field *fie
     struct constant constant = {parser, field, comparison, *value, NULL, 0};
     char *text = parser_keep(parser, value->text.data, value->text.length);
     const char quote = value->type == TOKEN_QUOTED ? value->text.data[-1] : '\0';
-    struct predicate *column;
+    struct predicate *column, *made;
     struct value ignored;
 
     if (!text)
         return NULL;
+    if (comparison == TOKEN_EQUAL && value->type == TOKEN_WORD && text_is(value->text, "-"))
+        return parse_dash(parser, field);
     for (size_t i = 0; i < value->text.length; i++) {
         text[constant.length++] = value->text.data[i];
         i += quote && value->text.data[i] == quote; /* the second of two */
     }
     text[constant.length] = '\0';
     constant.text = text;
-    if (parse_column(&constant, &column))
+    if (constant_column(&constant, &column))
         return column;
     if (field->lookups & NEED_MACHINE && read_address(field, text, &ignored))
-        return refuse(&constant, "the name of a machine (--host= takes addresses)");
+        return constant_refuse(&constant, "the name of a machine (--host= takes addresses)");
     if (field->owner && (comparison == TOKEN_EQUAL || is_pattern(comparison))) {
         if (field->type == VALUE_NUMBER && !read_digits(field, text, &ignored))
-            return refuse(&constant, "numbers of processes, as 812");
+            return constant_refuse(&constant, "numbers of processes, as 812");
         constant.field = field_owners(field);
     }
     if (is_pattern(comparison) &&
         (value_is_number(field->type) || field->type == VALUE_BOOLEAN || field->type == VALUE_TIME))
-        return refuse(&constant, "numbers, which have no pattern");
-    return parse_by_type(&constant);
+        return constant_refuse(&constant, "numbers, which have no pattern");
+    made = parse_by_type(&constant);
+    const struct text shown =
+        made && takes_text(&constant) ? as_shown(&constant) : (struct text){NULL, 0};
+    if (!shown.data)
+        return made;
+    constant.text = shown.data;
+    constant.length = shown.length;
+    return parser_join(parser, PREDICATE_OR, made, parse_by_type(&constant));
 }

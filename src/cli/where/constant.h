@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT */
+/* One value of --where while it is parsed. */
+#ifndef CLI_WHERE_CONSTANT_H
+#define CLI_WHERE_CONSTANT_H
+
+#include "cli/where/parser.h"
+
+struct constant {
+    struct parser *parser;
+    const struct field *field;
+    enum token_type comparison; /* = < > ~ ~~ */
+    struct token token;
+    const char *text; /* the token's, with its quotes undone and terminated */
+    size_t length;
+};
+
+static inline bool is_pattern(enum token_type comparison)
+{
+    return comparison == TOKEN_LIKE || comparison == TOKEN_GLOB;
+}
+
+/* Sets the message: what the column takes, and not this value. Returns NULL. */
+struct predicate *constant_refuse(const struct constant *constant, const char *wanted);
+
+/* A word that could be no value may name a column. Returns false if it does not. */
+bool constant_column(const struct constant *constant, struct predicate **comparison);
+
+#endif
