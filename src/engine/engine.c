@@ -42,6 +42,7 @@ void engine_destroy(struct engine *engine)
     socket_pass_destroy(engine->pass);
     users_destroy(engine->context.users);
     services_destroy(engine->context.services);
+    rpc_programs_destroy(engine->context.rpc_programs);
     hosts_destroy(engine->context.hosts);
     interfaces_destroy(engine->context.here.interfaces);
     labels_destroy(engine->context.labels);

@@ -406,6 +406,7 @@ struct needs ss_layout_needs(const struct ss_layout *layout)
         {true, FIELDS_COLUMNS, NEED_INTERFACES},
         {!layout->numeric, 0, NEED_SERVICES | NEED_EPHEMERAL | NEED_SENDERS},
         {layout->resolve, 0, NEED_HOSTS | NEED_UNMAPPED},
+        {layout->resolve && !layout->numeric, 0, NEED_RPC_PROGRAMS},
         {layout->processes, 0, NEED_OWNERS},
         {layout->timers, SOCKET_TIMER | SOCKET_TIMER_COUNT, 0},
         {layout->extended, FIELDS_EXTENDED, NEED_CGROUPS},
