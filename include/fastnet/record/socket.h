@@ -106,6 +106,7 @@ enum socket_timer {
     TIMER_KEEPALIVE = 2,
     TIMER_TIME_WAIT = 3,
     TIMER_PROBE = 4,
+    TIMER_DELACK = 5, /* Linux 7.1 */
 };
 
 /* TCP_BOUND_INACTIVE of the kernel's net/tcp_states.h, since 6.8: bound, but not connected. */
