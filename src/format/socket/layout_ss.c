@@ -304,9 +304,15 @@ static void forget_kept(struct ss_sink *ss)
     writer_finish(&ss->kept);
 }
 
-/* Fixes the widths and writes the rows that wait for them. The origin's come first. */
+/*
+ * Fixes the widths and writes the rows that wait for them. The origin's come first. If those of a
+ * clone may be more than its writer holds, both are written out, so that no row is parted by
+ * others.
+ */
 static void put_kept(struct ss_sink *ss)
 {
+    const bool many = ss->origin != ss && ss->waiting_length;
+
     ss->keeping = false;
     if (ss->origin != ss && ss->origin->keeping) {
         count_latest(ss->origin);
@@ -323,8 +329,12 @@ static void put_kept(struct ss_sink *ss)
         if (ss->layout.header)
             put_heading(ss);
     }
+    if (many)
+        writer_flush(ss->origin->sink.writer);
     put_rows(ss, ss->waiting, ss->waiting_length);
     put_rows(ss, ss->kept.buffer, ss->kept.length);
+    if (many)
+        writer_flush(ss->sink.writer);
     forget_kept(ss);
 }
 
