@@ -12,16 +12,17 @@
 #include "backend/proc/proc_file.h"
 #include "backend/proc/scan.h"
 
-#define FIELDS (SOCKET_STATE | SOCKET_QUEUES | SOCKET_INODE | SOCKET_NETLINK | SOCKET_GROUPS)
+#define FIELDS                                                                                     \
+    (SOCKET_STATE | SOCKET_REFCOUNT | SOCKET_QUEUES | SOCKET_INODE | SOCKET_NETLINK | SOCKET_GROUPS)
 
 /*
  * sk Eth Pid Groups Rmem Wmem Dump Locks Drops Inode: an address, decimal numbers, a hexadecimal
- * one. Kernels before 3.11 show an address as Dump.
+ * one. Locks are references. Kernels before 3.11 show an address as Dump.
  */
 static bool scan_numbers(struct scan *scan, struct socket_record *sock, uint64_t *address,
                          uint64_t *groups)
 {
-    uint32_t locks, drops;
+    uint32_t drops;
     struct text dumping;
 
     if (!scan_pointer(scan, address) || !SCAN_DECIMAL(scan, sock->netlink_protocol) ||
@@ -30,7 +31,7 @@ static bool scan_numbers(struct scan *scan, struct socket_record *sock, uint64_t
     scan_blanks(scan);
     if (!scan_hex(scan, groups, 8) || !SCAN_DECIMAL(scan, sock->recv_q) ||
         !SCAN_DECIMAL(scan, sock->send_q) || !scan_word(scan, &dumping) ||
-        !SCAN_DECIMAL(scan, locks) || !SCAN_DECIMAL(scan, drops) ||
+        !SCAN_DECIMAL(scan, sock->refcount) || !SCAN_DECIMAL(scan, drops) ||
         !SCAN_DECIMAL(scan, sock->inode))
         return false;
     scan_blanks(scan);

@@ -311,7 +311,7 @@ static const struct field fields[] = {
     WORD(type, socket.type, type_name, SOCKET_TYPE,
          "kind of socket, null for those of IP: stream, dgram, raw, rdm or seqpacket"),
     NUMBER(references, socket.refcount, SOCKET_REFCOUNT,
-           "for a unix or packet socket: references to it in the kernel"),
+           "for a unix, packet or netlink socket: references to it in the kernel"),
     COMPUTED(flags, VALUE_FLAGS, unix_flags, SOCKET_UNIX_FLAGS,
              "for a unix socket: ACC it listens, W it waits for data, N it waits for space",
              .flags = &unix_flag_names),
