@@ -37,12 +37,13 @@
 #define NEED_PIDS_INSIDE    (UINT64_C(1) << 18) /* with NEED_OWNERS: in their own pid namespaces */
 #define NEED_CONTAINERS     (UINT64_C(1) << 19) /* with NEED_CGROUPS: names of containers and pods */
 #define NEED_CONNECTS       (UINT64_C(1) << 20) /* when and by whom connections are made */
+#define NEED_RPC_PROGRAMS   (UINT64_C(1) << 21) /* port -> name of its RPC program */
 
 /* Owners, or control groups, which those of owners may stand in for. */
 #define NEED_ANY_OWNERS (NEED_OWNERS | NEED_OWNERS_CGROUPS)
 
 /* The C library looks these up, and may load and run anything for that (nsswitch.conf(5)). */
-#define NEED_NAMES (NEED_USERS | NEED_SERVICES | NEED_HOSTS | NEED_NETWORKS)
+#define NEED_NAMES (NEED_USERS | NEED_SERVICES | NEED_HOSTS | NEED_NETWORKS | NEED_RPC_PROGRAMS)
 
 struct needs {
     uint64_t fields;  /* bits of the record's kind (SOCKET_*, FLOW_* ...), as in record.has */
@@ -96,6 +97,7 @@ struct context {
     struct owners *owners;
     struct users *users;
     struct services *services;
+    struct rpc_programs *rpc_programs;
     struct hosts *hosts;
     struct labels *labels;
     struct senders *senders;

@@ -245,7 +245,8 @@ extern const struct backend backend_sock_diag, backend_unix, backend_proc_net, b
     backend_proc_arp, backend_neighbour_usage, backend_proc_neighbour_usage, backend_proc_snmp,
     backend_proc_softnet, backend_proc_igmp, backend_route, backend_proc_route, backend_link,
     backend_proc_dev, backend_diag_file, backend_socket_events, backend_socket_states, backend_made,
-    backend_drops, backend_traffic, backend_summary, backend_proc_summary, backend_socket_pass;
+    backend_drops, backend_traffic, backend_summary, backend_proc_summary, backend_socket_pass,
+    backend_references;
 
 /*
  * Passes every interface to fn: not as a row, but to complete rows. Makes one netlink dump

@@ -6,6 +6,7 @@ const struct backend *const backends[] = {
     &backend_socket_pass,
     &backend_sock_diag,
     &backend_unix,
+    &backend_references,
     &backend_proc_net,
     &backend_proc_packet,
     &backend_proc_netlink,

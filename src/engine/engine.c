@@ -42,6 +42,7 @@ void engine_destroy(struct engine *engine)
     socket_pass_destroy(engine->pass);
     users_destroy(engine->context.users);
     services_destroy(engine->context.services);
+    rpc_programs_destroy(engine->context.rpc_programs);
     hosts_destroy(engine->context.hosts);
     interfaces_destroy(engine->context.here.interfaces);
     labels_destroy(engine->context.labels);
@@ -248,15 +249,6 @@ static int gather(struct run *run)
     return error;
 }
 
-/* Tables whose absence costs the status, unless a loss has cost it already. */
-static void report_lacking(struct run *run)
-{
-    for (size_t i = 0; i < run->lacking_count; i++)
-        if (run->lacking[i])
-            report_note(run->report, "%s", run->lacking[i]);
-    run->report->partial = run->report->ended = true;
-}
-
 /* A captured tree: which file it lacks, because what its kernel had is unknown. */
 static void report_nothing_found(struct run *run)
 {
@@ -332,12 +324,11 @@ static int carry_out(struct run *run)
     if (!run->silent)
         sink_end(run->sink);
     run_report_failures(run);
-    if (run_is_captured(run) && !run->found && !run->report->partial)
+    if (run_is_captured(run) && run->listing->table_count && !run->found && !run->report->partial)
         report_nothing_found(run);
     run_report_owners(run);
     run_report_lookups(run);
-    if (run->lacking_count && !run->report->partial)
-        report_lacking(run);
+    run_report_lacking(run);
     return result;
 }
 

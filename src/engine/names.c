@@ -350,6 +350,20 @@ bool engine_gives_up_rights(const struct listing *listing, uint64_t lookups)
     return lookups & NEED_NAMES & ~(elsewhere ? 0 : NEED_USERS);
 }
 
+/* What rpcbind says is of this machine. */
+static int ask_rpcbind(struct run *run)
+{
+    struct context *context = &run->engine->context;
+
+    if (context->rpc_programs || run_is_captured(run))
+        return 0;
+    context->rpc_programs = rpc_programs_create(NULL);
+    if (!context->rpc_programs)
+        return -ENOMEM;
+    rpc_programs_ask(context->rpc_programs, NULL, HOSTS_MILLISECONDS);
+    return 0;
+}
+
 /* Everything except owners is looked up without rights. */
 int run_prepare_names(struct run *run)
 {
@@ -378,6 +392,8 @@ int run_prepare_names(struct run *run)
         !(context->networks = networks_create(NULL)))
         return -ENOMEM;
     if ((needs & NEED_SERVICES) && !context->services && !(context->services = services_create()))
+        return -ENOMEM;
+    if ((needs & NEED_RPC_PROGRAMS) && ask_rpcbind(run) < 0)
         return -ENOMEM;
     if ((needs & NEED_HOSTS) && !context->hosts && !(context->hosts = hosts_create()))
         return -ENOMEM;
@@ -604,6 +620,7 @@ void run_report_lookups(struct run *run)
 
     report_lookup(run, "users", users_error(context->users));
     report_lookup(run, "services", services_error(context->services));
+    report_lookup(run, "RPC programs", rpc_programs_error(context->rpc_programs));
     report_lookup(run, "hosts", hosts_error(context->hosts));
     report_cgroups(run);
     report_containers(run);

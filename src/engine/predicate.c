@@ -194,6 +194,16 @@ static bool compares_number(const struct predicate *predicate)
            predicate->field->member <= MEMBER_UINT64;
 }
 
+/*
+ * True if the column shows no value, because this number has no word: a typed comparison with it is
+ * as unknown as with null. What a table refuses by itself has no context, and means the number.
+ */
+static inline bool is_wordless(const struct field *field, const struct context *context,
+                               uint64_t number)
+{
+    return context && field->type == VALUE_TEXT && field->word && !field->word(number);
+}
+
 static bool passes(const struct predicate *predicate, const struct value *value);
 
 /* Whether the text is the owner as lists show it: name/pid/fd. */
@@ -325,8 +335,12 @@ static NOT_INLINE unsigned compared(const struct predicate *predicate, const str
         return predicate->operation == PREDICATE_KNOWN && !(needed & untold(view)) ? CAN_FAIL : 0;
     if (field->confirmed && field_compares(field) & untold(view)) /* what was found is certain */
         return is_verdict(field) ? compared_by_value(predicate, view) & CAN_HOLD : 0;
-    if (compares_number(predicate))
-        return decided(number_passes(predicate, field_number(field, view->record)));
+    if (compares_number(predicate)) {
+        const uint64_t number = field_number(field, view->record);
+        return is_wordless(field, view->context, number)
+                   ? 0
+                   : decided(number_passes(predicate, number));
+    }
     return compared_by_value(predicate, view);
 }
 
@@ -467,7 +481,8 @@ bool predicate_is_met(const struct predicate *predicate, const struct record *re
 
     /* the same in fewer steps, because most listings choose rows by one number, as by the state */
     if (only && !only->next && only->operation > PREDICATE_NOT && compares_number(only) &&
-        !(only->field->fields & ~record->has))
+        !(only->field->fields & ~record->has) &&
+        !is_wordless(only->field, context, field_number(only->field, record)))
         return number_passes(only, field_number(only->field, record)) != negated;
     const struct needs known = {.fields = UINT64_MAX, .lookups = context ? UINT64_MAX : 0};
     return outcome(predicate, record, context, known) == CAN_HOLD;

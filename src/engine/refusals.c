@@ -58,19 +58,38 @@ static const char *remedy_of(const struct backend *backend, const struct table *
 
 /* --- Tables that were not read ---------------------------------------------------------------- */
 
+/* Of a captured tree a missing file is named, because what its kernel had is unknown. */
+static bool note_missing_file(const struct run *run, const struct table *table)
+{
+    const bool captured = run_is_captured(run) && table && table->file;
+
+    if (captured)
+        report_note(run->report, "%s/net/%s is not there", run->listing->proc_root, table->file);
+    return captured;
+}
+
+/* Where a loss has cost the status already, that was said. */
+void run_report_lacking(struct run *run)
+{
+    if (!run->lacking_count || run->report->partial)
+        return;
+    for (size_t i = 0; i < run->lacking_count; i++)
+        if (!note_missing_file(run, run->lacking[i].table) && run->lacking[i].message)
+            report_note(run->report, "%s", run->lacking[i].message);
+    run->report->partial = run->report->ended = true;
+}
+
 void run_report_missing(struct run *run, const struct listing_table *table, const char *remedy)
 {
     const bool ends = table->if_missing == MISSING_ENDS;
 
     if (table->if_missing == MISSING_COSTS_STATUS && run->lacking_count < LACKING_MAX)
-        run->lacking[run->lacking_count++] = remedy ? remedy : table->missing; /* said at the end */
-    else if (table->missing && run_is_captured(run) && table->table && table->table->file)
-        report_note(run->report, "%s/net/%s is not there", run->listing->proc_root,
-                    table->table->file);
-    else if (table->missing && table->if_missing == MISSING_IS_QUOTED)
-        report_verbatim(run->report, "%s", table->missing);
-    else if (table->missing)
-        report_note(run->report, "%s", table->missing);
+        run->lacking[run->lacking_count++] =
+            (struct lacking){table->table, remedy ? remedy : table->missing};
+    else if (table->missing && !note_missing_file(run, table->table))
+        report_add(run->report,
+                   table->if_missing == MISSING_IS_QUOTED ? REPORT_VERBATIM : REPORT_NOTE, "%s",
+                   table->missing);
     run->report->partial |= ends;
     run->report->ended |= ends;
     run->limits.ended |= ends;
@@ -138,10 +157,12 @@ void run_report_failures(struct run *run)
 void run_report_unread(struct run *run, const struct listing_table *table,
                        const struct answers *answers)
 {
+    /* without rights that every row needs, a file that is missing says nothing of the kernel */
+    const bool private = table->table->rights && !table->table->privileged;
     bool kernel_lacks_it = false, refused = false;
 
     for (size_t i = 0; i < answers->count; i++) {
-        refused |= answers->errors[i] == -EPERM;
+        refused |= private && answers->errors[i] == -EPERM;
         if (answers->asked[i]->source == BACKEND_PROC)
             kernel_lacks_it = answers->errors[i] == -ENOENT;
         else if (answers->errors[i] == -ENOENT && answers->count == 1)

@@ -56,7 +56,12 @@ struct pass {
     uint64_t digest;     /* of the identities, in any order */
 };
 
+/* A missing table that costs the status, which is said at the end. */
 enum { LACKING_MAX = 32 };
+struct lacking {
+    const struct table *table; /* or NULL */
+    const char *message;       /* or NULL */
+};
 
 /* The network namespaces of a listing, one after another (visits.c). */
 struct visits {
@@ -108,8 +113,7 @@ struct run {
     struct rows own_sections[LISTING_SECTIONS_MAX];
     struct rows *sections; /* kept rows (run_rows()): own_sections, or those of each namespace */
     size_t section_count;
-    /* Message about missing tables that cost the status; NULL: none. */
-    const char *lacking[LACKING_MAX];
+    struct lacking lacking[LACKING_MAX];
     size_t lacking_count;
     struct groups *groups; /* --count-by, or NULL */
     struct failure failures[FAILURES_MAX];
@@ -181,6 +185,7 @@ struct answers {
  * NULL), or why no backend had it. Without the right the table's existence is unknown.
  */
 void run_report_missing(struct run *run, const struct listing_table *table, const char *remedy);
+void run_report_lacking(struct run *run);
 void run_report_unread(struct run *run, const struct listing_table *table,
                        const struct answers *answers);
 

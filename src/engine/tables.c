@@ -38,9 +38,20 @@ static bool may_choose(const struct run *run, const struct table *table,
     return backend->source != BACKEND_PASS && (!choice || choice == backend->source);
 }
 
+/* True if it has all these fields that the other one has, and another one of them. */
+static bool has_all_and_more(const struct backend *backend, const struct backend *other,
+                             const struct table *table, uint64_t needs)
+{
+    const uint64_t here = needs & backend_fields(backend, table);
+    const uint64_t there = needs & backend_fields(other, table);
+
+    return !(there & ~here) && here & ~there;
+}
+
 /*
  * Chooses the backends for a table, in order. The second one goes first if it has needed fields
- * that the first one lacks.
+ * that the first one lacks, and all that the first one has: what rows lack is said, but what one
+ * column needs must not take the values of the others away.
  */
 static struct answers choose_backends(const struct run *run, const struct table *table)
 {
@@ -49,8 +60,8 @@ static struct answers choose_backends(const struct run *run, const struct table 
     for (size_t i = 0; i < backend_count && chosen.count < EXPLAINED_BACKENDS_MAX; i++)
         if (may_choose(run, table, backends[i]))
             chosen.asked[chosen.count++] = backends[i];
-    if (chosen.count > 1 && run->needs.fields & backend_fields(chosen.asked[1], table) &
-                                ~backend_fields(chosen.asked[0], table)) {
+    if (chosen.count > 1 &&
+        has_all_and_more(chosen.asked[1], chosen.asked[0], table, run->needs.fields)) {
         const struct backend *first = chosen.asked[1];
         chosen.asked[1] = chosen.asked[0];
         chosen.asked[0] = first;

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 # shellcheck shell=bash
-# DuckDB and chDB, which `make deps-dev` installs below build/; lib.sh is sourced before.
+# DuckDB and chDB, and the Python beside them, which `make deps-dev` installs below build/; lib.sh is
+# sourced before.
 
 # The link itself says where its packages are.
 python=$(realpath "$(dirname "${BASH_SOURCE[0]}")/../..")/build/python/bin/python3

@@ -423,6 +423,60 @@ static int list(struct stage *stage, const struct table *table, uint64_t needs,
     return stage_list(stage, &backend_sock_diag, table, stage_keep);
 }
 
+/* --- With the counts of /proc ----------------------------------------------------------------- */
+
+/* The rows are netlink's; one that the file lacks has no count, and one of the file alone is none.
+ */
+static void references_come_to_the_rows_of_netlink(void **state)
+{
+    struct stage *stage = *state;
+    struct packet_diag_msg other = packet_header;
+    struct wire *wire = &stage->wire;
+
+    other.pdiag_ino = 4712;
+    tree_puts(&stage->tree, "packet",
+              "sk       RefCnt Type Proto  Iface R Rmem   User   Inode\n"
+              "00000000cb2ab5ac 9 3 0806 2 1 704 1000 4711\n"
+              "00000000cb2ab5ad 8 3 0806 2 1 704 1000 4713\n");
+    wire_message(wire, SOCK_DIAG_BY_FAMILY, NLM_F_MULTI, 1);
+    wire_put(wire, &packet_header, sizeof packet_header);
+    wire_message(wire, SOCK_DIAG_BY_FAMILY, NLM_F_MULTI, 1);
+    wire_put(wire, &other, sizeof other);
+    wire_done(wire, NLM_F_MULTI, 1, 0);
+    peer_add_wire(&stage->peer, wire);
+    stage->query.needs = SOCKET_REFCOUNT | SOCKET_FILTER;
+    assert_int_equal(stage_list(stage, &backend_references, &table_packet, stage_keep), 0);
+    assert_int_equal(stage->kept.count, 2);
+    assert_int_equal(stage->kept.records[0].socket.refcount, 9);
+    assert_true(stage->kept.records[0].has & SOCKET_FILTER);
+    assert_true(stage->kept.records[0].has & SOCKET_COOKIE);
+    assert_false(stage->kept.records[1].has & SOCKET_REFCOUNT);
+}
+
+/* Those of the kernel have no inode. */
+static void references_of_netlink_sockets_are_found_by_protocol_and_port(void **state)
+{
+    struct stage *stage = *state;
+    struct netlink_diag_msg kernel = netlink_header;
+    struct wire *wire = &stage->wire;
+
+    kernel.ndiag_ino = kernel.ndiag_portid = 0;
+    tree_puts(&stage->tree, "netlink",
+              "sk Eth Pid Groups Rmem Wmem Dump Locks Drops Inode\n"
+              "0000000000000000 0  0 00000000 0 0 0 5 0 0\n"
+              "0000000000000000 16 0 00000000 0 0 0 6 0 0\n"
+              "0000000000000000 16 7 00000000 0 0 0 7 0 4711\n");
+    wire_message(wire, SOCK_DIAG_BY_FAMILY, NLM_F_MULTI, 1);
+    wire_put(wire, &kernel, sizeof kernel);
+    wire_done(wire, NLM_F_MULTI, 1, 0);
+    peer_add_wire(&stage->peer, wire);
+    stage->query.needs = SOCKET_REFCOUNT | SOCKET_DESTINATION;
+    assert_int_equal(stage_list(stage, &backend_references, &table_netlink, stage_keep), 0);
+    assert_int_equal(stage->kept.count, 1);
+    assert_int_equal(stage->kept.records[0].socket.refcount, 6);
+    assert_true(stage->kept.records[0].has & SOCKET_DESTINATION);
+}
+
 static void a_dump_hands_on_the_rows_around_a_malformed_message(void **state)
 {
     struct stage *stage = *state;
@@ -588,6 +642,8 @@ int main(void)
         cmocka_unit_test(what_is_nested_and_malformed_makes_its_message_malformed),
         cmocka_unit_test(a_message_that_is_short_or_of_another_family_is_malformed),
         cmocka_unit_test(an_attribute_that_does_not_end_where_its_message_does_is_malformed),
+        ON_STAGE(references_come_to_the_rows_of_netlink),
+        ON_STAGE(references_of_netlink_sockets_are_found_by_protocol_and_port),
         ON_STAGE(a_dump_hands_on_the_rows_around_a_malformed_message),
         ON_STAGE(tipc_sockets_that_were_not_asked_for_are_no_rows_and_no_loss),
         ON_STAGE(only_what_is_needed_is_asked_for),

@@ -28,9 +28,34 @@ static void a_connection_has_its_state_queues_and_ends(void **state)
 
 static void columns_have_headings_and_a_blank_between_them(void **state)
 {
+    struct ss_layout on_a_terminal = all_columns;
+
     (void)state;
+    on_a_terminal.width = 1;
+    assert_non_null(strstr(ss_written(&on_a_terminal, NULL), "Port Process\n"));
     assert_string_equal(ss_written(&all_columns, NULL),
-                        "Netid State Recv-Q Send-Q Local Address:Port Peer Address:Port Process\n");
+                        "Netid State Recv-Q Send-Q Local Address:Port Peer Address:PortProcess\n");
+}
+
+/* As many as the longest details have letters, but for those of the last row. */
+static void blanks_behind_the_heading_are_those_of_ss(void **state)
+{
+    const struct ss_layout timers = {.timers = true, .header = true};
+    const struct context none = {0};
+    struct record rows[2] = {tcp_row("192.0.2.1", 22, "192.0.2.2", 5000),
+                             tcp_row("192.0.2.1", 22, "192.0.2.2", 5000)};
+
+    (void)state;
+    rows[1].has |= SOCKET_TIMER;
+    rows[1].socket.timer = TIMER_RETRANSMIT;
+    rows[1].socket.timer_ms = 59000;
+    assert_string_equal(ss_written_rows(&timers, &none, rows, 2),
+                        "Local Address:Port Peer Address:Port\n"
+                        "    192.0.2.1:22      192.0.2.2:5000\n"
+                        "    192.0.2.1:22      192.0.2.2:5000 timer:(on,59sec,)\n");
+    rows[0] = rows[1];
+    assert_memory_equal(ss_written_rows(&timers, &none, rows, 2),
+                        "Local Address:Port Peer Address:Port                  \n", 55);
 }
 
 static void ipv6_has_brackets_and_a_mapped_address_stays_ipv6(void **state)
@@ -226,6 +251,7 @@ int main(void)
     const struct CMUnitTest tests_of_columns[] = {
         cmocka_unit_test(a_connection_has_its_state_queues_and_ends),
         cmocka_unit_test(columns_have_headings_and_a_blank_between_them),
+        cmocka_unit_test(blanks_behind_the_heading_are_those_of_ss),
         cmocka_unit_test(ipv6_has_brackets_and_a_mapped_address_stays_ipv6),
         cmocka_unit_test(a_socket_for_both_families_is_bound_to_a_star),
         cmocka_unit_test(a_unix_socket_has_its_name_and_inodes),

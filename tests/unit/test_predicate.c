@@ -397,9 +397,13 @@ static void a_word_is_meant_by_its_number_or_by_its_text(void **state)
     assert_int_equal(of_number(&record, "protocol", 17), 'f');
     assert_int_equal(of_text(&record, "protocol", "tcp"), 't');
     assert_int_equal(of_text(&record, "protocol", "udp"), 'f');
-    record.flow.role = 7; /* it has no word, but a number */
-    assert_int_equal(of_number(&record, "role", 7), 't');
-    assert_int_equal(of_number(&record, "role", 6), 'f');
+    record.flow.role = 7; /* it has no word: the column is null, and two opposites list no row */
+    assert_int_equal(of_number(&record, "role", 7), 'u');
+    assert_int_equal(of_number(&record, "role", 1), 'u');
+    struct predicate other = predicate_number(field_named(&kind_flow, "role"), 1);
+    const struct predicate opposite = {.operation = PREDICATE_NOT, .parts = &other};
+    assert_false(predicate_is_met(&opposite, &record, &no_names));
+    assert_true(predicate_is_met(&opposite, &record, NULL)); /* of a table */
     assert_int_equal(of_text(&record, "role", "server"), 'u');
     record.has = 0;
     assert_int_equal(of_number(&record, "role", 7), 'u');

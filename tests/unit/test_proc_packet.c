@@ -90,6 +90,7 @@ static void a_netlink_socket_has_all_that_its_line_says(void **state)
     assert_int_equal(record.socket.portid, 4294963164);
     assert_int_equal(record.socket.recv_q, 11);
     assert_int_equal(record.socket.send_q, 12);
+    assert_int_equal(record.socket.refcount, 2);
     assert_int_equal(record.socket.inode, 54321);
     assert_text(&record.socket.groups, (const char *)&expected, sizeof expected);
     assert_true(record.identity != 0);

@@ -532,8 +532,8 @@ static void states_have_their_kernel_names(void **state)
 
 static void timers_have_names_and_only_a_running_one_expires(void **state)
 {
-    static const char *const names[] = {"off",       "retransmit", "keepalive",
-                                        "time_wait", "probe",      "-"};
+    static const char *const names[] = {"off",   "retransmit", "keepalive", "time_wait",
+                                        "probe", "delack",     "-"};
     struct record record = tcp_record();
 
     (void)state;

@@ -375,6 +375,18 @@ static void a_connection_that_waits_to_be_accepted_has_its_listeners_name(void *
     assert_int_equal(count_name(scene, 0, NAME("\0@")), 1);
 }
 
+/* netlink alone lists none of them, so they are rows only where these are asked for. */
+static void a_connection_that_waits_is_no_row_unless_it_is_needed(void **state)
+{
+    struct scene *scene = *state;
+
+    both_listen(scene, 2, NAME("listener"), 1);
+    show_pending(scene, 1, NAME("listener"));
+    scene->stage.query.needs = SOCKET_REFCOUNT;
+    list(scene);
+    assert_silent(scene, 1);
+}
+
 static void a_listener_has_no_more_connections_than_are_in_its_queue(void **state)
 {
     struct scene *scene = *state;
@@ -681,7 +693,7 @@ static void a_line_that_is_malformed_is_told_once_after_two_requests(void **stat
 static void recorded_and_captured_at_once_they_agree(void **state)
 {
     struct scene *scene = *state;
-    scene->stage.query.needs = SOCKET_PATH | SOCKET_REFCOUNT | SOCKET_UID;
+    scene->stage.query.needs = SOCKET_PATH | SOCKET_REFCOUNT | SOCKET_UID | SOCKET_PENDING;
     scene->stage.query.proc_root = "tests/fixtures/zoo";
     peer_add_recorded(&scene->stage.peer, "tests/fixtures/zoo/netlink/unix", SIZE_MAX);
     assert_int_equal(stage_list(&scene->stage, &backend_unix, &table_unix, stage_keep), 0);
@@ -702,7 +714,7 @@ static int begin(void **state)
 
     write_bytes(scene, unix_heading, strlen(unix_heading));
     scene->answer = 1;
-    scene->stage.query.needs = 0;
+    scene->stage.query.needs = SOCKET_PENDING;
     return 0;
 }
 
@@ -724,6 +736,7 @@ int main(void)
         TEST(a_line_of_a_name_that_is_gone_is_not_told_when_there_are_such_names),
         TEST(a_nul_and_an_at_sign_in_an_abstract_name_are_told_apart),
         TEST(a_connection_that_waits_to_be_accepted_has_its_listeners_name),
+        TEST(a_connection_that_waits_is_no_row_unless_it_is_needed),
         TEST(a_listener_has_no_more_connections_than_are_in_its_queue),
         TEST(a_waiting_connection_is_of_its_listeners_type_and_does_not_listen),
         TEST(listeners_that_look_alike_have_each_as_many_as_wait),

@@ -22,7 +22,7 @@ enum { SOCKET_MEMORY_BIT = 17, SOCKET_AUTOBOUND_BIT = 57, SOCKET_DROPS_BIT = 63 
 #define SOCKET_INODE     (UINT64_C(1) << 4)
 #define SOCKET_INTERFACE (UINT64_C(1) << 8)
 #define SOCKET_TYPE      (UINT64_C(1) << 9)  /* of sockets that are not of IP */
-#define SOCKET_REFCOUNT  (UINT64_C(1) << 10) /* unix, packet: reference count */
+#define SOCKET_REFCOUNT  (UINT64_C(1) << 10) /* unix, packet, netlink: by /proc only */
 #define SOCKET_COOKIE    (UINT64_C(1) << 15) /* identity is the socket cookie (sock_diag(7)) */
 #define SOCKET_MEMORY    (UINT64_C(1) << SOCKET_MEMORY_BIT)
 /* With every SOCKET_MEMORY; without it, memory has only the number of SK_MEMINFO_DROPS. */
@@ -109,6 +109,7 @@ enum socket_timer {
     TIMER_KEEPALIVE = 2,
     TIMER_TIME_WAIT = 3,
     TIMER_PROBE = 4,
+    TIMER_DELACK = 5, /* Linux 7.1 */
 };
 
 /* TCP_BOUND_INACTIVE of the kernel's net/tcp_states.h, since 6.8: bound, but not connected. */

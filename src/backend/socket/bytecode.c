@@ -4,6 +4,7 @@
 #include <linux/inet_diag.h>
 #include <net/if.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/socket.h>
 
 #include "backend/explanation.h"
@@ -165,6 +166,15 @@ static bool find_chosen(const struct predicate *comparison, struct test *test)
            comparison->operation == PREDICATE_EQUAL;
 }
 
+/* False if it holds of no socket of IP. */
+static bool may_be_inet(const struct predicate *comparison)
+{
+    const struct text name = comparison->constant.text;
+
+    return comparison->operation != PREDICATE_EQUAL || comparison->constant.type != VALUE_TEXT ||
+           (name.length >= 4 && strncasecmp(name.data, "inet", 4) == 0);
+}
+
 /* Services and host names are fields of the same members: their values are texts. */
 static struct test test_of(const struct predicate *comparison)
 {
@@ -187,6 +197,9 @@ static struct test test_of(const struct predicate *comparison)
         test.type = find_mark(comparison, &test) ? TEST_MARK : TEST_NONE;
     } else if (field->type == VALUE_NUMBER && offset == offsetof(struct record, socket.cgroup)) {
         test.type = find_cgroup(comparison, &test) ? TEST_CGROUP : TEST_NONE;
+    } else if (field->type == VALUE_TEXT && offset == offsetof(struct record, socket.family)) {
+        test.type = may_be_inet(comparison) ? TEST_NONE : TEST_PORT;
+        test.least = 1; /* none */
     } else if (field->lookups == NEED_EPHEMERAL) {
         test.type = find_chosen(comparison, &test) ? TEST_CHOSEN : TEST_NONE;
     }

@@ -13,18 +13,17 @@
 #include "backend/proc/scan.h"
 
 #define FIELDS                                                                                     \
-    (SOCKET_STATE | SOCKET_QUEUES | SOCKET_INODE | SOCKET_NETLINK | SOCKET_GROUPS | SOCKET_DROPS)
+    (SOCKET_STATE | SOCKET_REFCOUNT | SOCKET_QUEUES | SOCKET_INODE | SOCKET_NETLINK |              \
+     SOCKET_GROUPS | SOCKET_DROPS)
 
 /*
- * Locks Drops Inode: Linux 2.6.18 writes neither drops nor an inode, 2.6.32 no inode. The last
- * number of a line without an end may have lost digits.
+ * Locks Drops Inode: Linux 2.6.18 writes neither drops nor an inode, 2.6.32 no inode. Locks are
+ * references. The last number of a line without an end may have lost digits.
  */
 static bool take_rest(struct scan *scan, const struct line *line, uint32_t *drops,
                       struct record *record)
 {
-    uint32_t locks;
-
-    if (!SCAN_DECIMAL(scan, locks))
+    if (!SCAN_DECIMAL(scan, record->socket.refcount))
         return false;
     scan_blanks(scan);
     if (scan->at == scan->end)

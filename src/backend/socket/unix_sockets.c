@@ -549,7 +549,9 @@ static int read_table(struct reading *reading, record_fn fn, void *arg)
     }
     if (result == 0)
         result = hand_on(&reading->sockets, fn, arg);
-    return result < 0 ? result : hand_on(&reading->pending, fn, arg);
+    if (result < 0 || !(reading->file.query->needs & SOCKET_PENDING))
+        return result; /* netlink lists none of them: rows must not depend on columns */
+    return hand_on(&reading->pending, fn, arg);
 }
 
 static int dump(const struct query *query, record_fn fn, void *arg)

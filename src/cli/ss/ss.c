@@ -304,7 +304,7 @@ static int list(struct ss *ss)
         command.listing.needs.lookups |= NEED_THREADS;
     /* rows wait for names, so these are not asked for where no row has any */
     if (!ss_selects(&ss->options.selection, SS_TABLES_INET))
-        command.layout_needs.lookups &= ~(NEED_SERVICES | NEED_EPHEMERAL | NEED_HOSTS);
+        command.layout_needs.lookups &= ~(NEED_SERVICES | NEED_EPHEMERAL | NEED_HOSTS | NEED_RPC_PROGRAMS);
     choose_columns(&command, ss);
     if (ss->options.dump)
         return ss_dump(&ss->options, &command);

@@ -16,9 +16,12 @@
 
 enum { PORTS_MAX = 8, ADDRESSES_MAX = 64 };
 
-/* Ports of a service, or one number. None: any port. */
+/*
+ * Ports of a service, or one number. None: any port. Where sockets of other families are listed,
+ * too, a number may be larger than a port, or negative.
+ */
 struct ports {
-    uint16_t ports[PORTS_MAX];
+    int64_t ports[PORTS_MAX];
     size_t count;
 };
 
@@ -87,45 +90,145 @@ static struct predicate *both(struct ss_parser *parser, struct predicate *one,
 
 /* --- Ports of IP ------------------------------------------------------------------------------ */
 
+static bool compares(int64_t left, enum ss_token comparison, int64_t right)
+{
+    return comparison == SS_LESS       ? left < right
+           : comparison == SS_AT_MOST  ? left <= right
+           : comparison == SS_GREATER  ? left > right
+           : comparison == SS_AT_LEAST ? left >= right
+                                       : left == right;
+}
+
+/* A number that the socket may lack, which ss takes for 0. */
+static struct predicate *compare_signed(struct ss_parser *parser, const struct field *field,
+                                        enum ss_token comparison, int64_t number)
+{
+    struct predicate *known = parser_add(&parser->memory, predicate_known(field));
+    struct predicate *compared =
+        number < 0 ? ss_constant(parser, compares(0, comparison, number))
+                   : ss_compare_number(parser, field, comparison, (uint64_t)number);
+
+    if (number < 0 || !compares(0, comparison, number))
+        return compared;
+    return parser_join(&parser->memory, PREDICATE_OR, compared,
+                       parser_negate(&parser->memory, known));
+}
+
+/* Port numbers of netlink from 2^31 on are negative, as they are shown. */
+static struct predicate *compare_portid(struct ss_parser *parser, enum ss_token comparison,
+                                        int64_t number)
+{
+    const struct field *field = field_named(&kind_socket, "portid");
+    const bool less = comparison == SS_LESS || comparison == SS_AT_MOST;
+    struct predicate *ordered, *sign;
+
+    if (number < INT32_MIN || number > INT32_MAX)
+        return ss_constant(parser, compares(0, comparison, number));
+    ordered = ss_compare_number(parser, field, comparison, (uint32_t)number);
+    if (comparison == SS_EQUAL)
+        return ordered;
+    sign = ss_compare_number(parser, field, less ? SS_GREATER : SS_AT_MOST, INT32_MAX);
+    return parser_join(&parser->memory, less == (number < 0) ? PREDICATE_AND : PREDICATE_OR,
+                       ordered, sign);
+}
+
+/* What ss has in place of a port: of unix sockets an inode. NULL: always 0, of netlink -1. */
+static const struct other_port {
+    const char *name;
+    uint8_t family;
+    const char *fields[2]; /* by end */
+} other_ports[] = {
+    {"unix", AF_UNIX, {"inode", "peer_inode"}}, {"packet", AF_PACKET, {"interface", NULL}},
+    {"netlink", AF_NETLINK, {"portid", NULL}},  {"vsock", AF_VSOCK, {"vsock_port", "peer_port"}},
+    {"xdp", AF_XDP, {"queue_id", NULL}},
+};
+
+static struct predicate *compare_other(struct ss_parser *parser, const struct other_port *other,
+                                       enum ss_end end, enum ss_token comparison, int64_t number)
+{
+    const bool netlink = other->family == AF_NETLINK;
+
+    if (!other->fields[end])
+        return ss_constant(parser, compares(netlink ? -1 : 0, comparison, number));
+    if (netlink)
+        return compare_portid(parser, comparison, number);
+    return compare_signed(parser, field_named(&kind_socket, other->fields[end]), comparison,
+                          number);
+}
+
+/* As ss does, also of the sockets of other families that are listed. */
+static struct predicate *is_one_port(struct ss_parser *parser, enum ss_end end,
+                                     enum ss_token comparison, int64_t number)
+{
+    const struct field *field = column(end, "local_port", "remote_port"),
+                       *family = field_named(&kind_socket, "family");
+    struct predicate *all = NULL;
+
+    if (number >= 0)
+        all = ss_compare_number(parser, field, comparison, (uint64_t)number);
+    else if (compares(0, comparison, number))
+        all = parser_add(&parser->memory, predicate_known(field));
+    for (size_t i = 0; i < COUNT(other_ports); i++) {
+        const struct other_port *other = &other_ports[i];
+        struct predicate *one;
+        if (!(parser->filter->selection->families & ss_family(other->family)))
+            continue;
+        one = parser_join(&parser->memory, PREDICATE_AND,
+                          parser_add(&parser->memory, predicate_text(family, other->name)),
+                          compare_other(parser, other, end, comparison, number));
+        all = all ? parser_join(&parser->memory, PREDICATE_OR, all, one) : one;
+    }
+    return all ? all : ss_constant(parser, false);
+}
+
+static bool take_number(struct ss_parser *parser, const char *text, struct ports *ports)
+{
+    const bool others = parser->others || ss_lists_others(parser), negative = *text == '-';
+    uint64_t number;
+
+    if (!form_is_number(text + (others && negative), UINT64_MAX, &number))
+        return false;
+    if (number > (others ? UINT32_MAX : UINT16_MAX))
+        ss_fail_value(parser, others ? "a port or an inode is a number below 2^32"
+                                     : "a port is a number from 0 to 65535");
+    else
+        ports->ports[ports->count++] = negative ? -(int64_t)number : (int64_t)number;
+    return true;
+}
+
 static bool parse_ports(struct ss_parser *parser, const char *text, struct ports *ports)
 {
     const struct ss_selection *selection = parser->filter->selection;
     const bool tcp = ss_selects(selection, 1 << SS_TCP), udp = ss_selects(selection, 1 << SS_UDP);
-    uint64_t number;
+    uint16_t found[PORTS_MAX];
 
     ports->count = 0;
     if (is_any(text))
         return true;
-    const bool is_number = form_is_number(text, UINT64_MAX, &number);
-    if (!is_number) /* services are those of TCP and UDP: without these tables there are none */
-        ports->count = services_ports(NULL, text,
-                                      tcp && udp ? "tcp udp"
-                                      : tcp      ? "tcp"
-                                      : udp      ? "udp"
-                                                 : "",
-                                      ports->ports, COUNT(ports->ports));
-    else if (number <= UINT16_MAX)
-        ports->ports[ports->count++] = (uint16_t)number;
+    if (take_number(parser, text, ports))
+        return ports->count > 0;
+    /* services are those of TCP and UDP: without these tables there are none */
+    ports->count = services_ports(NULL, text,
+                                  tcp && udp ? "tcp udp"
+                                  : tcp      ? "tcp"
+                                  : udp      ? "udp"
+                                             : "",
+                                  found, COUNT(found));
+    for (size_t i = 0; i < ports->count; i++)
+        ports->ports[i] = found[i];
     if (!ports->count)
-        ss_fail_value(parser,
-                      is_number ? "a port is a number from 0 to 65535" : "no such port or service");
+        ss_fail_value(parser, "no such port or service");
     return ports->count > 0;
 }
 
-static const struct field *port_field(enum ss_end end)
-{
-    return column(end, "local_port", "remote_port");
-}
-
-/* Finds one of them; NULL: any, or out of memory. */
+/* Finds one of them; NULL: any (of which -1 is a sign, as in ss), or out of memory. */
 static struct predicate *is_port(struct ss_parser *parser, enum ss_end end,
                                  const struct ports *ports)
 {
     struct predicate *all = NULL;
 
-    for (size_t i = 0; i < ports->count; i++) {
-        struct predicate *one =
-            ss_compare_number(parser, port_field(end), SS_EQUAL, ports->ports[i]);
+    for (size_t i = 0; i < ports->count && ports->ports[i] != -1; i++) {
+        struct predicate *one = is_one_port(parser, end, SS_EQUAL, ports->ports[i]);
         all = all ? parser_join(&parser->memory, PREDICATE_OR, all, one) : one;
     }
     return all;
@@ -144,7 +247,7 @@ static struct predicate *inet_port(struct ss_parser *parser, enum ss_end end,
         return ss_fail_value(parser, one_port);
     if (ports.count > 1)
         return ss_fail_value(parser, "this service has several ports");
-    return ss_compare_number(parser, port_field(end), comparison, ports.ports[0]);
+    return is_one_port(parser, end, comparison, ports.ports[0]);
 }
 
 /* --- Addresses of IP -------------------------------------------------------------------------- */
@@ -282,21 +385,11 @@ static struct predicate *unix_name(struct ss_parser *parser, enum ss_end end, co
     return ss_compare(parser, glob);
 }
 
-static bool compares(int64_t left, enum ss_token comparison, int64_t right)
-{
-    return comparison == SS_LESS       ? left < right
-           : comparison == SS_AT_MOST  ? left <= right
-           : comparison == SS_GREATER  ? left > right
-           : comparison == SS_AT_LEAST ? left >= right
-                                       : left == right;
-}
-
 /* The interface of a packet socket, 0 where it has none. ss takes 0 for that of the other end. */
 static struct predicate *link_port(struct ss_parser *parser, enum ss_end end,
                                    enum ss_token comparison, const char *text)
 {
     const struct field *field = field_named(&kind_socket, "interface");
-    struct predicate *bound, *known;
     uint64_t number;
     uint32_t index;
 
@@ -307,35 +400,23 @@ static struct predicate *link_port(struct ss_parser *parser, enum ss_end end,
         return NULL;
     if (end == SS_REMOTE)
         return ss_constant(parser, compares(0, comparison, index));
-    bound = ss_compare_number(parser, field, comparison, index);
-    if (!compares(0, comparison, index))
-        return bound;
-    known = parser_add(&parser->memory, predicate_known(field));
-    return parser_join(&parser->memory, PREDICATE_OR, bound, parser_negate(&parser->memory, known));
+    return compare_signed(parser, field, comparison, index);
 }
 
-/* Ports from 2^31 on are negative, as they are shown. ss takes -1 for that of the other end. */
+/* ss takes -1 for the port of the other end, and the number -1 for any port. */
 static struct predicate *netlink_port(struct ss_parser *parser, enum ss_end end,
                                       enum ss_token comparison, const char *text)
 {
-    const struct field *field = field_named(&kind_socket, "portid");
-    const bool less = comparison == SS_LESS || comparison == SS_AT_MOST;
-    struct predicate *ordered, *sign;
     uint32_t port = 0;
     const char *behind = ss_signed_number(text, &port);
 
     if (strcmp(text, "kernel") != 0 && (!behind || *behind))
         return ss_fail_value(parser, "a netlink port is a number or kernel");
     if (comparison == SS_EQUAL && *text == '-' && port == UINT32_MAX)
-        return NULL; /* ss takes the number -1 for any port */
+        return NULL;
     if (end == SS_REMOTE)
         return ss_constant(parser, compares(-1, comparison, (int32_t)port));
-    ordered = ss_compare_number(parser, field, comparison, port);
-    if (comparison == SS_EQUAL)
-        return ordered;
-    sign = ss_compare_number(parser, field, less ? SS_GREATER : SS_AT_MOST, INT32_MAX);
-    return parser_join(&parser->memory, less == (port > INT32_MAX) ? PREDICATE_AND : PREDICATE_OR,
-                       ordered, sign);
+    return compare_portid(parser, comparison, (int32_t)port);
 }
 
 static const char no_protocol[] = "there is no such protocol";
@@ -434,6 +515,8 @@ struct predicate *ss_port(struct ss_parser *parser, enum ss_end end, enum ss_tok
     text += *text == ':';
     if (is_inet(family))
         return inet_port(parser, end, comparison, text);
+    if (family == AF_UNIX && comparison == SS_EQUAL) /* as in ss */
+        return unix_name(parser, end, text);
     if (family == AF_UNIX)
         return ss_fail_value(parser, "unix sockets have no ports (src compares their names)");
     of = find_parts(parser, family);

@@ -34,7 +34,7 @@ enum { FORM_TABLE = FORM_OWN, FORM_FAMILY, FORM_STATES };
 static const struct option options_table[] = {
     OPTION('n', "numeric", SHOW, "no names of services, rates as plain numbers",
            SETS(layout.numeric)),
-    OPTION('r', "resolve", SHOW, "names of hosts", SETS(layout.resolve)),
+    OPTION('r', "resolve", SHOW, "names of hosts and RPC programs", SETS(layout.resolve)),
     OPTION('o', "options", SHOW, "timers", SETS(layout.timers)),
     OPTION('e', "extended", SHOW, "timers, user, inode, cookie, mark, cgroup",
            SETS(layout.extended)),

@@ -5,28 +5,31 @@
 #include <sys/socket.h>
 
 #include "fastnet/array.h"
+#include "fastnet/proc_tree.h"
 
-#define MISSING(name) "the kernel has no " name " sockets"
+/* The messages about a table, and about its half of IPv6 alone. */
+#define MISSING(name)         "the kernel has no " name " sockets"
+#define MISSING_OF_BOTH(name) MISSING(name), MISSING(name) " of IPv6"
 
 /* One table of the kernel, or one of IPv4 and one of IPv6, in the order of the output. */
 static const struct source {
     uint32_t tables; /* which of ss's tables its rows belong to */
     uint8_t family;  /* AF_INET: IPv6, too */
     const struct table *table, *table6;
-    const char *missing;
+    const char *missing, *missing6;
 } sources[] = {
-    {1 << SS_NETLINK, AF_NETLINK, &table_netlink, NULL, MISSING("netlink")},
-    {SS_TABLES_PACKET, AF_PACKET, &table_packet, NULL, MISSING("packet")},
-    {SS_TABLES_UNIX, AF_UNIX, &table_unix, NULL, MISSING("unix")},
-    {1 << SS_RAW, AF_INET, &table_raw, &table_raw6, MISSING("raw")},
-    {1 << SS_UDP, AF_INET, &table_udp, &table_udp6, MISSING("UDP")},
-    {1 << SS_TCP, AF_INET, &table_tcp, &table_tcp6, MISSING("TCP")},
-    {1 << SS_DCCP, AF_INET, NULL, NULL, MISSING("DCCP")},
-    {1 << SS_SCTP, AF_INET, &table_sctp, &table_sctp6, MISSING("SCTP")},
-    {SS_TABLES_VSOCK, AF_VSOCK, &table_vsock, NULL, MISSING("vsock")},
-    {1 << SS_TIPC, AF_TIPC, &table_tipc, NULL, MISSING("TIPC")},
-    {1 << SS_XDP, AF_XDP, &table_xdp, NULL, MISSING("XDP")},
-    {1 << SS_MPTCP, AF_INET, &table_mptcp, &table_mptcp6, MISSING("MPTCP")},
+    {1 << SS_NETLINK, AF_NETLINK, &table_netlink, NULL, MISSING("netlink"), NULL},
+    {SS_TABLES_PACKET, AF_PACKET, &table_packet, NULL, MISSING("packet"), NULL},
+    {SS_TABLES_UNIX, AF_UNIX, &table_unix, NULL, MISSING("unix"), NULL},
+    {1 << SS_RAW, AF_INET, &table_raw, &table_raw6, MISSING_OF_BOTH("raw")},
+    {1 << SS_UDP, AF_INET, &table_udp, &table_udp6, MISSING_OF_BOTH("UDP")},
+    {1 << SS_TCP, AF_INET, &table_tcp, &table_tcp6, MISSING_OF_BOTH("TCP")},
+    {1 << SS_DCCP, AF_INET, NULL, NULL, MISSING("DCCP"), NULL},
+    {1 << SS_SCTP, AF_INET, &table_sctp, &table_sctp6, MISSING_OF_BOTH("SCTP")},
+    {SS_TABLES_VSOCK, AF_VSOCK, &table_vsock, NULL, MISSING("vsock"), NULL},
+    {1 << SS_TIPC, AF_TIPC, &table_tipc, NULL, MISSING("TIPC"), NULL},
+    {1 << SS_XDP, AF_XDP, &table_xdp, NULL, MISSING("XDP"), NULL},
+    {1 << SS_MPTCP, AF_INET, &table_mptcp, &table_mptcp6, MISSING_OF_BOTH("MPTCP")},
 };
 
 /* --- Which rows ------------------------------------------------------------------------------- */
@@ -70,28 +73,55 @@ static bool is_readable(const struct table *table, const struct common *common)
 {
     const enum backend_choice choice = common->proc_root ? BACKEND_PROC : common->backend;
 
-    for (size_t i = 0; i < backend_count; i++)
+    for (size_t i = 0; table && i < backend_count; i++)
         if (backend_fields(backends[i], table) && (!choice || backends[i]->source == choice))
             return true;
     return false;
 }
 
-/* Says so if a table that was named is missing. Others are listed where there are any. */
-static void add_table(struct ss_tables *tables, const struct source *source,
-                      const struct table *table, const struct predicate *where,
-                      const struct ss_options *options)
+/* A captured tree with one of these files is of a kernel that has IPv6, and so all of its tables.
+ */
+static bool has_ipv6(const struct common *common)
 {
-    const bool named = options->selection.named & source->tables;
+    static const char *const files[] = {"net/if_inet6", "net/tcp6", "net/udp6"};
+    bool found = false;
 
-    if (!named && (!table || !is_readable(table, &options->common)))
-        return;
+    for (size_t i = 0; common->proc_root && i < COUNT(files); i++)
+        found |= proc_tree_has(common->proc_root, files[i]);
+    return found;
+}
+
+/* missing: what is said if a table that was named is missing; NULL: nothing. */
+static void add_table(struct ss_tables *tables, const struct table *table, bool named,
+                      const char *missing, const struct predicate *where)
+{
     tables->tables[tables->count++] = (struct listing_table){
         .table = table,
         .where = where,
-        .missing = named ? source->missing : NULL,
+        .missing = named ? missing : NULL,
         .unnamed = !named,
-        .if_missing = named ? MISSING_COSTS_STATUS : MISSING_IS_NOTED,
+        .if_missing = named && missing ? MISSING_COSTS_STATUS : MISSING_IS_NOTED,
     };
+}
+
+/*
+ * Adds the tables of the wanted families. Without a name they are listed where there are any.
+ * Beside the one of IPv4 the one of IPv6 may be missing, because a kernel may be without IPv6.
+ */
+static void add_tables(struct ss_tables *tables, const struct source *source,
+                       const struct predicate *where, const struct ss_options *options)
+{
+    const struct common *common = &options->common;
+    const uint64_t families = options->selection.families;
+    const bool named = options->selection.named & source->tables,
+               first = source->family != AF_INET || families & ss_family(AF_INET),
+               needs_ipv6 = !first || has_ipv6(common);
+
+    if (first && (named || is_readable(source->table, common)))
+        add_table(tables, source->table, named, source->missing, where);
+    if (source->table6 && families & ss_family(AF_INET6) &&
+        (named || is_readable(source->table6, common)))
+        add_table(tables, source->table6, named, needs_ipv6 ? source->missing6 : NULL, where);
 }
 
 /* Both families have one predicate, because TCP's tables can be read as one. */
@@ -109,9 +139,6 @@ void ss_choose_tables(struct ss_tables *tables, const struct ss_options *options
             (is_stateless(source) && !(selection->states >> TCP_CLOSE & 1)))
             continue;
         where = choose_rows(&tables->where[i], source, selection);
-        if (source->family != AF_INET || selection->families & ss_family(AF_INET))
-            add_table(tables, source, source->table, where, options);
-        if (source->table6 && selection->families & ss_family(AF_INET6))
-            add_table(tables, source, source->table6, where, options);
+        add_tables(tables, source, where, options);
     }
 }

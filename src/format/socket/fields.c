@@ -99,9 +99,9 @@ static struct value bytes_moved(const struct cell *cell)
 
 /* --- Its timer -------------------------------------------------------------------------------- */
 
-static WORDS(
-    timer_name, [TIMER_OFF] = "off", [TIMER_RETRANSMIT] = "retransmit",
-    [TIMER_KEEPALIVE] = "keepalive", [TIMER_TIME_WAIT] = "time_wait", [TIMER_PROBE] = "probe");
+static WORDS(timer_name, [TIMER_OFF] = "off", [TIMER_RETRANSMIT] = "retransmit",
+             [TIMER_KEEPALIVE] = "keepalive", [TIMER_TIME_WAIT] = "time_wait",
+             [TIMER_PROBE] = "probe", [TIMER_DELACK] = "delack");
 
 static struct value expires(const struct cell *cell)
 {
@@ -303,7 +303,7 @@ static const struct field fields[] = {
              "all processes that hold it open: name/pid/fd; objects in JSON",
              .optional = SOCKET_INODE, .lookups = NEED_OWNERS),
     WORD(timer, socket.timer, timer_name, SOCKET_TIMER,
-         "off, retransmit, keepalive, time_wait or probe"),
+         "off, retransmit, keepalive, time_wait, probe or delack"),
     COMPUTED(expires, VALUE_DECIMAL, expires, SOCKET_TIMER, "seconds until that timer fires",
              MEMBER(socket.timer_ms), .unit = UNIT_SECONDS),
     GAUGE(retransmits, socket.retransmits, SOCKET_RETRANSMITS,
@@ -313,7 +313,7 @@ static const struct field fields[] = {
     WORD(type, socket.type, type_name, SOCKET_TYPE,
          "kind of socket, null for those of IP: stream, dgram, raw, rdm or seqpacket"),
     NUMBER(references, socket.refcount, SOCKET_REFCOUNT,
-           "for a unix or packet socket: references to it in the kernel"),
+           "for a unix, packet or netlink socket: references to it in the kernel"),
     COMPUTED(flags, VALUE_FLAGS, unix_flags, SOCKET_UNIX_FLAGS,
              "for a unix socket: ACC it listens, W it waits for data, N it waits for space",
              .flags = &unix_flag_names),

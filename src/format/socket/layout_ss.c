@@ -5,6 +5,7 @@
  * columns are; the rest is streamed.
  */
 #include <netinet/in.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "fastnet/array.h"
@@ -47,6 +48,7 @@ enum {
     ROW_BOUND = 2 * PEER_BOUND + 2 * SS_ROOM,
     LIST_FACTOR = 4, /* a byte of a list becomes at most so many */
     OWNER_BOUND = 128,
+    WAITING_MAX = 64 * 1024, /* bytes of rows that decide how wide the columns are */
 };
 
 struct ss_sink {
@@ -55,9 +57,12 @@ struct ss_sink {
     bool shown[SS_COLUMNS];
     struct ss_sink *origin;    /* this sink, or the one that it is a clone of */
     size_t widths[SS_COLUMNS]; /* without the blank in front; in the origin, grow by kept rows */
+    size_t blanks;             /* in the origin, behind the heading: see note_details() */
+    size_t latest;             /* length of the details of the latest kept row */
     uint64_t endpoint;         /* inode of the latest row of SCTP */
-    struct writer kept;        /* rows that wait: cells, each with a NUL behind it */
-    size_t kept_rows;
+    char *waiting;             /* rows that wait: cells, each with a NUL behind it */
+    size_t waiting_length;     /* ... at most WAITING_MAX bytes */
+    struct writer kept;        /* those that came last */
     bool keeping;
 };
 
@@ -77,13 +82,37 @@ static char *put_right(char *dst, char *cell, size_t blanks)
     return dst + blanks;
 }
 
+static void count_latest(struct ss_sink *ss)
+{
+    if (ss->latest > ss->origin->blanks)
+        ss->origin->blanks = ss->latest;
+    ss->latest = 0;
+}
+
+/*
+ * ss has the details in a column of their own, and so blanks behind its heading: as many as the
+ * longest details have letters, of all rows that another one follows. It has those of netlink
+ * sockets in the column before, or nowhere, and knows none of what it reads from udp and raw.
+ */
+static void note_details(struct ss_sink *ss, const struct ss_row *row, size_t length)
+{
+    const struct socket_record *sock = &row->record->socket;
+    const bool datagrams = sock->protocol == IPPROTO_UDP || sock->protocol == IPPROTO_RAW;
+    const bool none = sock->family == AF_NETLINK || (datagrams && !ss_is_by_netlink(row));
+
+    count_latest(ss);
+    ss->latest = none ? 0 : length + row->cut;
+}
+
 /* The cell's end: pads it, or moves it to the right. */
 static inline char *end_column(struct ss_sink *ss, struct ss_row *row, char *dst,
                                enum ss_column column)
 {
-    const size_t length = row->before + (size_t)(dst - row->cell);
+    const size_t length = ss_written_length(row, dst);
     const size_t width = row->kept ? ss->origin->widths[column] : ss->widths[column];
 
+    if (row->kept && column == SS_DETAILS)
+        note_details(ss, row, length);
     if (row->kept) {
         ss->origin->widths[column] = length > width ? length : width;
         *dst++ = '\0';
@@ -215,6 +244,7 @@ static void fit_columns(struct ss_sink *ss)
 struct line {
     const struct ss_sink *ss;
     size_t blanks;
+    bool glued; /* no blank is in front of the processes */
 };
 
 static void put_cell(struct line *line, enum ss_column column, const char *text, size_t length)
@@ -224,7 +254,8 @@ static void put_cell(struct line *line, enum ss_column column, const char *text,
     const size_t blanks = length < width ? width - length : 0;
     const bool right = columns[column].right;
 
-    line->blanks += gap_of(ss, column) + (right ? blanks : 0);
+    line->blanks += (line->glued && column == SS_PROCESS ? 0 : gap_of(ss, column));
+    line->blanks += right ? blanks : 0;
     if (length > 0) {
         writer_put_after(ss->sink.writer, *text == '\n' ? 0 : line->blanks, text, length);
         line->blanks = 0;
@@ -248,15 +279,45 @@ static const char *put_kept_row(struct ss_sink *ss, const char *cell)
     return cell;
 }
 
-/* Fixes the widths and writes the rows that wait for them. The origin's come first. */
+/* Off a terminal it is that of ss to the byte, which parsers look for. */
+static void put_heading(struct ss_sink *ss)
+{
+    struct line heading = {.ss = ss, .glued = !ss->layout.width};
+
+    for (enum ss_column column = 0; column < SS_COLUMNS; column++)
+        if (ss->shown[column])
+            put_cell(&heading, column, columns[column].heading, strlen(columns[column].heading));
+    writer_put_after(ss->sink.writer, heading.glued ? ss->blanks : 0, "\n", 1);
+}
+
+static void put_rows(struct ss_sink *ss, const char *rows, size_t length)
+{
+    for (const char *at = rows; at < rows + length;)
+        at = put_kept_row(ss, at);
+}
+
+static void forget_kept(struct ss_sink *ss)
+{
+    free(ss->waiting);
+    ss->waiting = NULL;
+    ss->waiting_length = 0;
+    writer_finish(&ss->kept);
+}
+
+/*
+ * Fixes the widths and writes the rows that wait for them. The origin's come first. If those of a
+ * clone may be more than its writer holds, both are written out, so that no row is parted by
+ * others.
+ */
 static void put_kept(struct ss_sink *ss)
 {
-    struct line heading = {.ss = ss};
-    const char *at = ss->kept.buffer;
+    const bool many = ss->origin != ss && ss->waiting_length;
 
     ss->keeping = false;
-    if (ss->origin->keeping)
+    if (ss->origin != ss && ss->origin->keeping) {
+        count_latest(ss->origin);
         put_kept(ss->origin);
+    }
     if (ss->origin != ss) {
         memcpy(ss->widths, ss->origin->widths, sizeof ss->widths);
     } else {
@@ -265,20 +326,42 @@ static void put_kept(struct ss_sink *ss)
         else /* details come right behind the last column */
             ss->widths[ss->shown[SS_PROCESS] ? SS_PROCESS : SS_PEER_PORT] = 0;
         ss->widths[SS_DETAILS] = 0;
-        for (enum ss_column column = 0; ss->layout.header && column < SS_COLUMNS; column++)
-            if (ss->shown[column])
-                put_cell(&heading, column, columns[column].heading,
-                         strlen(columns[column].heading));
         if (ss->layout.header)
-            writer_put(ss->sink.writer, "\n", 1);
+            put_heading(ss);
     }
-    for (; ss->kept_rows > 0; ss->kept_rows--)
-        at = put_kept_row(ss, at);
-    writer_finish(&ss->kept);
+    if (many)
+        writer_flush(ss->origin->sink.writer);
+    put_rows(ss, ss->waiting, ss->waiting_length);
+    put_rows(ss, ss->kept.buffer, ss->kept.length);
+    if (many)
+        writer_flush(ss->sink.writer);
+    forget_kept(ss);
+}
+
+/* True if no row waits. */
+static bool keeps_none(const struct ss_sink *ss)
+{
+    return !ss->waiting_length && !ss->kept.length;
+}
+
+/* Makes room for the next rows, and moves those of a clone to its origin. False: there is none. */
+static bool set_aside(struct ss_sink *ss, struct ss_sink *to)
+{
+    const size_t others = ss == to ? 0 : ss->waiting_length;
+
+    if (to->waiting_length + others + ss->kept.length > WAITING_MAX)
+        return false;
+    if (others)
+        memcpy(to->waiting + to->waiting_length, ss->waiting, others);
+    memcpy(to->waiting + to->waiting_length + others, ss->kept.buffer, ss->kept.length);
+    to->waiting_length += others + ss->kept.length;
+    ss->waiting_length -= others;
+    ss->kept.length = 0;
+    return true;
 }
 
 /* True if a row can be kept, however long its lists become. */
-static bool can_keep(const struct ss_sink *ss, const struct record *record)
+static bool can_keep(struct ss_sink *ss, const struct record *record)
 {
     struct owners *owners = ss->sink.context->owners;
     struct cgroups *cgroups = ss->sink.context->cgroups;
@@ -299,7 +382,9 @@ static bool can_keep(const struct ss_sink *ss, const struct record *record)
     bound += path ? LIST_FACTOR * strlen(path) : 0;
     if (ss->layout.storages && record->has & SOCKET_STORAGES)
         bound += ss_storages_bound(&ss->layout, record->socket.storages);
-    return bound + WRITER_RESERVE_MAX <= WRITER_CAPACITY - ss->kept.length;
+    bound += WRITER_RESERVE_MAX;
+    return bound <= WRITER_CAPACITY - ss->kept.length ||
+           (bound <= WRITER_CAPACITY && set_aside(ss, ss));
 }
 
 /* --- Needs ----------------------------------------------------------------------------------- */
@@ -331,6 +416,7 @@ struct needs ss_layout_needs(const struct ss_layout *layout)
         {true, FIELDS_COLUMNS, NEED_INTERFACES},
         {!layout->numeric, 0, NEED_SERVICES | NEED_EPHEMERAL | NEED_SENDERS},
         {layout->resolve, 0, NEED_HOSTS | NEED_UNMAPPED},
+        {layout->resolve && !layout->numeric, 0, NEED_RPC_PROGRAMS},
         {layout->processes, 0, NEED_OWNERS},
         {layout->timers, SOCKET_TIMER | SOCKET_TIMER_COUNT, 0},
         {layout->extended, FIELDS_EXTENDED, NEED_CGROUPS},
@@ -357,9 +443,10 @@ static void row(struct sink *sink, const struct record *record)
 {
     struct ss_sink *ss = (struct ss_sink *)sink;
 
-    if (ss->keeping && (!ss->origin->keeping || !can_keep(ss, record)))
+    if (ss->keeping && (!ss->origin->keeping || !can_keep(ss, record))) {
+        count_latest(ss);
         put_kept(ss);
-    ss->kept_rows += ss->keeping;
+    }
     put_row(ss, record, ss->keeping ? &ss->kept : sink->writer);
 }
 
@@ -376,19 +463,20 @@ static void pause(struct sink *sink)
 {
     struct ss_sink *ss = (struct ss_sink *)sink, *origin = ss->origin;
 
-    if (ss != origin && origin->keeping &&
-        ss->kept.length <= WRITER_CAPACITY - origin->kept.length) {
-        writer_put(&origin->kept, ss->kept.buffer, ss->kept.length);
-        origin->kept_rows += ss->kept_rows;
-        ss->kept_rows = ss->kept.length = 0;
-    } else if (ss->kept_rows > 0) {
-        end(sink);
+    if (!ss->keeping || keeps_none(ss))
+        return;
+    if (ss == origin || !origin->keeping || !set_aside(origin, origin) || !set_aside(ss, origin)) {
+        put_kept(ss);
+        return;
     }
+    count_latest(origin);
+    origin->latest = ss->latest;
+    ss->latest = 0;
 }
 
 static void destroy(struct sink *sink)
 {
-    writer_finish(&((struct ss_sink *)sink)->kept);
+    forget_kept((struct ss_sink *)sink);
 }
 
 /* Without memory for rows that wait, columns are as wide as their headings. */
@@ -406,10 +494,11 @@ static void start(struct ss_sink *ss, struct ss_sink *origin)
     for (enum ss_column column = 0; column < SS_COLUMNS; column++)
         ss->widths[column] *= ss->shown[column];
     ss->origin = origin;
+    ss->blanks = ss->latest = 0;
     ss->endpoint = 0;
-    ss->kept_rows = 0;
-    writer_finish(&ss->kept);
-    ss->keeping = writer_init(&ss->kept, -1) == 0;
+    forget_kept(ss);
+    ss->waiting = malloc(WAITING_MAX);
+    ss->keeping = ss->waiting && writer_init(&ss->kept, -1) == 0;
     if (!ss->keeping)
         put_kept(ss);
 }

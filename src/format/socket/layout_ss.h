@@ -53,10 +53,17 @@ struct ss_row {
     char *room;       /* what was reserved begins here */
     char *cell;       /* the cell begins here, or goes on here */
     size_t before;    /* bytes of the cell that are written already */
+    size_t cut;       /* bytes that ss writes besides: how many, less those that it does not */
 };
 
 /* The room that is reserved where a part of the details begins. */
 enum { SS_ROOM = 4096 };
+
+/* How much of the cell is written. */
+static inline size_t ss_written_length(const struct ss_row *row, const char *dst)
+{
+    return row->before + (size_t)(dst - row->cell);
+}
 
 /* Returns dst, with at least so many bytes of room behind it: what was written may be kept first.
  */
@@ -88,8 +95,10 @@ static inline char *ss_break(struct ss_row *row, char *dst)
 {
     if (row->layout->one_line)
         return PUT(dst, " ");
+    const char *const end = dst;
     while (dst > row->room && dst[-1] == ' ')
         dst--;
+    row->cut += (size_t)(end - dst);
     if (dst < row->cell)
         row->cell = dst;
     return PUT(dst, "\n\t");

@@ -54,12 +54,16 @@ static __attribute__((noinline)) char *put_inet_host(char *dst, const struct ss_
     return PUT(put_address(PUT(dst, "["), address), "]");
 }
 
-/* A port that the kernel chose has no name, even if a service has its number. */
+/* A port that the kernel chose has no name of a service, even if one has its number. */
 static char *put_inet_port(char *dst, const struct ss_row *row, uint16_t port)
 {
     const uint16_t protocol = row->record->socket.protocol;
     const struct services *services = row->layout->numeric ? NULL : row->context->services;
+    const struct rpc_programs *programs = row->layout->resolve ? row->context->rpc_programs : NULL;
+    const char *program = programs ? rpc_programs_name(programs, protocol, port) : NULL;
 
+    if (program)
+        return put_escaped(dst, program, " ");
     if (protocol != IPPROTO_RAW && port_is_ephemeral(&row->context->here, port))
         services = NULL;
     /* the port of a raw socket is its protocol */

@@ -4,6 +4,7 @@
 #include <netinet/in.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/sysmacros.h>
 
 #include "fastnet/array.h"
 #include "fastnet/kernel_info.h"
@@ -116,6 +117,17 @@ static char *put_cgroup(char *dst, struct ss_row *row)
     return path ? put_path(dst, row, path) : put_hex(PUT(dst, "unreachable:"), id);
 }
 
+/* With -e and --cgroup ss writes it twice. */
+static char *put_cgroup_once(char *dst, struct ss_row *row)
+{
+    const size_t before = ss_written_length(row, dst);
+
+    dst = put_cgroup(dst, row);
+    if (row->layout->cgroup)
+        row->cut += ss_written_length(row, dst) - before;
+    return dst;
+}
+
 char *ss_put_extended(char *dst, struct ss_row *row)
 {
     const struct socket_record *sock = &row->record->socket;
@@ -132,7 +144,7 @@ char *ss_put_extended(char *dst, struct ss_row *row)
     if (is_ip && ss_has(row, SOCKET_MARK) && sock->mark)
         dst = put_hex(PUT(dst, " fwmark:0x"), sock->mark);
     if (ss_has(row, SOCKET_CGROUP) && sock->cgroup)
-        dst = put_cgroup(dst, row);
+        dst = put_cgroup_once(dst, row);
     return dst;
 }
 
@@ -259,9 +271,26 @@ char *ss_put_inet(char *dst, struct ss_row *row)
 
 /* --- Unix, netlink ---------------------------------------------------------------------------- */
 
-char *ss_put_unix(char *dst, struct ss_row *row)
+/*
+ * ss takes the kernel's number of a device for one of the C library, which has its bits in other
+ * places. Only the length of that is needed.
+ */
+static char *put_device(char *dst, struct ss_row *row)
 {
     enum { MINOR_BITS = 20 }; /* MINORBITS of the kernel's linux/kdev_t.h */
+    const uint32_t device = row->record->socket.file_device;
+    char other[2 * sizeof "4294967295"];
+    char *end = text_u64(PUT(text_u64(other, major(device)), "/"), minor(device));
+    const char *const begin = dst;
+
+    dst = PUT(text_u64(dst, device >> MINOR_BITS), "/");
+    dst = text_u64(dst, device & ((UINT32_C(1) << MINOR_BITS) - 1));
+    row->cut += (size_t)(end - other) - (size_t)(dst - begin);
+    return dst;
+}
+
+char *ss_put_unix(char *dst, struct ss_row *row)
+{
     const struct socket_record *sock = &row->record->socket;
     uint32_t inode;
 
@@ -271,8 +300,7 @@ char *ss_put_unix(char *dst, struct ss_row *row)
     dst = put_shutdown(dst, row);
     if (ss_has(row, SOCKET_VFS)) {
         dst = text_u64(PUT(dst, " ino:"), sock->file_inode);
-        dst = text_u64(PUT(dst, " dev:"), sock->file_device >> MINOR_BITS);
-        dst = text_u64(PUT(dst, "/"), sock->file_device & ((UINT32_C(1) << MINOR_BITS) - 1));
+        dst = put_device(PUT(dst, " dev:"), row);
     }
     if (!ss_has(row, SOCKET_ICONS))
         return dst;
