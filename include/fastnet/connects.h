@@ -24,7 +24,8 @@ struct connect {
     uint32_t uid;            /* ... its user */
     uint64_t cgroup;         /* ... the number of its cgroup2; 0: unknown */
     bool failed;             /* it was not established */
-    int error;               /* ... errno; 0: the kernel does not say why */
+    int error;               /* ... errno; 0: it is not known why, or the program gave up: */
+    bool given_up;           /* ... the program closed the socket before any answer came */
     struct address remote;   /* a socket forgets its peer when that refuses, or when it resets */
     uint16_t port;           /* ... host byte order */
 };

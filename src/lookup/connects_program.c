@@ -6,6 +6,7 @@
 #include "lookup/connects_program.h"
 
 #include <errno.h>
+#include <linux/errqueue.h>
 #include <netinet/tcp.h>
 
 #include "fastnet/array.h"
@@ -14,6 +15,28 @@
 /* --- The kernel's structs --------------------------------------------------------------------- */
 
 #define WANTED(...) WANTED_FOR(struct connect_layout, __VA_ARGS__)
+
+/*
+ * Errors of ICMP that the socket keeps for recvmsg(2) with MSG_ERRQUEUE: where struct sk_buff has
+ * its struct sock_exterr_skb (SKB_EXT_ERR() of linux/errqueue.h).
+ */
+static bool find_messages(const struct btf *btf, uint32_t sock, struct connect_layout *layout)
+{
+    const uint32_t message = btf_find(btf, BTF_STRUCT, "sock_exterr_skb");
+    struct kernel_member room;
+    uint32_t skb, bytes;
+
+    if (!kernel_path_find(btf, sock, "sk_shutdown", &layout->shutdown, NULL) ||
+        !kernel_path_find(btf, sock, "sk_error_queue.qlen", &layout->messages, NULL) ||
+        !kernel_path_find(btf, sock, "sk_error_queue.prev", &layout->newest, &skb) ||
+        !kernel_struct_find(btf, kernel_pointed_to(btf, skb), "cb", &room, &bytes) ||
+        !kernel_path_find(btf, message, "ee.ee_errno", &layout->message_errno, NULL) ||
+        !kernel_path_find(btf, message, "ee.ee_origin", &layout->message_origin, NULL))
+        return false;
+    layout->message_errno.offset = (int16_t)(layout->message_errno.offset + room.offset);
+    layout->message_origin.offset = (int16_t)(layout->message_origin.offset + room.offset);
+    return true;
+}
 
 int connect_layout_init(struct connect_layout *layout, const struct btf *btf)
 {
@@ -42,6 +65,7 @@ int connect_layout_init(struct connect_layout *layout, const struct btf *btf)
         return -ENOTSUP;
     layout->has_v6 = kernel_struct_find(btf, type, "skc_v6_daddr", &layout->v6, &bytes);
     layout->v6.offset = (int16_t)(layout->v6.offset + common.offset);
+    layout->has_messages = find_messages(btf, sock, layout);
     layout->has_netns =
         kernel_path_find(btf, sock, "__sk_common.skc_net.net", &layout->net, &net) &&
         kernel_path_find(btf, kernel_pointed_to(btf, net), "ns.inum", &layout->netns, NULL);
@@ -135,11 +159,58 @@ static void put_peer(struct assembly *to, const struct connect_layout *layout)
         put_16(to, SOCKET, layout->v6, NOTE_AT(v6));
 }
 
+/*
+ * The error of the last ICMP message in the socket's queue, in register 1, or else whether the
+ * program gave up: it has closed the socket. Returns the jump that skips what follows, if there was
+ * a message.
+ */
+static size_t put_message(struct assembly *to, const struct connect_layout *layout)
+{
+    size_t is_empty, is_icmp, is_known, is_open;
+
+    assembly_load(to, BPF_SECOND, SOCKET, layout->messages);
+    is_empty = assembly_skip_if(to, BPF_JEQ, BPF_SECOND, 0);
+    assembly_load(to, BPF_SECOND, SOCKET, layout->newest);
+    assembly_load(to, BPF_FIRST, BPF_SECOND, layout->message_errno);
+    assembly_load(to, BPF_SECOND, BPF_SECOND, layout->message_origin);
+    is_icmp = assembly_skip_if(to, BPF_JEQ, BPF_SECOND, SO_EE_ORIGIN_ICMP);
+    assembly_end_if(to, BPF_JNE, BPF_SECOND, SO_EE_ORIGIN_ICMP6);
+    assembly_land(to, is_icmp);
+    is_known = assembly_skip(to);
+    assembly_land(to, is_empty);
+    assembly_load(to, BPF_SECOND, SOCKET, layout->shutdown);
+    is_open = assembly_skip_if(to, BPF_JEQ, BPF_SECOND, 0);
+    assembly_number(to, BPF_MOV, BPF_SECOND, 1);
+    assembly_store_in(to, CONTEXT, BPF_SECOND, offsetof(struct connect_note, given_up), BPF_B);
+    assembly_land(to, is_open);
+    return is_known;
+}
+
+/*
+ * Why a connection failed. If the program asked for SO_ERROR, that has cleared both errors of the
+ * socket (sk_getsockopt() of the kernel's net/core/sock.c), but the message of ICMP is still in the
+ * queue, which only recvmsg(2) with MSG_ERRQUEUE empties.
+ */
+static void put_error(struct assembly *to, const struct connect_layout *layout)
+{
+    size_t is_hard, is_soft, is_known;
+
+    assembly_load(to, BPF_FIRST, SOCKET, layout->error);
+    is_hard = assembly_skip_if(to, BPF_JNE, BPF_FIRST, 0);
+    assembly_load(to, BPF_FIRST, SOCKET, layout->soft_error);
+    is_soft = assembly_skip_if(to, BPF_JNE, BPF_FIRST, 0);
+    if (layout->has_messages) {
+        is_known = put_message(to, layout);
+        assembly_land(to, is_known);
+    }
+    assembly_land(to, is_hard);
+    assembly_land(to, is_soft);
+    assembly_store_in(to, CONTEXT, BPF_FIRST, offsetof(struct connect_note, error), BPF_W);
+}
+
 /* A socket whose connection failed may try again. */
 static void put_ended(struct assembly *to, const struct connect_layout *layout, int map)
 {
-    size_t is_hard;
-
     put_cookie(to);
     assembly_map(to, BPF_FIRST, map);
     assembly_address(to, BPF_SECOND, COOKIE);
@@ -151,11 +222,7 @@ static void put_ended(struct assembly *to, const struct connect_layout *layout, 
     assembly_end_if(to, BPF_JNE, OLD, TCP_SYN_SENT);
     assembly_number(to, BPF_MOV, BPF_FIRST, 1);
     assembly_store_in(to, CONTEXT, BPF_FIRST, offsetof(struct connect_note, failed), BPF_B);
-    assembly_load(to, BPF_FIRST, SOCKET, layout->error);
-    is_hard = assembly_skip_if(to, BPF_JNE, BPF_FIRST, 0);
-    assembly_load(to, BPF_FIRST, SOCKET, layout->soft_error);
-    assembly_land(to, is_hard);
-    assembly_store_in(to, CONTEXT, BPF_FIRST, offsetof(struct connect_note, error), BPF_W);
+    put_error(to, layout);
 }
 
 /* A socket of another namespace takes no room in the map. */

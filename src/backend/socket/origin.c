@@ -84,10 +84,10 @@ static void take_connect(const struct connect *made, struct record *record,
     origin->pid = (uint32_t)made->pid;
     memcpy(origin->name, made->name, sizeof origin->name);
     origin->error = (uint32_t)made->error;
-    /* the one error that the kernel leaves to connect(2) alone, or it was closed before an answer
-     */
-    if (made->failed && !made->error)
-        origin->error = sock->local.port ? ECANCELED : EADDRNOTAVAIL;
+    if (made->failed && made->given_up)
+        origin->error = ECANCELED;
+    else if (made->failed && !made->error && !sock->local.port) /* connect(2) alone has this one */
+        origin->error = EADDRNOTAVAIL;
     if (made->pid && !(record->has & SOCKET_UID)) {
         record->has |= SOCKET_UID;
         sock->uid = made->uid;
