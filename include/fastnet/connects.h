@@ -26,8 +26,9 @@ struct connect {
     bool failed;             /* it was not established */
     int error;               /* ... errno; 0: it is not known why, or the program gave up: */
     bool given_up;           /* ... the program closed the socket before any answer came */
-    struct address remote;   /* a socket forgets its peer when that refuses, or when it resets */
-    uint16_t port;           /* ... host byte order */
+    /* A socket forgets these when its peer refuses, or when it resets. */
+    struct address remote, local;
+    uint16_t port; /* of the peer, host byte order */
 };
 
 struct connects;

@@ -44,6 +44,7 @@ int connect_layout_init(struct connect_layout *layout, const struct btf *btf)
         WANTED("__sk_common.skc_family", family, BPF_H),
         WANTED("__sk_common.skc_dport", port, BPF_H),
         WANTED("__sk_common.skc_daddr", v4, BPF_W),
+        WANTED("__sk_common.skc_rcv_saddr", local_v4, BPF_W),
         WANTED("sk_err", error, BPF_W),
         WANTED("sk_err_soft", soft_error, BPF_W),
     };
@@ -63,8 +64,10 @@ int connect_layout_init(struct connect_layout *layout, const struct btf *btf)
         !kernel_struct_find(btf, task, "comm", &layout->name, &bytes) ||
         !kernel_struct_find(btf, sock, "__sk_common", &common, &type))
         return -ENOTSUP;
-    layout->has_v6 = kernel_struct_find(btf, type, "skc_v6_daddr", &layout->v6, &bytes);
+    layout->has_v6 = kernel_struct_find(btf, type, "skc_v6_daddr", &layout->v6, &bytes) &&
+                     kernel_struct_find(btf, type, "skc_v6_rcv_saddr", &layout->local_v6, &bytes);
     layout->v6.offset = (int16_t)(layout->v6.offset + common.offset);
+    layout->local_v6.offset = (int16_t)(layout->local_v6.offset + common.offset);
     layout->has_messages = find_messages(btf, sock, layout);
     layout->has_netns =
         kernel_path_find(btf, sock, "__sk_common.skc_net.net", &layout->net, &net) &&
@@ -150,13 +153,16 @@ static void put_process(struct assembly *to, const struct connect_layout *layout
     assembly_land(to, is_kernel);
 }
 
-static void put_peer(struct assembly *to, const struct connect_layout *layout)
+static void put_ends(struct assembly *to, const struct connect_layout *layout)
 {
     assembly_copy(to, SOCKET, layout->family, NOTE_AT(family));
     assembly_copy(to, SOCKET, layout->port, NOTE_AT(port));
     assembly_copy(to, SOCKET, layout->v4, NOTE_AT(v4));
-    if (layout->has_v6)
-        put_16(to, SOCKET, layout->v6, NOTE_AT(v6));
+    assembly_copy(to, SOCKET, layout->local_v4, NOTE_AT(local_v4));
+    if (!layout->has_v6)
+        return;
+    put_16(to, SOCKET, layout->v6, NOTE_AT(v6));
+    put_16(to, SOCKET, layout->local_v6, NOTE_AT(local_v6));
 }
 
 /*
@@ -257,7 +263,7 @@ size_t connect_program_make(const struct connect_layout *layout, uint64_t netns,
     assembly_store_zeroes(&to, NOTE, sizeof(struct connect_note));
     put_cookie(&to);
     put_result(&to, BPF_FUNC_ktime_get_ns, NOTE_AT(time), BPF_DW);
-    put_peer(&to, layout);
+    put_ends(&to, layout);
     is_connected = assembly_skip_if(&to, BPF_JEQ, NEW, TCP_SYN_SENT);
     /* a connection that both ends began at once goes this way, too: then it was noted */
     assembly_number(&to, BPF_MOV, BPF_FIRST, 1);

@@ -11,10 +11,11 @@
 /* Where members are, in bytes. */
 struct made_connects {
     uint32_t v4, port, family, v6; /* of struct sock_common */
-    uint32_t net, netns;           /* ... its network, and of that the id */
-    uint32_t error, soft_error;    /* of struct sock */
-    uint32_t shutdown, queue;      /* ... and its queue of errors: a next, a prev, and a length */
-    uint32_t room;                 /* of struct sk_buff: what the queue's owner keeps there */
+    uint32_t local_v4, local_v6;
+    uint32_t net, netns;        /* ... its network, and of that the id */
+    uint32_t error, soft_error; /* of struct sock */
+    uint32_t shutdown, queue;   /* ... and its queue of errors: a next, a prev, and a length */
+    uint32_t room;              /* of struct sk_buff: what the queue's owner keeps there */
     uint32_t message_errno, message_origin; /* ... in that, of a message about an error */
     uint32_t flags, leader, name;           /* of struct task_struct */
     bool without_v6, without_netns, without_queue;
@@ -27,6 +28,8 @@ static const struct made_connects made_connects_usual = {
     .port = 12,
     .family = 16,
     .v6 = 56,
+    .local_v4 = 4,
+    .local_v6 = 72,
     .net = 48,
     .netns = 64,
     .error = 200,
@@ -82,13 +85,16 @@ static inline void made_connects(struct made_btf *made, const struct made_connec
     net = part;
     v6 = made_type(made, "in6_addr", KERNEL_STRUCT, 1, 16);
     made_member(made, "words", four, 0);
-    part = made_type(made, "sock_common", KERNEL_STRUCT, 4U + !kernel->without_v6, 136);
+    part = made_type(made, "sock_common", KERNEL_STRUCT, kernel->without_v6 ? 5 : 7, 136);
     made_member(made, "skc_net", net, kernel->net * 8);
     made_member(made, "skc_daddr", four, kernel->v4 * 8);
     made_member(made, "skc_dport", two, kernel->port * 8);
     made_member(made, "skc_family", two, kernel->family * 8);
-    if (!kernel->without_v6)
+    made_member(made, "skc_rcv_saddr", four, kernel->local_v4 * 8);
+    if (!kernel->without_v6) {
         made_member(made, "skc_v6_daddr", v6, kernel->v6 * 8);
+        made_member(made, "skc_v6_rcv_saddr", v6, kernel->local_v6 * 8);
+    }
     byte = made_int(made, "unsigned char", 1, 0);
     queue = made_errors(made, kernel, byte, four);
     sock = made_struct(made, "sock", kernel->without_queue ? 3 : 5);

@@ -78,6 +78,7 @@ static void every_part_is_needed(void **state)
                                         "sock",
                                         "__sk_common",
                                         "skc_daddr",
+                                        "skc_rcv_saddr",
                                         "skc_dport",
                                         "skc_family",
                                         "sk_err",
@@ -150,6 +151,8 @@ static void make_scene(struct scene *scene)
     memcpy(scene->sock + scene->kernel.v4, "\x7f\0\0\1", 4);
     place_u16(scene->sock + scene->kernel.port, htons(443));
     place_u16(scene->sock + scene->kernel.family, AF_INET);
+    memcpy(scene->sock + scene->kernel.local_v4, "\x7f\0\0\2", 4);
+    memcpy(scene->sock + scene->kernel.local_v6, "\0\0\0\0\0\0\0\0\0\0\xff\xff\x7f\0\0\2", 16);
     memcpy(scene->sock + scene->kernel.v6, "\0\0\0\0\0\0\0\0\0\0\xff\xff\x7f\0\0\1", 16);
     place_u64(scene->task + scene->kernel.leader, (uintptr_t)scene->leader);
     memcpy(scene->task + scene->kernel.name, "a thread", 9);
@@ -240,6 +243,8 @@ static void who_connects_is_noted(void **state)
     assert_int_equal(scene.note.port, htons(443));
     assert_memory_equal(scene.note.v4, mapped + 12, 4);
     assert_memory_equal(scene.note.v6, mapped, 16);
+    assert_memory_equal(scene.note.local_v4, "\x7f\0\0\2", 4);
+    assert_memory_equal(scene.note.local_v6 + 10, "\xff\xff\x7f\0\0\2", 6);
     assert_string_equal(scene.note.name, "a name of 15 by");
 }
 

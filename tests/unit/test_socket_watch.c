@@ -146,6 +146,13 @@ static void an_id_tells_what_a_record_lacks(void **state)
     socket_watch.tell_id(&id, &end); /* which has the rest */
     assert_int_equal(end.has, SOCKET_STATE | SOCKET_INODE);
     assert_int_equal(end.identity, 0);
+    end.socket.protocol = IPPROTO_TCP; /* ... but for what a reset has cleared */
+    end.has |= SOCKET_BYTES | SOCKET_TCP_INFO | SOCKET_QUEUES;
+    socket_watch.tell_id(&id, &end);
+    assert_int_equal(end.has, SOCKET_STATE | SOCKET_INODE);
+    assert_int_equal(end.socket.remote.port, 5001);
+    assert_true(address_equal(&end.socket.remote.address, &row.socket.remote.address));
+    assert_true(address_equal(&end.socket.local.address, &row.socket.local.address));
     of_unix = socket_id_of(&id);
     of_unix.family = AF_UNIX;
     id = socket_row_id(&of_unix);
