@@ -217,11 +217,20 @@ static void wait_until(struct doctor *doctor, uint64_t when)
 
 /* --- Rules ------------------------------------------------------------------------------------ */
 
-/* A rule whose tables could not be read says nothing, which must not look like health. */
+/* Names the rules for which it lacked something, because silence must not look like health. */
+static void report_rules(struct report *report, const char *how, const char *names)
+{
+    if (*names)
+        report_loss(report, "%s, because what they read is not there: %s", how, names);
+}
+
+/*
+ * Each rule is tried with what there is: what is not known is no fault. A captured tree may have
+ * counters, but nothing about single sockets.
+ */
 static void try_rules(const struct doctor *doctor, struct examination *examination, uint64_t netns)
 {
-    char untried[REPORT_LENGTH - 64] = "";
-    size_t length = 0;
+    char untried[REPORT_LENGTH - 64] = "", partly[REPORT_LENGTH - 64] = "";
     uint64_t tried = 0;
 
     for (size_t i = 0; i < rule_count && !examination->error; i++) {
@@ -229,18 +238,17 @@ static void try_rules(const struct doctor *doctor, struct examination *examinati
             continue;
         examination->rule = &rules[i];
         examination->lacking = rules[i].needs & ~examination->now->read;
-        if (!examination->lacking)
-            rules[i].evaluate(examination);
-        if (examination->lacking && length < sizeof untried)
-            length += (size_t)snprintf(untried + length, sizeof untried - length, "%s%s",
-                                       length ? ", " : "", rules[i].text.name);
-        tried += !examination->lacking;
+        const bool in_part = rules[i].alone & examination->now->read;
+        rules[i].evaluate(examination);
+        if (examination->lacking)
+            (void)text_list(in_part ? partly : untried, sizeof untried, ", ",
+                            as_text(rules[i].text.name));
+        tried += in_part || !examination->lacking;
     }
     if (tried > examination->summary->rules)
         examination->summary->rules = tried;
-    if (length)
-        report_loss(examination->report, "not tried, because what they read is not there: %s",
-                    untried);
+    report_rules(examination->report, "not tried", untried);
+    report_rules(examination->report, "tried only in part", partly);
 }
 
 static int examine(struct doctor *doctor, const struct patient *patient, struct report *report,

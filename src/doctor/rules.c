@@ -110,6 +110,7 @@ const struct rule rules[] = {
       "fastnet sockets -lt --where 'recv_q > 0 or drops > 0'",
       "sock_diag: Recv-Q, Send-Q and drops of listeners; /proc/net/netstat: ListenOverflows"},
      READS_TCP | READS_TCP_INFO | READS_COUNTERS | READS_DROPS,
+     .alone = READS_COUNTERS,
      .evaluate = rule_accept_queue},
     {{"unix-backlog", "a program does not accept connections of a unix socket fast enough",
       "find out what keeps the program from calling accept(2); for bursts, raise the backlog of "
@@ -123,6 +124,7 @@ const struct rule rules[] = {
       "fastnet sockets -t --state syn_recv --count-by remote_address/24",
       "sock_diag: SYN_RECV; /proc/net/netstat: SyncookiesSent, TCPReqQFullDrop, ListenDrops"},
      READS_TCP | READS_TCP_INFO | READS_COUNTERS,
+     .alone = READS_COUNTERS,
      .evaluate = rule_syn_flood},
     {{"ephemeral-ports", "no local port is left for connections to a destination",
       "keep connections open and use them again; use more source addresses or destinations; "
@@ -172,6 +174,7 @@ const struct rule rules[] = {
       "fastnet sockets -u --sort -recv_q",
       "sock_diag: drops of each socket; /proc/net/snmp, snmp6: RcvbufErrors"},
      READS_UDP | READS_COUNTERS | READS_DROPS,
+     .alone = READS_COUNTERS,
      .evaluate = rule_udp_buffer},
     {{"conntrack-full", "connection tracking has no place for new connections",
       "raise net.netfilter.nf_conntrack_max; shorten "
@@ -296,6 +299,7 @@ const struct rule rules[] = {
       "fastnet sockets -u --where 'remote_port = 53'",
       "sock_diag: UDP sockets that are connected to port 53; ctnetlink: flows to port 53"},
      READS_UDP | READS_FLOWS | READS_QUERIES,
+     .alone = READS_UDP | READS_FLOWS,
      .evaluate = rule_dns},
     {{"mtu-black-hole", "large segments are lost, small ones are not",
       "see if large packets pass (ping -M do -s 1472, for IPv6 1452); let ICMP \"fragmentation "

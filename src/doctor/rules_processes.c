@@ -215,6 +215,8 @@ void rule_descriptors(struct examination *examination)
         report_loss(report, "descriptors: %zu %s not show how many %s open", missed.denied,
                     missed.denied == 1 ? "process does" : "processes do",
                     missed.denied == 1 ? "it has" : "they have");
+    if (missed.none)
+        report_loss(report, "descriptors: %s shows no processes", examination->options->proc_root);
     if (missed.hidden)
         report_loss(report, "descriptors: %s does not show all processes (hidepid, proc(5))",
                     examination->options->proc_root);

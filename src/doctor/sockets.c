@@ -290,8 +290,9 @@ static int take_tcp(struct reading *reading, const struct record *record)
             reading->counts.known[SYN_BACKLOG] && !reading->counts.numbers[SYNCOOKIES]
                 ? reading->counts.numbers[SYN_BACKLOG] / 4 * 3
                 : UINT64_MAX;
-        sockets->half_open[socket->local.port].backlog +=
-            socket->backlog < most ? socket->backlog : (uint32_t)most;
+        if (record->has & SOCKET_BACKLOG)
+            sockets->half_open[socket->local.port].backlog +=
+                socket->backlog < most ? socket->backlog : (uint32_t)most;
         return (record->has & SOCKET_BACKLOG) ? take_listener(reading, record, ACCEPT_QUEUES) : 0;
     }
     count_ports(reading, socket);
@@ -326,7 +327,7 @@ static int take_query(struct reading *reading, const struct record *record)
     struct sockets_reading *sockets = &reading->sockets;
     const struct socket_record *socket = &record->socket;
 
-    if (!socket->inode)
+    if (!socket->inode || !(record->has & SOCKET_MEMORY))
         return 0;
     if (socket->local.port == DNS_PORT)
         return hold(&sockets->resolvers, socket);
