@@ -25,7 +25,8 @@ struct connect {
     uint64_t cgroup;         /* ... the number of its cgroup2; 0: unknown */
     bool failed;             /* it was not established */
     int error;               /* ... errno; 0: it is not known why, or the program gave up: */
-    bool given_up;           /* ... the program closed the socket before any answer came */
+    bool closed;             /* ... the program closed the socket */
+    bool given_up;           /* ... before any answer came */
     /* A socket forgets these when its peer refuses, or when it resets. */
     struct address remote, local;
     uint16_t port; /* of the peer, host byte order */

@@ -14,17 +14,6 @@ static const struct growth fragments[] = {
     {"IPv6", REASSEMBLY6_FAILS, REASSEMBLY6_REQUIRED, 1, .least = 10, .loss = IN_PIECES},
     {.counter = NO_NUMBER}};
 
-/* Checks of health, and programs that try IPv6 first, are refused now and then. */
-static const struct growth refused[] = {
-    {.subject = "TCP",
-     .counter = ATTEMPTS_FAILED,
-     .less = ATTEMPTS_OF_OTHERS,
-     .whole = ATTEMPTS,
-     .percent = 10,
-     .least = 50,
-     .loss = {"connection", "connections", "failed (refused, or host unreachable)"}},
-    {.counter = NO_NUMBER}};
-
 /* Scanners with forged addresses make a few. */
 static const struct growth reverse_path[] = {
     {"IPv4", REVERSE_PATH_FILTERED, .least = 10,
@@ -290,10 +279,9 @@ const struct rule rules[] = {
       "see where the program should connect to, and if something listens there",
       "fastnet netstat -st --where 'name = ActiveOpens,AttemptFails,EmbryonicRsts'",
       "/proc/net/snmp: AttemptFails, ActiveOpens; /proc/net/netstat: EmbryonicRsts; sock_diag: "
-      "sockets that are destroyed"},
-     READS_COUNTERS | READS_REFUSED,
-     rule_growth,
-     .growths = refused},
+      "sockets that are destroyed; the tracepoints sys_exit and skb:kfree_skb, by BPF"},
+     READS_COUNTERS | READS_REFUSED | READS_DROPS,
+     .evaluate = rule_refused},
     {{"dns", "a program gets no answers from DNS",
       "check that the server can be reached (/etc/resolv.conf, firewalls) and answers (dig)",
       "fastnet sockets -u --where 'remote_port = 53'",

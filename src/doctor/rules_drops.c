@@ -19,6 +19,7 @@ static const struct {
     {"TCP_LISTEN_OVERFLOW", "accept-queue", false},
     {"NETFILTER_DROP", "conntrack-full", false},
     {"NETFILTER_DROP", "no-answer", true},
+    {"NETFILTER_DROP", "refused", true},
     {"NEIGH_FAILED", "no-answer", true},
     {"NEIGH_QUEUEFULL", "no-answer", true},
     {"NEIGH_CREATEFAIL", "neighbour-table", false},
@@ -37,17 +38,16 @@ static const struct {
     {"ICMP_CSUM", "checksums", false},
 };
 
-/* Packets of this namespace that were dropped for the reason; peer: only those to it, or NULL. */
-static uint64_t count(const struct examination *examination, struct text reason, const char *peer)
+uint64_t drops_of(const struct examination *examination, const char *reason, const char *peer)
 {
     const struct drop_watch *watch = examination->drops;
     const uint64_t here = namespace_own_id();
     char text[ENDPOINT_TEXT];
     uint64_t packets = 0;
 
-    for (size_t i = 0; i < drop_watch_count(watch); i++) {
+    for (size_t i = 0; watch && i < drop_watch_count(watch); i++) {
         const struct drop *drop = drop_watch_at(watch, i);
-        if (drop->netns == here && text_equal(drop->record.drop.reason, reason) &&
+        if (drop->netns == here && text_is(drop->record.drop.reason, reason) &&
             (!peer || (drop->record.has & DROP_PORTS &&
                        strcmp(endpoint_text(text, &drop->record.drop.remote), peer) == 0)))
             packets += drop->record.drop.drops;
@@ -62,7 +62,7 @@ void drops_add_evidence(struct finding *finding, const struct examination *exami
     for (size_t i = 0; i < COUNT(evidence) && examination->drops; i++) {
         const char *peer = evidence[i].of_peer ? finding->subject : NULL;
         const uint64_t packets = strcmp(rule, evidence[i].rule) == 0
-                                     ? count(examination, as_text(evidence[i].reason), peer)
+                                     ? drops_of(examination, evidence[i].reason, peer)
                                      : 0;
         if (packets)
             finding_evidence(finding, "the kernel dropped %" PRIu64 " packet%s: %s", packets,
@@ -106,7 +106,7 @@ void rule_drops(struct examination *examination)
         for (size_t j = 0; j < i && !told; j++)
             told = drop_watch_at(watch, j)->netns == here &&
                    text_is(drop_watch_at(watch, j)->record.drop.reason, reason->name);
-        const uint64_t packets = told ? 0 : count(examination, name, NULL);
+        const uint64_t packets = told ? 0 : drops_of(examination, reason->name, NULL);
         if (packets / EVERY_SECOND >= drop->record.drop.elapsed / CLOCK_SECOND &&
             packets >= EVERY_SECOND)
             say(examination, drop, reason, packets);

@@ -404,6 +404,10 @@ void sockets_take_destroyed(struct sockets_reading *sockets, const struct record
     /* nobody refused what was given up, or found no port */
     if (origin.pid && (!origin.error || origin.error == EADDRNOTAVAIL || origin.error == ECANCELED))
         return;
+    if (origin.closed)
+        sockets->uncounted++;
+    else if (origin.error < FAILED_ERRNOS)
+        sockets->failed[origin.error]++;
     slot = busiest_add(sockets->refused, REFUSED_SLOTS, &key);
     if (!slot)
         return;

@@ -172,7 +172,7 @@ static void put_ends(struct assembly *to, const struct connect_layout *layout)
  */
 static size_t put_message(struct assembly *to, const struct connect_layout *layout)
 {
-    size_t is_empty, is_icmp, is_known, is_open;
+    size_t is_empty, is_icmp, is_known;
 
     assembly_load(to, BPF_SECOND, SOCKET, layout->messages);
     is_empty = assembly_skip_if(to, BPF_JEQ, BPF_SECOND, 0);
@@ -185,10 +185,7 @@ static size_t put_message(struct assembly *to, const struct connect_layout *layo
     is_known = assembly_skip(to);
     assembly_land(to, is_empty);
     assembly_load(to, BPF_SECOND, SOCKET, layout->shutdown);
-    is_open = assembly_skip_if(to, BPF_JEQ, BPF_SECOND, 0);
-    assembly_number(to, BPF_MOV, BPF_SECOND, 1);
     assembly_store_in(to, CONTEXT, BPF_SECOND, offsetof(struct connect_note, given_up), BPF_B);
-    assembly_land(to, is_open);
     return is_known;
 }
 
@@ -201,6 +198,10 @@ static void put_error(struct assembly *to, const struct connect_layout *layout)
 {
     size_t is_hard, is_soft, is_known;
 
+    if (layout->has_messages) {
+        assembly_load(to, BPF_FIRST, SOCKET, layout->shutdown);
+        assembly_store_in(to, CONTEXT, BPF_FIRST, offsetof(struct connect_note, closed), BPF_B);
+    }
     assembly_load(to, BPF_FIRST, SOCKET, layout->error);
     is_hard = assembly_skip_if(to, BPF_JNE, BPF_FIRST, 0);
     assembly_load(to, BPF_FIRST, SOCKET, layout->soft_error);

@@ -19,8 +19,9 @@ struct connect_note {
     uint16_t port; /* network byte order, as the addresses */
     uint8_t v4[4];
     uint8_t accepted, failed;
-    uint8_t given_up; /* the program closed it, and no error had come */
-    uint8_t unused[5];
+    uint8_t closed;   /* by the program, before it was established */
+    uint8_t given_up; /* ... and no error had come */
+    uint8_t unused[4];
     uint8_t local_v4[4], local_v6[16];
     uint8_t v6[16];
     char name[CONNECT_NAME];

@@ -384,7 +384,8 @@ static void a_program_gives_up_by_closing_a_socket_without_any_error(void **stat
             change(&scene, TCP_SYN_SENT, TCP_CLOSE);
             assert_int_equal(scene.note.failed, 1);
             assert_int_equal(scene.note.error, 0);
-            assert_int_equal(scene.note.given_up, closed && known);
+            assert_int_equal(scene.note.given_up != 0, closed && known);
+            assert_int_equal(scene.note.closed != 0, closed && known);
         }
 }
 
@@ -401,6 +402,7 @@ static void an_error_goes_before_giving_up(void **state)
     change(&scene, TCP_SYN_SENT, TCP_CLOSE);
     assert_int_equal(scene.note.error, ECONNREFUSED);
     assert_int_equal(scene.note.given_up, 0);
+    assert_int_not_equal(scene.note.closed, 0);
 }
 
 static void other_states_are_not_noted(void **state)

@@ -84,6 +84,7 @@ static void take_connect(const struct connect *made, struct record *record,
     origin->pid = (uint32_t)made->pid;
     memcpy(origin->name, made->name, sizeof origin->name);
     origin->error = (uint32_t)made->error;
+    origin->closed = made->failed && made->closed;
     if (made->failed && made->given_up)
         origin->error = ECANCELED;
     else if (made->failed && !made->error && !sock->local.port) /* connect(2) alone has this one */
