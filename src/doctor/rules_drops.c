@@ -47,7 +47,7 @@ uint64_t drops_of(const struct examination *examination, const char *reason, con
 
     for (size_t i = 0; watch && i < drop_watch_count(watch); i++) {
         const struct drop *drop = drop_watch_at(watch, i);
-        if (drop->netns == here && text_is(drop->record.drop.reason, reason) &&
+        if (here && drop->netns == here && text_is(drop->record.drop.reason, reason) &&
             (!peer || (drop->record.has & DROP_PORTS &&
                        strcmp(endpoint_text(text, &drop->record.drop.remote), peer) == 0)))
             packets += drop->record.drop.drops;
@@ -95,7 +95,7 @@ void rule_drops(struct examination *examination)
     const struct drop_watch *watch = examination->drops;
     const uint64_t here = namespace_own_id();
 
-    for (size_t i = 0; watch && i < drop_watch_count(watch); i++) {
+    for (size_t i = 0; watch && here && i < drop_watch_count(watch); i++) {
         const struct drop *drop = drop_watch_at(watch, i);
         const struct text name = drop->record.drop.reason;
         const struct drop_reason *reason = drop_reason_find(name, as_text(NULL));
