@@ -181,7 +181,10 @@ void rule_duplicate_address(struct examination *examination);
 void rule_refused(struct examination *examination); /* rules_refused.c */
 
 void rule_drops(struct examination *examination); /* rules_drops.c */
-/* Packets of this namespace that were dropped for the reason; peer: only those to it, or NULL. */
+/*
+ * Packets of this namespace that were dropped for the reason. peer: only those of TCP to it, an
+ * address with its port, or alone; or NULL.
+ */
 uint64_t drops_of(const struct examination *examination, const char *reason, const char *peer);
 /* What is seen of packets that a finding is about. */
 void drops_add_evidence(struct finding *finding, const struct examination *examination);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What is seen of packets that the kernel drops: a rule of its own, and evidence of others. */
 #include <inttypes.h>
+#include <netinet/in.h>
 #include <string.h>
 
 #include "doctor/rules.h"
@@ -38,18 +39,27 @@ static const struct {
     {"ICMP_CSUM", "checksums", false},
 };
 
+/* peer: an address with its port, or alone, where a connection's port is not known. */
+static bool is_to(const struct record *record, const char *peer)
+{
+    const struct drop_record *drop = &record->drop;
+    char text[ENDPOINT_TEXT];
+
+    return record->has & DROP_PORTS && drop->protocol == IPPROTO_TCP &&
+           (strcmp(endpoint_text(text, &drop->remote), peer) == 0 ||
+            strcmp(address_text(text, &drop->remote.address), peer) == 0);
+}
+
 uint64_t drops_of(const struct examination *examination, const char *reason, const char *peer)
 {
     const struct drop_watch *watch = examination->drops;
     const uint64_t here = namespace_own_id();
-    char text[ENDPOINT_TEXT];
     uint64_t packets = 0;
 
     for (size_t i = 0; watch && i < drop_watch_count(watch); i++) {
         const struct drop *drop = drop_watch_at(watch, i);
         if (here && drop->netns == here && text_is(drop->record.drop.reason, reason) &&
-            (!peer || (drop->record.has & DROP_PORTS &&
-                       strcmp(endpoint_text(text, &drop->record.drop.remote), peer) == 0)))
+            (!peer || is_to(&drop->record, peer)))
             packets += drop->record.drop.drops;
     }
     return packets;
