@@ -250,12 +250,15 @@ static void other_calls_namespaces_and_families_do_not_count(void **state)
     make_scene(&scene);
     place_u32(scene.registers + CALL_AT, SYS_connect + 1);
     end_call(&scene, -EINVAL);
+    assert_int_equal(counted(&scene), 0);
     make_scene(&scene);
     place_u32(scene.net + NUMBER_AT, NETNS + 1);
     end_call(&scene, -EINVAL);
+    assert_int_equal(counted(&scene), 0);
     make_scene(&scene);
     scene.address.in.sin_family = AF_UNIX;
     end_call(&scene, -EINVAL);
+    assert_int_equal(counted(&scene), 0);
     make_scene(&scene);
     scene.unreadable = true;
     end_call(&scene, -EINVAL);
