@@ -25,6 +25,13 @@ void *bpf_map_memory(int map, size_t offset, size_t size);
  */
 int bpf_map_create_recent(uint32_t key_size, uint32_t value_size, uint32_t most, const char *name);
 
+/*
+ * Waits until all programs that run now have ended: where the kernel waits itself, when a map in a
+ * map is replaced (maybe_wait_bpf_programs() of kernel/bpf/syscall.c). Returns 0 or -errno; rights
+ * as bpf_map_create().
+ */
+int bpf_map_wait(void);
+
 /* Takes one key out of it. Returns 0, -ENOENT or another -errno; rights as bpf_map_create(). */
 int bpf_map_take_one(int map, const void *key, void *value);
 

@@ -24,9 +24,12 @@ struct connect {
     uint32_t uid;            /* ... its user */
     uint64_t cgroup;         /* ... the number of its cgroup2; 0: unknown */
     bool failed;             /* it was not established */
-    int error;               /* ... errno; 0: the kernel does not say why */
-    struct address remote;   /* a socket forgets its peer when that refuses, or when it resets */
-    uint16_t port;           /* ... host byte order */
+    int error;               /* ... errno; 0: it is not known why, or the program gave up: */
+    bool closed;             /* ... the program closed the socket */
+    bool given_up;           /* ... before any answer came */
+    /* A socket forgets these when its peer refuses, or when it resets. */
+    struct address remote, local;
+    uint16_t port; /* of the peer, host byte order */
 };
 
 struct connects;

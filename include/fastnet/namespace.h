@@ -37,7 +37,10 @@ int namespace_enter(int fd);
 /* The name of this thread's namespace. id is 0 if it is unknown; fd is -1. */
 struct netns namespace_own(void);
 
-/* Its id alone, which costs less. */
+/*
+ * Its id alone, which costs less. Without /proc the kernel tells it who has CAP_NET_ADMIN; 0: it is
+ * unknown, which is not the id of any namespace. Uses RIGHT_BUFFERS.
+ */
 uint64_t namespace_own_id(void);
 
 /* The id of the namespace that a process of this machine is in; 0: unknown. Uses RIGHT_OWNERS. */

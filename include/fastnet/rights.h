@@ -70,6 +70,12 @@ bool rights_have(unsigned rights);
 /* True if all capabilities of this right are permitted. */
 bool rights_have_all_of(enum right right);
 
+/*
+ * What to try where a right is missing, with a blank before it: " (try sudo)". Empty for root, for
+ * whom sudo gains nothing: a container, or a service manager, has taken the right away.
+ */
+const char *rights_advice(void);
+
 /* True if any right is still permitted. */
 bool rights_any(void);
 

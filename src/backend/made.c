@@ -18,7 +18,8 @@ const struct table table_findings = {
 const struct table table_drops = {
     .name = "drops",
     .kind = &kind_drop,
-    .rights = 1u << RIGHT_BPF | 1u << RIGHT_OWNERS | 1u << RIGHT_SYMBOLS,
+    /* the last one: to know its namespace without /proc (namespace_own_id()) */
+    .rights = 1u << RIGHT_BPF | 1u << RIGHT_OWNERS | 1u << RIGHT_SYMBOLS | 1u << RIGHT_BUFFERS,
 };
 
 /* What passes interfaces, and whose sockets it is of. */

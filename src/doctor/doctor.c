@@ -12,6 +12,7 @@
 #include "doctor/rules.h"
 #include "fastnet/array.h"
 #include "fastnet/clock.h"
+#include "fastnet/connect_failures.h"
 #include "fastnet/engine.h"
 #include "fastnet/namespace.h"
 #include "fastnet/netlink.h"
@@ -32,7 +33,8 @@ struct doctor {
     size_t patient_count, patient_capacity;
     uint64_t home; /* rules about the whole machine are tried in this namespace alone */
     bool began;
-    struct drop_watch *drops; /* NULL: packets are not seen */
+    struct drop_watch *drops;          /* NULL: packets are not seen */
+    struct connect_failures *failures; /* NULL: calls of connect(2) are not seen */
     struct doctor_summary summary;
 };
 
@@ -65,6 +67,7 @@ void doctor_destroy(struct doctor *doctor)
         forget(&doctor->patients[i]);
     free(doctor->patients);
     drop_watch_destroy(doctor->drops);
+    connect_failures_destroy(doctor->failures);
     engine_destroy(doctor->engine);
     free(doctor);
 }
@@ -208,8 +211,10 @@ static void wait_until(struct doctor *doctor, uint64_t when)
     if (timer >= 0 && timerfd_settime(timer, TFD_TIMER_ABSTIME, &time, NULL) == 0) {
         struct reading *now = &patient->readings[patient->latest];
         if (reading_add(now, READS_REFUSED, timer, doctor->engine, doctor->options, &losses) < 0 ||
-            losses.partial)
+            losses.partial) {
             memset(now->sockets.refused, 0, sizeof now->sockets.refused);
+            memset(now->sockets.failed, 0, sizeof now->sockets.failed);
+        }
     }
     close(timer);
     clock_wait(when);
@@ -217,11 +222,20 @@ static void wait_until(struct doctor *doctor, uint64_t when)
 
 /* --- Rules ------------------------------------------------------------------------------------ */
 
-/* A rule whose tables could not be read says nothing, which must not look like health. */
+/* Names the rules for which it lacked something, because silence must not look like health. */
+static void report_rules(struct report *report, const char *how, const char *names)
+{
+    if (*names)
+        report_loss(report, "%s, because what they read is not there: %s", how, names);
+}
+
+/*
+ * Each rule is tried with what there is: what is not known is no fault. A captured tree may have
+ * counters, but nothing about single sockets.
+ */
 static void try_rules(const struct doctor *doctor, struct examination *examination, uint64_t netns)
 {
-    char untried[REPORT_LENGTH - 64] = "";
-    size_t length = 0;
+    char untried[REPORT_LENGTH - 64] = "", partly[REPORT_LENGTH - 64] = "";
     uint64_t tried = 0;
 
     for (size_t i = 0; i < rule_count && !examination->error; i++) {
@@ -229,18 +243,17 @@ static void try_rules(const struct doctor *doctor, struct examination *examinati
             continue;
         examination->rule = &rules[i];
         examination->lacking = rules[i].needs & ~examination->now->read;
-        if (!examination->lacking)
-            rules[i].evaluate(examination);
-        if (examination->lacking && length < sizeof untried)
-            length += (size_t)snprintf(untried + length, sizeof untried - length, "%s%s",
-                                       length ? ", " : "", rules[i].text.name);
-        tried += !examination->lacking;
+        const bool in_part = rules[i].alone & examination->now->read;
+        rules[i].evaluate(examination);
+        if (examination->lacking)
+            (void)text_list(in_part ? partly : untried, sizeof untried, ", ",
+                            as_text(rules[i].text.name));
+        tried += in_part || !examination->lacking;
     }
     if (tried > examination->summary->rules)
         examination->summary->rules = tried;
-    if (length)
-        report_loss(examination->report, "not tried, because what they read is not there: %s",
-                    untried);
+    report_rules(examination->report, "not tried", untried);
+    report_rules(examination->report, "tried only in part", partly);
 }
 
 static int examine(struct doctor *doctor, const struct patient *patient, struct report *report,
@@ -252,6 +265,7 @@ static int examine(struct doctor *doctor, const struct patient *patient, struct 
         .now = &patient->readings[patient->latest],
         .elsewhere = patient->netns != doctor->home,
         .drops = doctor->drops,
+        .failures = doctor->failures,
         .summary = &doctor->summary,
         .report = report,
         .fn = fn,
@@ -265,6 +279,19 @@ static int examine(struct doctor *doctor, const struct patient *patient, struct 
     owners_destroy(examination.owners);
     owners_program_destroy(examination.program);
     return examination.error;
+}
+
+/* Nobody is told if it may not: the doctor sees packets and calls where it can. */
+static void watch(struct doctor *doctor)
+{
+    const unsigned needs = needs_of(doctor, doctor->home);
+    char why[DROP_REASON_SIZE];
+
+    if (needs & READS_DROPS)
+        doctor->drops = drop_watch_create(why);
+    if (needs & READS_REFUSED && !doctor->options->all_netns &&
+        doctor->options->owners != OWNERS_PROC)
+        doctor->failures = connect_failures_watch(namespace_own_id());
 }
 
 /*
@@ -281,11 +308,8 @@ static int begin(struct doctor *doctor, uint64_t began, struct report *report)
     doctor->began = true;
     if (!milliseconds)
         return 0;
-    if (needs_of(doctor, doctor->home) & READS_DROPS && proc_tree_is_own(options->proc_root) &&
-        options->backend == BACKEND_AUTO) {
-        char why[DROP_REASON_SIZE]; /* nobody is told: the doctor sees it where it may */
-        doctor->drops = drop_watch_create(why);
-    }
+    if (proc_tree_is_own(options->proc_root) && options->backend == BACKEND_AUTO)
+        watch(doctor);
     error = read_everywhere(doctor, false, report);
     if (!error && milliseconds >= 2 * QUERIES_MS && needs_of(doctor, doctor->home) & READS_UDP) {
         wait_until(doctor, began + (milliseconds - QUERIES_MS) * (CLOCK_SECOND / 1000));

@@ -92,7 +92,13 @@ struct held_sockets {
     size_t count, capacity;
 };
 
-enum { HEARD_BITS = 65536, REFUSED_SLOTS = 16, DNS_PORT = 53, DNS_CLIENTS = 256 };
+enum {
+    HEARD_BITS = 65536,
+    REFUSED_SLOTS = 16,
+    FAILED_ERRNOS = 134,
+    DNS_PORT = 53,
+    DNS_CLIENTS = 256
+};
 
 /* An address that asks DNS, as connection tracking sees it. */
 struct dns_client {
@@ -120,6 +126,8 @@ struct sockets_reading {
     struct busy *busiest;               /* which destinations take most ports: BUSIEST_SLOTS */
     struct busy refused[REFUSED_SLOTS]; /* which addresses refuse most since this reading */
     struct refused whose[REFUSED_SLOTS];
+    uint32_t uncounted;                     /* attempts that failed, and that AttemptFails lacks */
+    uint32_t failed[FAILED_ERRNOS];         /* ... that it has: by errno, as far as that is known */
     struct dns_client clients[DNS_CLIENTS]; /* by hash of the address: the first of each */
 };
 

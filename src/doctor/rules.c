@@ -14,17 +14,6 @@ static const struct growth fragments[] = {
     {"IPv6", REASSEMBLY6_FAILS, REASSEMBLY6_REQUIRED, 1, .least = 10, .loss = IN_PIECES},
     {.counter = NO_NUMBER}};
 
-/* Checks of health, and programs that try IPv6 first, are refused now and then. */
-static const struct growth refused[] = {
-    {.subject = "TCP",
-     .counter = ATTEMPTS_FAILED,
-     .less = ATTEMPTS_OF_OTHERS,
-     .whole = ATTEMPTS,
-     .percent = 10,
-     .least = 50,
-     .loss = {"connection", "connections", "failed (refused, or host unreachable)"}},
-    {.counter = NO_NUMBER}};
-
 /* Scanners with forged addresses make a few. */
 static const struct growth reverse_path[] = {
     {"IPv4", REVERSE_PATH_FILTERED, .least = 10,
@@ -110,6 +99,7 @@ const struct rule rules[] = {
       "fastnet sockets -lt --where 'recv_q > 0 or drops > 0'",
       "sock_diag: Recv-Q, Send-Q and drops of listeners; /proc/net/netstat: ListenOverflows"},
      READS_TCP | READS_TCP_INFO | READS_COUNTERS | READS_DROPS,
+     .alone = READS_COUNTERS,
      .evaluate = rule_accept_queue},
     {{"unix-backlog", "a program does not accept connections of a unix socket fast enough",
       "find out what keeps the program from calling accept(2); for bursts, raise the backlog of "
@@ -123,6 +113,7 @@ const struct rule rules[] = {
       "fastnet sockets -t --state syn_recv --count-by remote_address/24",
       "sock_diag: SYN_RECV; /proc/net/netstat: SyncookiesSent, TCPReqQFullDrop, ListenDrops"},
      READS_TCP | READS_TCP_INFO | READS_COUNTERS,
+     .alone = READS_COUNTERS,
      .evaluate = rule_syn_flood},
     {{"ephemeral-ports", "no local port is left for connections to a destination",
       "keep connections open and use them again; use more source addresses or destinations; "
@@ -172,6 +163,7 @@ const struct rule rules[] = {
       "fastnet sockets -u --sort -recv_q",
       "sock_diag: drops of each socket; /proc/net/snmp, snmp6: RcvbufErrors"},
      READS_UDP | READS_COUNTERS | READS_DROPS,
+     .alone = READS_COUNTERS,
      .evaluate = rule_udp_buffer},
     {{"conntrack-full", "connection tracking has no place for new connections",
       "raise net.netfilter.nf_conntrack_max; shorten "
@@ -287,15 +279,15 @@ const struct rule rules[] = {
       "see where the program should connect to, and if something listens there",
       "fastnet netstat -st --where 'name = ActiveOpens,AttemptFails,EmbryonicRsts'",
       "/proc/net/snmp: AttemptFails, ActiveOpens; /proc/net/netstat: EmbryonicRsts; sock_diag: "
-      "sockets that are destroyed"},
-     READS_COUNTERS | READS_REFUSED,
-     rule_growth,
-     .growths = refused},
+      "sockets that are destroyed; the tracepoints sys_exit and skb:kfree_skb, by BPF"},
+     READS_COUNTERS | READS_REFUSED | READS_DROPS,
+     .evaluate = rule_refused},
     {{"dns", "a program gets no answers from DNS",
       "check that the server can be reached (/etc/resolv.conf, firewalls) and answers (dig)",
       "fastnet sockets -u --where 'remote_port = 53'",
       "sock_diag: UDP sockets that are connected to port 53; ctnetlink: flows to port 53"},
      READS_UDP | READS_FLOWS | READS_QUERIES,
+     .alone = READS_UDP | READS_FLOWS,
      .evaluate = rule_dns},
     {{"mtu-black-hole", "large segments are lost, small ones are not",
       "see if large packets pass (ping -M do -s 1472, for IPv6 1452); let ICMP \"fragmentation "

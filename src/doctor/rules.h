@@ -47,6 +47,7 @@ struct rule {
     void (*evaluate)(struct examination *examination);
     const struct growth *growths;  /* of rule_growth() */
     const struct filling *filling; /* of rule_filling() */
+    unsigned alone; /* of its needs: one of these is enough to find something; 0: it needs all */
 };
 
 extern const struct rule rules[];
@@ -64,9 +65,10 @@ struct examination {
     const struct doctor_options *options;
     const struct reading *before; /* .at is 0 if there is only one reading */
     const struct reading *now;
-    const struct rule *rule;        /* that is tried */
-    const struct drop_watch *drops; /* NULL: packets are not seen */
-    struct owners *owners;          /* found when they are first needed */
+    const struct rule *rule;           /* that is tried */
+    const struct drop_watch *drops;    /* NULL: packets are not seen */
+    struct connect_failures *failures; /* NULL: calls of connect(2) are not seen */
+    struct owners *owners;             /* found when they are first needed */
     struct owners_program *program;
     bool elsewhere; /* with all_netns: this is not the namespace that it was started in */
     bool looked_for_owners;
@@ -176,7 +178,14 @@ void rule_interfaces(struct examination *examination);
 void rule_queue_drops(struct examination *examination);
 void rule_duplicate_address(struct examination *examination);
 
+void rule_refused(struct examination *examination); /* rules_refused.c */
+
 void rule_drops(struct examination *examination); /* rules_drops.c */
+/*
+ * Packets of this namespace that were dropped for the reason. peer: only those of TCP to it, an
+ * address with its port, or alone; or NULL.
+ */
+uint64_t drops_of(const struct examination *examination, const char *reason, const char *peer);
 /* What is seen of packets that a finding is about. */
 void drops_add_evidence(struct finding *finding, const struct examination *examination);
 

@@ -1,35 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Counters that should stand still. */
 #include <inttypes.h>
-#include <stdio.h>
-#include <string.h>
 
 #include "doctor/rules.h"
-
-/* Names the address that refused most, and who tried last, as far as that is known. */
-static void add_refusing(struct finding *finding, const struct examination *examination)
-{
-    const struct sockets_reading *sockets = &examination->before->sockets;
-    const struct busy *slots = sockets->refused, *most = slots;
-    const size_t length = strlen(finding->summary);
-    char address[ENDPOINT_TEXT], process[PROCESS_TEXT];
-    const struct refused *whose;
-
-    for (size_t i = 1; i < REFUSED_SLOTS; i++)
-        if (slots[i].count > most->count)
-            most = &slots[i];
-    if (!most->count)
-        return;
-    endpoint_text(address, &(struct endpoint){most->key.remote, most->key.port});
-    snprintf(finding->subject, sizeof finding->subject, "%s", address);
-    snprintf(finding->summary + length, sizeof finding->summary - length,
-             ", at least %" PRIu64 " of them by %s", most->count, address);
-    whose = &sockets->whose[most - slots];
-    if (!whose->pid)
-        return;
-    finding_process(finding, process, whose->process, whose->pid);
-    finding_evidence(finding, "%s tried last", process);
-}
 
 static void say_growth(struct examination *examination, const struct growth *growth)
 {
@@ -52,8 +25,6 @@ static void say_growth(struct examination *examination, const struct growth *gro
     if (growth->whole)
         finding_evidence(&finding, "%s grew by %" PRIu64, kernel_numbers[growth->whole].name,
                          whole);
-    if (growth->counter == ATTEMPTS_FAILED)
-        add_refusing(&finding, examination);
     finding_emit(&finding, examination, moved, UNTOLD, moved);
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What is seen of packets that the kernel drops: a rule of its own, and evidence of others. */
 #include <inttypes.h>
+#include <netinet/in.h>
 #include <string.h>
 
 #include "doctor/rules.h"
@@ -19,6 +20,7 @@ static const struct {
     {"TCP_LISTEN_OVERFLOW", "accept-queue", false},
     {"NETFILTER_DROP", "conntrack-full", false},
     {"NETFILTER_DROP", "no-answer", true},
+    {"NETFILTER_DROP", "refused", true},
     {"NEIGH_FAILED", "no-answer", true},
     {"NEIGH_QUEUEFULL", "no-answer", true},
     {"NEIGH_CREATEFAIL", "neighbour-table", false},
@@ -37,19 +39,27 @@ static const struct {
     {"ICMP_CSUM", "checksums", false},
 };
 
-/* Packets of this namespace that were dropped for the reason; peer: only those to it, or NULL. */
-static uint64_t count(const struct examination *examination, struct text reason, const char *peer)
+/* peer: an address with its port, or alone, where a connection's port is not known. */
+static bool is_to(const struct record *record, const char *peer)
+{
+    const struct drop_record *drop = &record->drop;
+    char text[ENDPOINT_TEXT];
+
+    return record->has & DROP_PORTS && drop->protocol == IPPROTO_TCP &&
+           (strcmp(endpoint_text(text, &drop->remote), peer) == 0 ||
+            strcmp(address_text(text, &drop->remote.address), peer) == 0);
+}
+
+uint64_t drops_of(const struct examination *examination, const char *reason, const char *peer)
 {
     const struct drop_watch *watch = examination->drops;
     const uint64_t here = namespace_own_id();
-    char text[ENDPOINT_TEXT];
     uint64_t packets = 0;
 
-    for (size_t i = 0; i < drop_watch_count(watch); i++) {
+    for (size_t i = 0; watch && i < drop_watch_count(watch); i++) {
         const struct drop *drop = drop_watch_at(watch, i);
-        if (drop->netns == here && text_equal(drop->record.drop.reason, reason) &&
-            (!peer || (drop->record.has & DROP_PORTS &&
-                       strcmp(endpoint_text(text, &drop->record.drop.remote), peer) == 0)))
+        if (here && drop->netns == here && text_is(drop->record.drop.reason, reason) &&
+            (!peer || is_to(&drop->record, peer)))
             packets += drop->record.drop.drops;
     }
     return packets;
@@ -62,7 +72,7 @@ void drops_add_evidence(struct finding *finding, const struct examination *exami
     for (size_t i = 0; i < COUNT(evidence) && examination->drops; i++) {
         const char *peer = evidence[i].of_peer ? finding->subject : NULL;
         const uint64_t packets = strcmp(rule, evidence[i].rule) == 0
-                                     ? count(examination, as_text(evidence[i].reason), peer)
+                                     ? drops_of(examination, evidence[i].reason, peer)
                                      : 0;
         if (packets)
             finding_evidence(finding, "the kernel dropped %" PRIu64 " packet%s: %s", packets,
@@ -95,7 +105,7 @@ void rule_drops(struct examination *examination)
     const struct drop_watch *watch = examination->drops;
     const uint64_t here = namespace_own_id();
 
-    for (size_t i = 0; watch && i < drop_watch_count(watch); i++) {
+    for (size_t i = 0; watch && here && i < drop_watch_count(watch); i++) {
         const struct drop *drop = drop_watch_at(watch, i);
         const struct text name = drop->record.drop.reason;
         const struct drop_reason *reason = drop_reason_find(name, as_text(NULL));
@@ -106,7 +116,7 @@ void rule_drops(struct examination *examination)
         for (size_t j = 0; j < i && !told; j++)
             told = drop_watch_at(watch, j)->netns == here &&
                    text_is(drop_watch_at(watch, j)->record.drop.reason, reason->name);
-        const uint64_t packets = told ? 0 : count(examination, name, NULL);
+        const uint64_t packets = told ? 0 : drops_of(examination, reason->name, NULL);
         if (packets / EVERY_SECOND >= drop->record.drop.elapsed / CLOCK_SECOND &&
             packets >= EVERY_SECOND)
             say(examination, drop, reason, packets);

@@ -9,6 +9,7 @@
 #include "fastnet/descriptors.h"
 #include "fastnet/namespace.h"
 #include "fastnet/report.h"
+#include "fastnet/rights.h"
 
 /* --- Connections that nobody closes ----------------------------------------------------------- */
 
@@ -75,9 +76,8 @@ static size_t find_holders(struct examination *examination, const struct held_so
             holders[sockets++] = (struct holder){owner->process, 1, &held->list[i]};
     }
     if (what && holders && held->count - sockets >= least)
-        report_loss(examination->report,
-                    "%s: %zu %s belong to processes that are not visible (try sudo)",
-                    examination->rule->text.name, held->count - sockets, what);
+        report_loss(examination->report, "%s: %zu %s belong to processes that are not visible%s",
+                    examination->rule->text.name, held->count - sockets, what, rights_advice());
     if (sockets)
         qsort(holders, sockets, sizeof *holders, by_process);
     for (size_t i = 0; i < sockets; i++) {
@@ -177,6 +177,14 @@ void rule_dns(struct examination *examination)
 /* Nobody sets lower limits, so processes with fewer descriptors are not looked at. */
 enum { DESCRIPTORS_PERCENT = 90, DESCRIPTORS_LEAST = 16 };
 
+/* A namespace that is unknown has the id 0. */
+static bool is_here(pid_t pid)
+{
+    const uint64_t own = namespace_own_id();
+
+    return own && namespace_of_process(pid) == own;
+}
+
 static int take_process(const struct process_descriptors *process, void *arg)
 {
     struct examination *examination = arg;
@@ -185,7 +193,7 @@ static int take_process(const struct process_descriptors *process, void *arg)
     struct finding finding;
 
     if (!reaches(process->open, DESCRIPTORS_PERCENT, process->limit) ||
-        (one_namespace && namespace_of_process(process->pid) != namespace_own_id()))
+        (one_namespace && !is_here(process->pid)))
         return 0;
     finding_begin(&finding, examination,
                   process->open >= process->limit ? SEVERITY_FAULT : SEVERITY_WARNING, "%s",
@@ -215,6 +223,8 @@ void rule_descriptors(struct examination *examination)
         report_loss(report, "descriptors: %zu %s not show how many %s open", missed.denied,
                     missed.denied == 1 ? "process does" : "processes do",
                     missed.denied == 1 ? "it has" : "they have");
+    if (missed.none)
+        report_loss(report, "descriptors: %s shows no processes", examination->options->proc_root);
     if (missed.hidden)
         report_loss(report, "descriptors: %s does not show all processes (hidepid, proc(5))",
                     examination->options->proc_root);

@@ -70,18 +70,24 @@ static void add_alike(struct finding *finding, struct examination *examination,
                                                                    : "like this");
 }
 
-/* Drops of sockets that are closed by now, or are too many to be compared. */
-static void say_unknown(struct examination *examination, enum severity severity,
+/*
+ * Drops of sockets that are closed by now, or are too many to be compared; or all that is known is
+ * the counter. sockets: READS_* of these sockets.
+ */
+static void say_unknown(struct examination *examination, enum severity severity, unsigned sockets,
                         const char *counter, uint64_t dropped, const char *what, const char *why,
                         const char *command)
 {
+    const struct reading *now = examination->now;
+    const bool unread = sockets & (~now->read | now->cut);
     struct finding finding;
 
     finding_begin(&finding, examination, severity, "%s", counter);
-    finding_summary(&finding, "%" PRIu64 " %s%s dropped in %.7g s because %s closed by now",
-                    dropped, what, dropped == 1 ? " was" : "s were", seconds_between(examination),
-                    why);
-    finding_evidence(&finding, "%s grew by %" PRIu64 ", but no socket's drops", counter, dropped);
+    finding_summary(&finding, "%" PRIu64 " %s%s dropped in %.7g s because %s%s", dropped, what,
+                    dropped == 1 ? " was" : "s were", seconds_between(examination), why,
+                    unread ? "" : ", which is closed by now");
+    finding_evidence(&finding, "%s grew by %" PRIu64 "%s", counter, dropped,
+                     unread ? "" : ", but no socket's drops");
     finding.record.finding.command = as_text(command);
     finding_emit(&finding, examination, UNTOLD, UNTOLD, dropped);
 }
@@ -180,8 +186,8 @@ void rule_accept_queue(struct examination *examination)
     if (full->kept || (bursts->kept && dropped))
         return;
     if (dropped)
-        say_unknown(examination, SEVERITY_WARNING, "ListenOverflows", dropped, "connection",
-                    "the accept queue of a listener overflowed that is",
+        say_unknown(examination, SEVERITY_WARNING, READS_TCP | READS_TCP_INFO, "ListenOverflows",
+                    dropped, "connection", "the accept queue of a listener overflowed",
                     "fastnet netstat -s --where 'name = ListenOverflows'");
     else
         say_past(examination, counter_total(examination, LISTEN_OVERFLOWS), "ListenOverflows",
@@ -303,8 +309,8 @@ void rule_udp_buffer(struct examination *examination)
     for (size_t i = 0; i < dropping->kept && dropped; i++)
         say_udp_buffer(examination, dropping, i);
     if (!dropping->kept && dropped)
-        say_unknown(examination, SEVERITY_FAULT, "RcvbufErrors", dropped, "datagram",
-                    "buffers of UDP sockets were full, which are",
+        say_unknown(examination, SEVERITY_FAULT, READS_UDP, "RcvbufErrors", dropped, "datagram",
+                    "the buffer of a UDP socket was full",
                     "fastnet netstat -s --where 'name = RcvbufErrors,Udp6RcvbufErrors'");
     else if (!dropping->kept)
         say_past(examination,

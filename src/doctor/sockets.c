@@ -290,8 +290,9 @@ static int take_tcp(struct reading *reading, const struct record *record)
             reading->counts.known[SYN_BACKLOG] && !reading->counts.numbers[SYNCOOKIES]
                 ? reading->counts.numbers[SYN_BACKLOG] / 4 * 3
                 : UINT64_MAX;
-        sockets->half_open[socket->local.port].backlog +=
-            socket->backlog < most ? socket->backlog : (uint32_t)most;
+        if (record->has & SOCKET_BACKLOG)
+            sockets->half_open[socket->local.port].backlog +=
+                socket->backlog < most ? socket->backlog : (uint32_t)most;
         return (record->has & SOCKET_BACKLOG) ? take_listener(reading, record, ACCEPT_QUEUES) : 0;
     }
     count_ports(reading, socket);
@@ -403,6 +404,10 @@ void sockets_take_destroyed(struct sockets_reading *sockets, const struct record
     /* nobody refused what was given up, or found no port */
     if (origin.pid && (!origin.error || origin.error == EADDRNOTAVAIL || origin.error == ECANCELED))
         return;
+    if (origin.closed)
+        sockets->uncounted++;
+    else if (origin.error < FAILED_ERRNOS)
+        sockets->failed[origin.error]++;
     slot = busiest_add(sockets->refused, REFUSED_SLOTS, &key);
     if (!slot)
         return;

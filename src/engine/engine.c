@@ -254,12 +254,18 @@ static void report_nothing_found(struct run *run)
 {
     const struct listing *listing = run->listing;
     const struct table *only = listing->table_count == 1 ? listing->tables->table : NULL;
+    char names[REPORT_LENGTH / 2] = "";
 
+    for (size_t i = 0; i < listing->table_count; i++)
+        if (listing->tables[i].table && listing->tables[i].table->file)
+            (void)text_list(names, sizeof names, ", ", as_text(listing->tables[i].table->file));
     if (only && only->file)
         report_loss(run->report, "%s/net/%s is not there", listing->proc_root, only->file);
+    else if (*names)
+        report_loss(run->report, "%s/net has none of the files %s", listing->proc_root, names);
     else
-        report_loss(run->report, "%s/net has none of the files that this listing reads",
-                    listing->proc_root);
+        report_loss(run->report, "%s has no file about %s", listing->proc_root,
+                    only ? only->name : "this");
 }
 
 /* Rights are given up before names are looked up: all that needs rights is read before that. */

@@ -108,8 +108,12 @@ bool connects_take(struct connects *connects, uint64_t cookie, struct connect *m
         .uid = note.uid,
         .cgroup = note.cgroup,
         .failed = note.failed,
+        .closed = note.closed,
+        .given_up = note.given_up,
         .error = (int)note.error,
         .remote = address_make((uint8_t)note.family, note.family == AF_INET ? note.v4 : note.v6),
+        .local = address_make((uint8_t)note.family,
+                              note.family == AF_INET ? note.local_v4 : note.local_v6),
         .port = ntohs(note.port),
     };
     memcpy(made->name, note.name, sizeof note.name);

@@ -6,6 +6,7 @@
 #include "lookup/connects_program.h"
 
 #include <errno.h>
+#include <linux/errqueue.h>
 #include <netinet/tcp.h>
 
 #include "fastnet/array.h"
@@ -15,12 +16,35 @@
 
 #define WANTED(...) WANTED_FOR(struct connect_layout, __VA_ARGS__)
 
+/*
+ * Errors of ICMP that the socket keeps for recvmsg(2) with MSG_ERRQUEUE: where struct sk_buff has
+ * its struct sock_exterr_skb (SKB_EXT_ERR() of linux/errqueue.h).
+ */
+static bool find_messages(const struct btf *btf, uint32_t sock, struct connect_layout *layout)
+{
+    const uint32_t message = btf_find(btf, BTF_STRUCT, "sock_exterr_skb");
+    struct kernel_member room;
+    uint32_t skb, bytes;
+
+    if (!kernel_path_find(btf, sock, "sk_shutdown", &layout->shutdown, NULL) ||
+        !kernel_path_find(btf, sock, "sk_error_queue.qlen", &layout->messages, NULL) ||
+        !kernel_path_find(btf, sock, "sk_error_queue.prev", &layout->newest, &skb) ||
+        !kernel_struct_find(btf, kernel_pointed_to(btf, skb), "cb", &room, &bytes) ||
+        !kernel_path_find(btf, message, "ee.ee_errno", &layout->message_errno, NULL) ||
+        !kernel_path_find(btf, message, "ee.ee_origin", &layout->message_origin, NULL))
+        return false;
+    layout->message_errno.offset = (int16_t)(layout->message_errno.offset + room.offset);
+    layout->message_origin.offset = (int16_t)(layout->message_origin.offset + room.offset);
+    return true;
+}
+
 int connect_layout_init(struct connect_layout *layout, const struct btf *btf)
 {
     static const struct wanted_member of_sock[] = {
         WANTED("__sk_common.skc_family", family, BPF_H),
         WANTED("__sk_common.skc_dport", port, BPF_H),
         WANTED("__sk_common.skc_daddr", v4, BPF_W),
+        WANTED("__sk_common.skc_rcv_saddr", local_v4, BPF_W),
         WANTED("sk_err", error, BPF_W),
         WANTED("sk_err_soft", soft_error, BPF_W),
     };
@@ -40,8 +64,11 @@ int connect_layout_init(struct connect_layout *layout, const struct btf *btf)
         !kernel_struct_find(btf, task, "comm", &layout->name, &bytes) ||
         !kernel_struct_find(btf, sock, "__sk_common", &common, &type))
         return -ENOTSUP;
-    layout->has_v6 = kernel_struct_find(btf, type, "skc_v6_daddr", &layout->v6, &bytes);
+    layout->has_v6 = kernel_struct_find(btf, type, "skc_v6_daddr", &layout->v6, &bytes) &&
+                     kernel_struct_find(btf, type, "skc_v6_rcv_saddr", &layout->local_v6, &bytes);
     layout->v6.offset = (int16_t)(layout->v6.offset + common.offset);
+    layout->local_v6.offset = (int16_t)(layout->local_v6.offset + common.offset);
+    layout->has_messages = find_messages(btf, sock, layout);
     layout->has_netns =
         kernel_path_find(btf, sock, "__sk_common.skc_net.net", &layout->net, &net) &&
         kernel_path_find(btf, kernel_pointed_to(btf, net), "ns.inum", &layout->netns, NULL);
@@ -126,20 +153,71 @@ static void put_process(struct assembly *to, const struct connect_layout *layout
     assembly_land(to, is_kernel);
 }
 
-static void put_peer(struct assembly *to, const struct connect_layout *layout)
+static void put_ends(struct assembly *to, const struct connect_layout *layout)
 {
     assembly_copy(to, SOCKET, layout->family, NOTE_AT(family));
     assembly_copy(to, SOCKET, layout->port, NOTE_AT(port));
     assembly_copy(to, SOCKET, layout->v4, NOTE_AT(v4));
-    if (layout->has_v6)
-        put_16(to, SOCKET, layout->v6, NOTE_AT(v6));
+    assembly_copy(to, SOCKET, layout->local_v4, NOTE_AT(local_v4));
+    if (!layout->has_v6)
+        return;
+    put_16(to, SOCKET, layout->v6, NOTE_AT(v6));
+    put_16(to, SOCKET, layout->local_v6, NOTE_AT(local_v6));
+}
+
+/*
+ * The error of the last ICMP message in the socket's queue, in register 1, or else whether the
+ * program gave up: it has closed the socket. Returns the jump that skips what follows, if there was
+ * a message.
+ */
+static size_t put_message(struct assembly *to, const struct connect_layout *layout)
+{
+    size_t is_empty, is_icmp, is_known;
+
+    assembly_load(to, BPF_SECOND, SOCKET, layout->messages);
+    is_empty = assembly_skip_if(to, BPF_JEQ, BPF_SECOND, 0);
+    assembly_load(to, BPF_SECOND, SOCKET, layout->newest);
+    assembly_load(to, BPF_FIRST, BPF_SECOND, layout->message_errno);
+    assembly_load(to, BPF_SECOND, BPF_SECOND, layout->message_origin);
+    is_icmp = assembly_skip_if(to, BPF_JEQ, BPF_SECOND, SO_EE_ORIGIN_ICMP);
+    assembly_end_if(to, BPF_JNE, BPF_SECOND, SO_EE_ORIGIN_ICMP6);
+    assembly_land(to, is_icmp);
+    is_known = assembly_skip(to);
+    assembly_land(to, is_empty);
+    assembly_load(to, BPF_SECOND, SOCKET, layout->shutdown);
+    assembly_store_in(to, CONTEXT, BPF_SECOND, offsetof(struct connect_note, given_up), BPF_B);
+    return is_known;
+}
+
+/*
+ * Why a connection failed. If the program asked for SO_ERROR, that has cleared both errors of the
+ * socket (sk_getsockopt() of the kernel's net/core/sock.c), but the message of ICMP is still in the
+ * queue, which only recvmsg(2) with MSG_ERRQUEUE empties.
+ */
+static void put_error(struct assembly *to, const struct connect_layout *layout)
+{
+    size_t is_hard, is_soft, is_known;
+
+    if (layout->has_messages) {
+        assembly_load(to, BPF_FIRST, SOCKET, layout->shutdown);
+        assembly_store_in(to, CONTEXT, BPF_FIRST, offsetof(struct connect_note, closed), BPF_B);
+    }
+    assembly_load(to, BPF_FIRST, SOCKET, layout->error);
+    is_hard = assembly_skip_if(to, BPF_JNE, BPF_FIRST, 0);
+    assembly_load(to, BPF_FIRST, SOCKET, layout->soft_error);
+    is_soft = assembly_skip_if(to, BPF_JNE, BPF_FIRST, 0);
+    if (layout->has_messages) {
+        is_known = put_message(to, layout);
+        assembly_land(to, is_known);
+    }
+    assembly_land(to, is_hard);
+    assembly_land(to, is_soft);
+    assembly_store_in(to, CONTEXT, BPF_FIRST, offsetof(struct connect_note, error), BPF_W);
 }
 
 /* A socket whose connection failed may try again. */
 static void put_ended(struct assembly *to, const struct connect_layout *layout, int map)
 {
-    size_t is_hard;
-
     put_cookie(to);
     assembly_map(to, BPF_FIRST, map);
     assembly_address(to, BPF_SECOND, COOKIE);
@@ -151,11 +229,7 @@ static void put_ended(struct assembly *to, const struct connect_layout *layout, 
     assembly_end_if(to, BPF_JNE, OLD, TCP_SYN_SENT);
     assembly_number(to, BPF_MOV, BPF_FIRST, 1);
     assembly_store_in(to, CONTEXT, BPF_FIRST, offsetof(struct connect_note, failed), BPF_B);
-    assembly_load(to, BPF_FIRST, SOCKET, layout->error);
-    is_hard = assembly_skip_if(to, BPF_JNE, BPF_FIRST, 0);
-    assembly_load(to, BPF_FIRST, SOCKET, layout->soft_error);
-    assembly_land(to, is_hard);
-    assembly_store_in(to, CONTEXT, BPF_FIRST, offsetof(struct connect_note, error), BPF_W);
+    put_error(to, layout);
 }
 
 /* A socket of another namespace takes no room in the map. */
@@ -190,7 +264,7 @@ size_t connect_program_make(const struct connect_layout *layout, uint64_t netns,
     assembly_store_zeroes(&to, NOTE, sizeof(struct connect_note));
     put_cookie(&to);
     put_result(&to, BPF_FUNC_ktime_get_ns, NOTE_AT(time), BPF_DW);
-    put_peer(&to, layout);
+    put_ends(&to, layout);
     is_connected = assembly_skip_if(&to, BPF_JEQ, NEW, TCP_SYN_SENT);
     /* a connection that both ends began at once goes this way, too: then it was noted */
     assembly_number(&to, BPF_MOV, BPF_FIRST, 1);

@@ -18,7 +18,11 @@ struct connect_note {
     uint16_t family;
     uint16_t port; /* network byte order, as the addresses */
     uint8_t v4[4];
-    uint8_t accepted, failed, unused[2];
+    uint8_t accepted, failed;
+    uint8_t closed;   /* by the program, before it was established */
+    uint8_t given_up; /* ... and no error had come */
+    uint8_t unused[4];
+    uint8_t local_v4[4], local_v6[16];
     uint8_t v6[16];
     char name[CONNECT_NAME];
 };
@@ -28,7 +32,12 @@ struct connect_layout {
     uint32_t tracepoint; /* btf_trace_inet_sock_set_state: the number of its type */
     struct kernel_member flags, leader, name;                     /* of struct task_struct */
     struct kernel_member family, port, v4, v6, error, soft_error; /* of struct sock */
+    struct kernel_member local_v4, local_v6;                      /* ... its own address */
     bool has_v6;                                                  /* the kernel has IPv6 */
+    struct kernel_member shutdown;         /* ... not 0: the program has closed it */
+    struct kernel_member messages, newest; /* ... its queue of errors: how many, the last one */
+    struct kernel_member message_errno, message_origin; /* of struct sk_buff, in that queue */
+    bool has_messages;                                  /* the five before are known */
     struct kernel_member net, netns; /* of struct sock, and of struct net: its id */
     bool has_netns;                  /* the kernel has network namespaces */
 };
@@ -36,7 +45,7 @@ struct connect_layout {
 /* Returns 0, or -ENOTSUP: the kernel has no such tracepoint, or other types. */
 int connect_layout_init(struct connect_layout *layout, const struct btf *btf);
 
-enum { CONNECT_PROGRAM_MAX = 112 };
+enum { CONNECT_PROGRAM_MAX = 160 };
 
 /*
  * netns: the id of the namespace whose connections are noted; 0: those of all. map: a hash table of

@@ -116,7 +116,8 @@ int descriptors_each(const char *proc_root, uint64_t least, descriptors_fn fn, v
         return result;
     result = processes_list(&tree, &processes, false);
     /* process 1 is in every pid namespace */
-    missed->hidden = !processes.count || (tree.living && processes.items[0].pid != 1);
+    missed->none = !processes.count;
+    missed->hidden = processes.count && tree.living && processes.items[0].pid != 1;
     for (size_t i = 0; i < processes.count && result == 0; i++)
         result = take(&reading, processes.items[i].pid);
     processes_finish(&processes);

@@ -70,6 +70,28 @@ static int call_for_key(int command, int map, const void *key, const void *value
     return call(command, &attributes);
 }
 
+int bpf_map_wait(void)
+{
+    const int inner = bpf_map_create(sizeof(uint64_t), "fastnet_wait");
+    const uint32_t key = 0, value = (uint32_t)inner;
+    union bpf_attr attributes;
+    int outer, status;
+
+    if (inner < 0)
+        return inner;
+    memset(&attributes, 0, sizeof attributes);
+    attributes.map_type = BPF_MAP_TYPE_ARRAY_OF_MAPS;
+    attributes.key_size = attributes.value_size = sizeof key;
+    attributes.max_entries = 1;
+    attributes.inner_map_fd = value;
+    outer = create(&attributes, "fastnet_wait");
+    status = outer < 0 ? outer : call_for_key(BPF_MAP_UPDATE_ELEM, outer, &key, &value);
+    if (outer >= 0)
+        close(outer);
+    close(inner);
+    return status;
+}
+
 /* Before Linux 5.14 no command does both for this kind of map. */
 int bpf_map_take_one(int map, const void *key, void *value)
 {

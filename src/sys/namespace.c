@@ -5,10 +5,12 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/magic.h>
+#include <linux/sockios.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -182,11 +184,30 @@ static void name_own(const struct netns *mounted, const char *path, void *arg)
         take_name(own, mounted);
 }
 
+/* A socket belongs to the thread's namespace, and leads to its file (SIOCGSKNS of socket(7)). */
+static uint64_t id_by_socket(void)
+{
+    const int of_family = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    struct stat file = {.st_ino = 0};
+    int fd;
+
+    rights_raise(RIGHT_BUFFERS); /* the kernel wants CAP_NET_ADMIN */
+    fd = ioctl(of_family, SIOCGSKNS);
+    rights_lower();
+    if (fd >= 0 && fstat(fd, &file) < 0)
+        file.st_ino = 0;
+    if (fd >= 0)
+        close(fd);
+    if (of_family >= 0)
+        close(of_family);
+    return file.st_ino;
+}
+
 uint64_t namespace_own_id(void)
 {
     struct stat file;
 
-    return stat(OWN_FILE, &file) == 0 ? file.st_ino : 0;
+    return stat(OWN_FILE, &file) == 0 ? file.st_ino : id_by_socket();
 }
 
 uint64_t namespace_own_cookie(void)
@@ -420,7 +441,7 @@ int namespaces_find(struct namespaces *namespaces, struct report *report)
     if (search.hidden)
         report_loss(report, "%zu process%s network namespace%s", search.hidden,
                     search.hidden == 1 ? " does not show its" : "es do not show their",
-                    rights_have(1u << RIGHT_NAMESPACE_FILES) ? "" : " (try sudo)");
+                    rights_have(1u << RIGHT_NAMESPACE_FILES) ? "" : rights_advice());
     *namespaces = (struct namespaces){search.found.elements, search.found.count};
     free(search.found.slots);
     if (search.lacks_memory)

@@ -155,6 +155,11 @@ bool rights_have(unsigned rights)
     return true;
 }
 
+const char *rights_advice(void)
+{
+    return getuid() == 0 ? "" : " (try sudo)";
+}
+
 bool rights_have_all_of(enum right right)
 {
     int i = 0;

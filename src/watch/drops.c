@@ -30,7 +30,7 @@ struct drops {
     size_t fitting_capacity;
     struct engine *engine;
     bool began;
-    uint64_t home; /* id of the namespace that the listing began in */
+    uint64_t home; /* id of the namespace that the listing began in; 0: unknown */
     int error;     /* of the watch or of counters, or 0 */
     struct drops_summary summary;
     const struct query *query; /* this and the next two: of the listing under way */
@@ -95,7 +95,7 @@ static int take(struct drops *drops)
     memset(fitting, 0, count * sizeof *fitting);
     for (size_t i = 0; i < count && !error; i++) {
         const struct drop *drop = drop_watch_at(drops->watch, i);
-        if (drops->options->all_netns || !drop->netns || drop->netns == drops->home)
+        if (drops->options->all_netns || !drop->netns || !drops->home || drop->netns == drops->home)
             error = symbols_add(drops->symbols, drop->place);
     }
     if (!error && symbols_read(drops->symbols, "/proc/kallsyms") == -ENOMEM)
@@ -193,7 +193,7 @@ static int find_sockets(struct drops *drops, uint64_t id)
     return error;
 }
 
-/* Those of a packet whose namespace is unknown are told at home. */
+/* Packets whose namespace is unknown are listed at home; all of them, if home is unknown. */
 static int list_seen(struct drops *drops, uint64_t id)
 {
     int result = 0;
@@ -203,7 +203,7 @@ static int list_seen(struct drops *drops, uint64_t id)
         const struct fitting *fitting = &drops->fitting[i]; /* one or more that may be its socket */
         const char *function = symbols_name(drops->symbols, drop->place);
         struct record record = drop->record;
-        if (drops->listed[i] || (drop->netns ? drop->netns : drops->home) != id)
+        if (drops->listed[i] || (drops->home && (drop->netns ? drop->netns : drops->home) != id))
             continue;
         drops->listed[i] = true;
         if (!(record.has & DROP_SOCKET) && fitting->count == 1 && fitting->inode) {
@@ -248,6 +248,9 @@ int drops_list(void *maker, const struct query *query, record_fn fn, void *arg)
         report->ended = true;
     if (!drops->watch)
         report_loss(report, "only counters, because packets are not seen: %s", drops->why);
+    else if (!drops->home)
+        report_loss(report, "without /proc it is not known which network namespace this is: "
+                            "packets of all are listed");
     if (drops->options->all_netns)
         engine_move(drops->engine);
     if (result == 0 && drops->watch && !drop_watch_tells_receivers(drops->watch))

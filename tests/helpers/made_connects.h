@@ -11,10 +11,14 @@
 /* Where members are, in bytes. */
 struct made_connects {
     uint32_t v4, port, family, v6; /* of struct sock_common */
-    uint32_t net, netns;           /* ... its network, and of that the id */
-    uint32_t error, soft_error;    /* of struct sock */
-    uint32_t flags, leader, name;  /* of struct task_struct */
-    bool without_v6, without_netns;
+    uint32_t local_v4, local_v6;
+    uint32_t net, netns;        /* ... its network, and of that the id */
+    uint32_t error, soft_error; /* of struct sock */
+    uint32_t shutdown, queue;   /* ... and its queue of errors: a next, a prev, and a length */
+    uint32_t room;              /* of struct sk_buff: what the queue's owner keeps there */
+    uint32_t message_errno, message_origin; /* ... in that, of a message about an error */
+    uint32_t flags, leader, name;           /* of struct task_struct */
+    bool without_v6, without_netns, without_queue;
     uint32_t parameters; /* of the event, with the one that is not its own */
 };
 
@@ -24,14 +28,43 @@ static const struct made_connects made_connects_usual = {
     .port = 12,
     .family = 16,
     .v6 = 56,
+    .local_v4 = 4,
+    .local_v6 = 72,
     .net = 48,
     .netns = 64,
     .error = 200,
     .soft_error = 204,
+    .shutdown = 208,
+    .queue = 216,
+    .room = 40,
+    .message_errno = 24,
+    .message_origin = 28,
     .flags = 44,
     .leader = 96,
     .name = 128,
     .parameters = 4};
+
+/* The queue of a socket's errors, and what a message in it says. Returns the queue's type. */
+static inline uint32_t made_errors(struct made_btf *made, const struct made_connects *kernel,
+                                   uint32_t byte, uint32_t four)
+{
+    const uint32_t room = made_array(made, byte, four, 48);
+    uint32_t skb, error, queue;
+
+    skb = made_struct(made, "sk_buff", 1);
+    made_member(made, "cb", room, kernel->room * 8);
+    skb = made_pointer(made, skb);
+    error = made_type(made, "sock_extended_err", KERNEL_STRUCT, 2, 16);
+    made_member(made, "ee_errno", four, 0);
+    made_member(made, "ee_origin", byte, (kernel->message_origin - kernel->message_errno) * 8);
+    queue = made_type(made, "sock_exterr_skb", KERNEL_STRUCT, 1, 48);
+    made_member(made, "ee", error, kernel->message_errno * 8);
+    queue = made_type(made, "sk_buff_head", KERNEL_STRUCT, 3, 24);
+    made_member(made, "next", skb, 0);
+    made_member(made, "prev", skb, 8 * 8);
+    made_member(made, "qlen", four, 16 * 8);
+    return queue;
+}
 
 static inline void made_connects(struct made_btf *made, const struct made_connects *kernel)
 {
@@ -39,7 +72,7 @@ static inline void made_connects(struct made_btf *made, const struct made_connec
     const uint32_t two = made_int(made, "unsigned short", 2, 0),
                    four = made_int(made, "unsigned int", 4, 0),
                    nothing = made_type(made, "", KERNEL_POINTER, 0, 0);
-    uint32_t part, sock, v6, name, task, prototype, net;
+    uint32_t part, sock, v6, name, task, prototype, net, byte, queue;
 
     part = made_type(made, "ns_common", KERNEL_STRUCT, 1, 8);
     made_member(made, "inum", four, 0);
@@ -52,17 +85,26 @@ static inline void made_connects(struct made_btf *made, const struct made_connec
     net = part;
     v6 = made_type(made, "in6_addr", KERNEL_STRUCT, 1, 16);
     made_member(made, "words", four, 0);
-    part = made_type(made, "sock_common", KERNEL_STRUCT, 4U + !kernel->without_v6, 136);
+    part = made_type(made, "sock_common", KERNEL_STRUCT, kernel->without_v6 ? 5 : 7, 136);
     made_member(made, "skc_net", net, kernel->net * 8);
     made_member(made, "skc_daddr", four, kernel->v4 * 8);
     made_member(made, "skc_dport", two, kernel->port * 8);
     made_member(made, "skc_family", two, kernel->family * 8);
-    if (!kernel->without_v6)
+    made_member(made, "skc_rcv_saddr", four, kernel->local_v4 * 8);
+    if (!kernel->without_v6) {
         made_member(made, "skc_v6_daddr", v6, kernel->v6 * 8);
-    sock = made_struct(made, "sock", 3);
+        made_member(made, "skc_v6_rcv_saddr", v6, kernel->local_v6 * 8);
+    }
+    byte = made_int(made, "unsigned char", 1, 0);
+    queue = made_errors(made, kernel, byte, four);
+    sock = made_struct(made, "sock", kernel->without_queue ? 3 : 5);
     made_member(made, "__sk_common", part, 0);
     made_member(made, "sk_err", four, kernel->error * 8);
     made_member(made, "sk_err_soft", four, kernel->soft_error * 8);
+    if (!kernel->without_queue) {
+        made_member(made, "sk_shutdown", byte, kernel->shutdown * 8);
+        made_member(made, "sk_error_queue", queue, kernel->queue * 8);
+    }
     sock = made_pointer(made, sock);
     name = made_array(made, made_int(made, "char", 1, MADE_CHAR), four, 16);
     task = made_struct(made, "task_struct", 3);

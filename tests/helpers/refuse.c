@@ -4,6 +4,7 @@
  *
  *     refuse ERROR PROGRAM [ARGUMENT...]       netlink sockets
  *     refuse bpf:ERROR PROGRAM [ARGUMENT...]   bpf(2)
+ *     refuse membarrier PROGRAM [ARGUMENT...]  membarrier(2), as processors without ticks do
  *     refuse looks PROGRAM [ARGUMENT...]       to look into other processes
  *     refuse container PROGRAM [ARGUMENT...]   what containers are usually refused
  *
@@ -69,11 +70,11 @@ static void install(struct sock_filter *filter, size_t count)
         err(2, "seccomp");
 }
 
-static void refuse_bpf(uint32_t error)
+static void refuse_call(uint32_t number, uint32_t error)
 {
     struct sock_filter filter[] = {
         BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
-        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_bpf, 0, 1),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, number, 0, 1),
         BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | error),
         BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
     };
@@ -152,7 +153,9 @@ int main(int argc, char **argv)
     else if (strcmp(argv[1], "container") == 0)
         refuse_of_containers();
     else if (strncmp(argv[1], "bpf:", 4) == 0)
-        refuse_bpf(error_named(argv[1] + 4));
+        refuse_call(SYS_bpf, error_named(argv[1] + 4));
+    else if (strcmp(argv[1], "membarrier") == 0)
+        refuse_call(SYS_membarrier, EINVAL);
     else
         refuse_netlink(error_named(argv[1]));
     execvp(argv[2], argv + 2);

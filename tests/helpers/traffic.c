@@ -173,6 +173,20 @@ static void try(struct end *end)
     }
 }
 
+/* The same without blocking, as programs with a timeout do. */
+static void knock(struct end *end)
+{
+    for (long i = 0; i < end->wanted; i++) {
+        struct pollfd fd = {
+            socket_new(end->place.address.ss_family, SOCK_STREAM | SOCK_NONBLOCK, 0), POLLOUT, 0};
+        int error;
+        (void)connect(fd.fd, place_address(&end->place), end->place.size);
+        (void)poll(&fd, 1, 1000);
+        (void)getsockopt(fd.fd, SOL_SOCKET, SO_ERROR, &error, &(socklen_t){sizeof error});
+        close(fd.fd);
+    }
+}
+
 static const struct role {
     const char *name;
     int numbers; /* of arguments */
@@ -187,6 +201,7 @@ static const struct role {
     {"resolve", 4, begin_resolving, ask},
     {"answer", 3, begin_answering, answer},
     {"try", 4, NULL, try},
+    {"knock", 4, NULL, knock},
 };
 
 static const struct role *role_of(int count, char **words)
@@ -194,7 +209,7 @@ static const struct role *role_of(int count, char **words)
     for (size_t i = 0; i < ARRAY_SIZE(roles); i++)
         if (count == roles[i].numbers + 2 && strcmp(words[1], roles[i].name) == 0)
             return &roles[i];
-    errx(2, "usage: traffic serve|talk|visit|ask|try ...");
+    errx(2, "usage: traffic serve|talk|visit|ask|try|knock ...");
 }
 
 static long number_of(const char *word)

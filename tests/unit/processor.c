@@ -181,6 +181,8 @@ static int jump(struct processor *processor, const struct bpf_insn *code, uint64
         return (int64_t)with <= (int64_t)other ? code->off : 0;
     if (BPF_OP(code->code) == BPF_JSGE)
         return (int64_t)with >= (int64_t)other ? code->off : 0;
+    if (BPF_OP(code->code) == BPF_JGE)
+        return with >= other ? code->off : 0;
     assert_int_equal(BPF_OP(code->code), BPF_CALL);
     call(processor, code->src_reg == BPF_PSEUDO_KFUNC_CALL ? -code->imm : code->imm);
     return 0;

@@ -9,6 +9,7 @@
 
 #include <arpa/inet.h>
 #include <errno.h>
+#include <linux/errqueue.h>
 #include <netinet/tcp.h>
 #include <string.h>
 
@@ -61,6 +62,15 @@ static void an_event_with_other_parameters_is_refused(void **state)
     assert_int_equal(layout_of(&kernel, &layout), -ENOTSUP);
 }
 
+static char *find_name(size_t length, const char *name)
+{
+    char *at = bytes + length;
+
+    while (memcmp(--at, name, strlen(name) + 1) != 0 || at[-1] != '\0')
+        ;
+    return at;
+}
+
 /* A name that is spoilt is not found: no part can be missing unnoticed. */
 static void every_part_is_needed(void **state)
 {
@@ -68,6 +78,7 @@ static void every_part_is_needed(void **state)
                                         "sock",
                                         "__sk_common",
                                         "skc_daddr",
+                                        "skc_rcv_saddr",
                                         "skc_dport",
                                         "skc_family",
                                         "sk_err",
@@ -81,17 +92,39 @@ static void every_part_is_needed(void **state)
 
     (void)state;
     for (size_t i = 0; i < COUNT(names); i++) {
-        const size_t size = strlen(names[i]) + 1;
-        char *at = bytes + length;
+        char *at = find_name(length, names[i]);
         struct connect_layout layout;
         struct btf btf;
-        while (memcmp(--at, names[i], size) != 0 || at[-1] != '\0')
-            ;
         *at ^= 1;
         assert_int_equal(btf_init(&btf, (struct text){bytes, length}), 0);
         assert_int_equal(connect_layout_init(&layout, &btf), -ENOTSUP);
         btf_finish(&btf);
         *at ^= 1;
+    }
+}
+
+/* Such a kernel is watched all the same: then nobody is known to have given up. */
+static void the_queue_of_errors_is_not_needed(void **state)
+{
+    static const char *const names[] = {
+        "sock_exterr_skb", "sk_shutdown", "sk_error_queue", "qlen", "prev", "cb",
+        "ee_errno",        "ee_origin"};
+    struct made_btf made = {.types = 0};
+    const size_t length = (made_connects(&made, &made_connects_usual), made_bytes(&made, bytes));
+    struct connect_layout layout;
+
+    (void)state;
+    assert_int_equal(layout_of(&made_connects_usual, &layout), 0);
+    assert_true(layout.has_messages);
+    for (size_t i = 0; i < COUNT(names); i++) {
+        char *name = find_name(length, names[i]);
+        struct btf btf;
+        *name ^= 1;
+        assert_int_equal(btf_init(&btf, (struct text){bytes, length}), 0);
+        assert_int_equal(connect_layout_init(&layout, &btf), 0);
+        assert_false(layout.has_messages);
+        btf_finish(&btf);
+        *name ^= 1;
     }
 }
 
@@ -102,7 +135,7 @@ enum { MAP = 7, COOKIE = 77, OBJECT = 256, KERNEL_THREAD = 0x00200000 };
 
 struct scene {
     struct made_connects kernel;
-    _Alignas(uint64_t) char sock[OBJECT], task[OBJECT], leader[OBJECT], net[OBJECT];
+    _Alignas(uint64_t) char sock[OBJECT], task[OBJECT], leader[OBJECT], net[OBJECT], skb[OBJECT];
     uint64_t wanted; /* the namespace that is watched */
     uint64_t context[3];
     uint64_t now;
@@ -118,6 +151,8 @@ static void make_scene(struct scene *scene)
     memcpy(scene->sock + scene->kernel.v4, "\x7f\0\0\1", 4);
     place_u16(scene->sock + scene->kernel.port, htons(443));
     place_u16(scene->sock + scene->kernel.family, AF_INET);
+    memcpy(scene->sock + scene->kernel.local_v4, "\x7f\0\0\2", 4);
+    memcpy(scene->sock + scene->kernel.local_v6, "\0\0\0\0\0\0\0\0\0\0\xff\xff\x7f\0\0\2", 16);
     memcpy(scene->sock + scene->kernel.v6, "\0\0\0\0\0\0\0\0\0\0\xff\xff\x7f\0\0\1", 16);
     place_u64(scene->task + scene->kernel.leader, (uintptr_t)scene->leader);
     memcpy(scene->task + scene->kernel.name, "a thread", 9);
@@ -208,6 +243,8 @@ static void who_connects_is_noted(void **state)
     assert_int_equal(scene.note.port, htons(443));
     assert_memory_equal(scene.note.v4, mapped + 12, 4);
     assert_memory_equal(scene.note.v6, mapped, 16);
+    assert_memory_equal(scene.note.local_v4, "\x7f\0\0\2", 4);
+    assert_memory_equal(scene.note.local_v6 + 10, "\xff\xff\x7f\0\0\2", 6);
     assert_string_equal(scene.note.name, "a name of 15 by");
 }
 
@@ -298,6 +335,76 @@ static void why_it_failed_is_noted(void **state)
     assert_int_equal(scene.note.error, EHOSTUNREACH);
 }
 
+/* As it is when SO_ERROR has cleared both errors. */
+static void queue_error(struct scene *scene, uint32_t error, char origin)
+{
+    const struct made_connects *kernel = &scene->kernel;
+
+    place_u64(scene->sock + kernel->queue + 8, (uintptr_t)scene->skb);
+    place_u32(scene->sock + kernel->queue + 16, 1);
+    place_u32(scene->skb + kernel->room + kernel->message_errno, error);
+    scene->skb[kernel->room + kernel->message_origin] = origin;
+}
+
+static void the_queue_of_errors_knows_what_the_program_has_read(void **state)
+{
+    static const struct {
+        char origin;
+        uint32_t error;
+    } cases[] = {{SO_EE_ORIGIN_ICMP, EHOSTUNREACH},
+                 {SO_EE_ORIGIN_ICMP6, EHOSTUNREACH},
+                 {SO_EE_ORIGIN_LOCAL, 0},
+                 {SO_EE_ORIGIN_TIMESTAMPING, 0}};
+    struct scene scene;
+
+    (void)state;
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        make_scene(&scene);
+        change(&scene, TCP_CLOSE, TCP_SYN_SENT);
+        scene.sock[scene.kernel.shutdown] = 3;
+        queue_error(&scene, EHOSTUNREACH, cases[i].origin);
+        change(&scene, TCP_SYN_SENT, TCP_CLOSE);
+        assert_int_equal(scene.note.failed, 1);
+        assert_int_equal(scene.note.error, cases[i].error);
+        assert_int_equal(scene.note.given_up, 0);
+    }
+}
+
+static void a_program_gives_up_by_closing_a_socket_without_any_error(void **state)
+{
+    struct scene scene;
+
+    (void)state;
+    for (int closed = 0; closed < 2; closed++)
+        for (int known = 0; known < 2; known++) {
+            make_scene(&scene);
+            scene.kernel.without_queue = !known;
+            change(&scene, TCP_CLOSE, TCP_SYN_SENT);
+            scene.sock[scene.kernel.shutdown] = closed ? 3 : 0;
+            change(&scene, TCP_SYN_SENT, TCP_CLOSE);
+            assert_int_equal(scene.note.failed, 1);
+            assert_int_equal(scene.note.error, 0);
+            assert_int_equal(scene.note.given_up != 0, closed && known);
+            assert_int_equal(scene.note.closed != 0, closed && known);
+        }
+}
+
+static void an_error_goes_before_giving_up(void **state)
+{
+    struct scene scene;
+
+    (void)state;
+    make_scene(&scene);
+    change(&scene, TCP_CLOSE, TCP_SYN_SENT);
+    scene.sock[scene.kernel.shutdown] = 3;
+    place_u32(scene.sock + scene.kernel.soft_error, ECONNREFUSED);
+    queue_error(&scene, EHOSTUNREACH, SO_EE_ORIGIN_ICMP);
+    change(&scene, TCP_SYN_SENT, TCP_CLOSE);
+    assert_int_equal(scene.note.error, ECONNREFUSED);
+    assert_int_equal(scene.note.given_up, 0);
+    assert_int_not_equal(scene.note.closed, 0);
+}
+
 static void other_states_are_not_noted(void **state)
 {
     static const uint32_t changes[][2] = {
@@ -344,12 +451,16 @@ int main(void)
         cmocka_unit_test(a_kernel_without_ipv6_is_no_worse),
         cmocka_unit_test(an_event_with_other_parameters_is_refused),
         cmocka_unit_test(every_part_is_needed),
+        cmocka_unit_test(the_queue_of_errors_is_not_needed),
         cmocka_unit_test(who_connects_is_noted),
         cmocka_unit_test(a_thread_of_the_kernel_is_no_process),
         cmocka_unit_test(an_accepted_connection_has_a_time_a_peer_and_nobody),
         cmocka_unit_test(both_ends_may_begin_a_connection_at_once),
         cmocka_unit_test(its_end_is_noted),
         cmocka_unit_test(why_it_failed_is_noted),
+        cmocka_unit_test(the_queue_of_errors_knows_what_the_program_has_read),
+        cmocka_unit_test(a_program_gives_up_by_closing_a_socket_without_any_error),
+        cmocka_unit_test(an_error_goes_before_giving_up),
         cmocka_unit_test(other_states_are_not_noted),
         cmocka_unit_test(other_namespaces_are_not_noted),
     };

@@ -119,7 +119,7 @@ static void a_process_that_is_not_there_is_an_error_only_by_name(void **state)
     assert_true(descriptors_of(tree->root, 4711, &process) < 0);
     assert_int_equal(descriptors_each(tree->root, 1, pass, &passed, &missed), 0);
     assert_int_equal(passed.count, 0);
-    assert_true(missed.hidden); /* there is none */
+    assert_true(missed.none); /* there is none */
     assert_true(descriptors_each("/nonexistent", 1, pass, &passed, &missed) < 0);
 }
 

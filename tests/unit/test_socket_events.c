@@ -158,6 +158,37 @@ static void what_was_listed_is_at_least_that_old(void **state)
     assert_in_range(age.ms, 0, 60000);
 }
 
+/* The kernel clears the peer and the numbers of a connection that its own program resets. */
+static void a_reset_connection_has_the_addresses_that_were_listed(void **state)
+{
+    static const char info[200];
+    struct stage *stage = *state;
+    struct inet_diag_msg diag = tcp_message(1001, 2);
+    const uint8_t protocol = IPPROTO_TCP;
+    const struct record *records;
+
+    put_listing(stage);
+    put_event(stage, IPPROTO_TCP, 1000, 1);
+    diag.idiag_state = TCP_CLOSE;
+    diag.id.idiag_dport = 0;
+    memset(diag.id.idiag_src, 0, sizeof diag.id.idiag_src);
+    memset(diag.id.idiag_dst, 0, sizeof diag.id.idiag_dst);
+    wire_message(&stage->wire, SOCK_DIAG_BY_FAMILY, 0, 0);
+    wire_put(&stage->wire, &diag, sizeof diag);
+    wire_attribute(&stage->wire, INET_DIAG_PROTOCOL, &protocol, 1);
+    wire_attribute(&stage->wire, INET_DIAG_INFO, info, sizeof info);
+    stage_send(stage);
+    assert_int_equal(listen_to(stage, TCP_GROUPS, SOCKET_ORIGIN | SOCKET_AGE), 0);
+    assert_int_equal(stage->kept.count, 2);
+    records = stage->kept.records;
+    assert_true(address_equal(&records[1].socket.local.address, &records[0].socket.local.address));
+    assert_int_equal(records[1].socket.local.port, 1001);
+    assert_true(
+        address_equal(&records[1].socket.remote.address, &records[0].socket.remote.address));
+    assert_int_equal(records[1].socket.remote.port, records[0].socket.remote.port);
+    assert_false(records[1].has & (SOCKET_TCP_INFO | SOCKET_BYTES | SOCKET_QUEUES));
+}
+
 static void nothing_is_listed_for_who_does_not_ask(void **state)
 {
     struct stage *stage = *state;
@@ -272,6 +303,7 @@ int main(void)
         ON_STAGE(user_and_inode_are_those_that_were_listed),
         ON_STAGE(a_connection_that_was_not_listed_came_to_its_listener),
         ON_STAGE(what_was_listed_is_at_least_that_old),
+        ON_STAGE(a_reset_connection_has_the_addresses_that_were_listed),
         ON_STAGE(nothing_is_listed_for_who_does_not_ask),
         ON_STAGE(what_has_no_events_is_not_listed),
         ON_STAGE(a_listing_that_fails_is_told_and_events_come),

@@ -154,6 +154,13 @@ static void an_id_tells_what_a_record_lacks(void **state)
     socket_watch.take_id(&unseen, &row); /* never seen with a file: its user is not known */
     socket_watch.tell_id(&unseen, &end);
     assert_int_equal(end.has, SOCKET_STATE | SOCKET_INODE);
+    end.socket.protocol = IPPROTO_TCP; /* a reset clears the peer and the counters */
+    end.has |= SOCKET_BYTES | SOCKET_TCP_INFO | SOCKET_QUEUES;
+    socket_watch.tell_id(&id, &end);
+    assert_int_equal(end.has, SOCKET_STATE | SOCKET_INODE | SOCKET_UID);
+    assert_int_equal(end.socket.remote.port, 5001);
+    assert_true(address_equal(&end.socket.remote.address, &row.socket.remote.address));
+    assert_true(address_equal(&end.socket.local.address, &row.socket.local.address));
     of_unix = socket_id_of(&id);
     of_unix.family = AF_UNIX;
     id = socket_row_id(&of_unix);

@@ -107,7 +107,8 @@ static int start(struct drop_watch *watch, const char **what)
     if (rights_elevated())
         *what = "this copy lends rights, but not to see other users' packets (try sudo)";
     else if (!rights_have_all_of(RIGHT_BPF))
-        *what = "it needs CAP_BPF and CAP_PERFMON (try sudo)";
+        *what = *rights_advice() ? "it needs CAP_BPF and CAP_PERFMON (try sudo)"
+                                 : "it needs CAP_BPF and CAP_PERFMON";
     if (*what)
         return 1;
     *what = "/sys/kernel/btf/vmlinux";
@@ -173,10 +174,19 @@ static int most_first(const void *a, const void *b)
 }
 
 /*
+ * Returns when all programs that run now have ended. membarrier(2) is refused where processors run
+ * without ticks (nohz_full=, kernel/sched/membarrier.c), and in some sandboxes.
+ */
+static int wait_for_programs(void)
+{
+    return syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0) == 0 ? 0 : bpf_map_wait();
+}
+
+/*
  * Slots are closed, and taken when no program is on its way to one that was open: each packet is
  * counted before or after.
  */
-static void close_slots(struct drop_head *head)
+static int close_slots(struct drop_head *head)
 {
     bool any = false;
 
@@ -185,8 +195,7 @@ static void close_slots(struct drop_head *head)
             __atomic_store_n(&head->tags[i], DROP_CLOSED, __ATOMIC_RELAXED);
             any = true;
         }
-    if (any)
-        (void)syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0);
+    return any ? wait_for_programs() : 0;
 }
 
 static int take_slot(struct drop_watch *watch, struct drop_slot *slot)
@@ -233,7 +242,9 @@ int drop_watch_take(struct drop_watch *watch)
     watch->count = 0;
     if (!watch->drops && !(watch->drops = calloc(DROP_SLOTS, sizeof *watch->drops)))
         return -ENOMEM;
-    close_slots(watch->head);
+    status = close_slots(watch->head);
+    if (status < 0)
+        return status;
     watch->lost = __atomic_exchange_n(&watch->head->lost, 0, __ATOMIC_RELAXED);
     watch->since = clock_nanoseconds(CLOCK_MONOTONIC);
     for (size_t i = 0; i < DROP_SLOTS && status == 0; i += DROP_PART)

@@ -84,10 +84,11 @@ static void take_connect(const struct connect *made, struct record *record,
     origin->pid = (uint32_t)made->pid;
     memcpy(origin->name, made->name, sizeof origin->name);
     origin->error = (uint32_t)made->error;
-    /* the one error that the kernel leaves to connect(2) alone, or it was closed before an answer
-     */
-    if (made->failed && !made->error)
-        origin->error = sock->local.port ? ECANCELED : EADDRNOTAVAIL;
+    origin->closed = made->failed && made->closed;
+    if (made->failed && made->given_up)
+        origin->error = ECANCELED;
+    else if (made->failed && !made->error && !sock->local.port) /* connect(2) alone has this one */
+        origin->error = EADDRNOTAVAIL;
     if (made->pid && !(record->has & SOCKET_UID)) {
         record->has |= SOCKET_UID;
         sock->uid = made->uid;
@@ -98,25 +99,39 @@ static void take_connect(const struct connect *made, struct record *record,
     }
 }
 
-/*
- * What is disconnected forgets its peer; if it was established, also what it has moved. Its numbers
- * of sequence are new ones, and do not tell what waits. Its inode is known to be none where it is
- * known who made it, or perhaps has it.
- */
-bool origin_take(struct connects *connects, const struct hash_table *listeners, uint64_t seen,
-                 struct record *record, struct socket_origin *origin)
+/* Its numbers of sequence are new ones, and do not tell what waits. */
+void origin_restore(struct record *record, const struct address *local,
+                    const struct endpoint *remote, bool was_established)
+{
+    struct socket_record *sock = &record->socket;
+
+    if (sock->protocol != IPPROTO_TCP || sock->remote.port || !remote->port)
+        return;
+    sock->remote = *remote;
+    if (address_is_unspecified(&sock->local.address))
+        sock->local.address = *local;
+    record->has &= ~(SOCKET_QUEUES |
+                     (was_established ? SOCKET_TCP_INFO | SOCKET_TCP_BASICS | SOCKET_BYTES : 0));
+}
+
+/* Its inode is known to be none where it is known who made it, or perhaps has it. */
+bool origin_take(struct connects *connects, const struct hash_table *listeners,
+                 const struct socket_before *before, struct record *record,
+                 struct socket_origin *origin)
 {
     struct connect made = {.ended = 0};
     const bool noted = connects && connects_take(connects, record->identity, &made);
-    const uint64_t born = noted ? made.time : seen,
+    const uint64_t born = noted    ? made.time
+                          : before ? before->seen
+                                   : 0,
                    end = made.ended ? made.ended : clock_nanoseconds(CLOCK_MONOTONIC);
     bool found = true;
 
-    if (noted && !record->socket.remote.port) {
-        record->socket.remote = (struct endpoint){made.remote, made.port};
-        record->has &= ~(SOCKET_QUEUES |
-                         (made.failed ? 0 : SOCKET_TCP_INFO | SOCKET_TCP_BASICS | SOCKET_BYTES));
-    }
+    if (noted)
+        origin_restore(record, &made.local, &(struct endpoint){made.remote, made.port},
+                       !made.failed);
+    if (before)
+        origin_restore(record, &before->local, &before->remote, true);
     if (noted && !made.accepted)
         take_connect(&made, record, origin);
     else if (record->socket.protocol == IPPROTO_TCP && record->socket.remote.port)

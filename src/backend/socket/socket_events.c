@@ -56,9 +56,9 @@ unsigned socket_end_kind(uint8_t family, uint16_t protocol)
 /* A socket that was listed. */
 struct known {
     uint64_t cookie, inode, cgroup;
-    uint64_t seen; /* when it was listed first: CLOCK_MONOTONIC, nanoseconds */
-    uint64_t has;  /* of FIELDS_REMEMBERED */
+    uint64_t has; /* of FIELDS_REMEMBERED */
     uint32_t uid;
+    struct socket_before before;
 };
 
 struct reading {
@@ -103,9 +103,10 @@ static int remember(const struct record *record, void *arg)
         *known = (struct known){cookie,
                                 record->socket.inode,
                                 record->socket.cgroup,
-                                old ? old->seen : reading->looked,
                                 record->has & FIELDS_REMEMBERED,
-                                record->socket.uid};
+                                record->socket.uid,
+                                {old ? old->before.seen : reading->looked,
+                                 record->socket.local.address, record->socket.remote}};
     reading->appeared |= known->inode && (!old || !old->inode);
     return listeners_add(&reading->listeners, record);
 }
@@ -202,8 +203,8 @@ static void complete(struct reading *reading, struct record *record, struct sock
         sock->cgroup = known->cgroup;
     }
     if (reading->query->needs & FIELDS_ORIGIN &&
-        !origin_take(reading->query->connects, &reading->listeners, known ? known->seen : 0, record,
-                     origin))
+        !origin_take(reading->query->connects, &reading->listeners, known ? &known->before : NULL,
+                     record, origin))
         reading->next_look = reading->soonest;
 }
 
@@ -273,8 +274,9 @@ static int dump(const struct query *query, record_fn fn, void *arg)
         !connects_watch(query->connects, namespace_own_id()) &&
         query->needs & (SOCKET_ORIGIN | SOCKET_AGE))
         report_note(query->report,
-                    "who connects is not noted, so owners are those of the last "
-                    "look, once a second: %s",
+                    "who connects is not noted, so connections that their program resets in their "
+                    "first second are missing, and owners are those of the last look, once a "
+                    "second: %s",
                     connects_reason(query->connects));
     if (remembers(query))
         look(&reading);

@@ -66,8 +66,13 @@ static void tell_id(const struct row_id *row, struct record *record)
         record->has |= SOCKET_UID;
         sock->uid = id.uid;
     }
-    if (record->has & SOCKET_STATE)
+    if (record->has & SOCKET_STATE) {
+        const struct address local = address_make(id.family, id.local);
+        origin_restore(record, &local,
+                       &(struct endpoint){address_make(id.family, id.remote), id.remote_port},
+                       true);
         return;
+    }
     record->has |= SOCKET_STATE | SOCKET_COOKIE | SOCKET_INTERFACE |
                    (id.family == AF_UNIX ? 0 : SOCKET_ADDRESSES) |
                    (id.protocol == IPPROTO_TCP ? SOCKET_BYTES : 0);
@@ -107,7 +112,7 @@ static int take_end(const struct nlmsghdr *message, void *arg)
     if (socket_event_decode(message, &record) < 0)
         return 0; /* what is lost here is missed by the next look */
     record.socket.inode = 0;
-    (void)origin_take(watch->connects, &watch->listeners, 0, &record, &origin);
+    (void)origin_take(watch->connects, &watch->listeners, NULL, &record, &origin);
     return watch->fn(&record, watch->arg);
 }
 

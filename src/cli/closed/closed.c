@@ -79,7 +79,8 @@ static int list(struct closed_command *command)
         /* whatever is shown: a connection that was refused has forgotten its peer */
         .listing = {.tables = &table,
                     .table_count = 1,
-                    .needs = {.fields = SOCKET_ORIGIN, .lookups = NEED_CONNECTS}},
+                    /* the age makes it list sockets, too: a reset clears their addresses */
+                    .needs = {.fields = SOCKET_ORIGIN | SOCKET_AGE, .lookups = NEED_CONNECTS}},
         .after_each_pass = stream_sum_up,
         .arg = &stream,
     };

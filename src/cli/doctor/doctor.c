@@ -10,6 +10,7 @@
 #include "fastnet/array.h"
 #include "fastnet/doctor.h"
 #include "fastnet/layouts.h"
+#include "fastnet/proc_tree.h"
 
 enum { FOR_MS = 5000 };
 
@@ -34,7 +35,8 @@ static const char *const groups[] = {"What to look at", "How it is shown", "Abou
 #define CHOICES_RULES "!fastnet doctor --list --no-header 2>/dev/null | cut -d\" \" -f1"
 
 static const struct option options_table[] = {
-    FOR_OPTION(WHAT, "seconds between two readings (default 5; 0: one)", SETS(milliseconds)),
+    FOR_OPTION(WHAT, "seconds between two readings (default 5; 0: one)",
+               SETS(milliseconds)),
     LONG(OPTION_ONLY, "only", WHAT, "only these rules", TAKES("A,B,..."), OF(CHOICES_RULES)),
     LONG(OPTION_SKIP, "skip", WHAT, "all but these rules", TAKES("A,B,..."), OF(CHOICES_RULES)),
     LONG(OPTION_LIST, "list", WHAT, "the rules, instead of findings", SETS(list)),
@@ -109,6 +111,19 @@ static int take_option(const struct option *option, const char *argument, void *
     return status;
 }
 
+/* The files of a captured tree stay as they are, so that a second reading says nothing new. */
+static bool has_moving_numbers(const struct common *common)
+{
+    struct proc_tree tree;
+    bool living;
+
+    if (!common->proc_root)
+        return true;
+    living = proc_tree_init(&tree, common->proc_root) == 0 && tree.living;
+    proc_tree_finish(&tree);
+    return living;
+}
+
 static int parse(struct doctor_command *command, int argc, char *const argv[])
 {
     struct common *common = &command->common;
@@ -120,7 +135,9 @@ static int parse(struct doctor_command *command, int argc, char *const argv[])
     if (status != PARSED)
         return status;
     if (command->milliseconds == UINT_MAX)
-        command->milliseconds = common->interval_ms ? common->interval_ms : FOR_MS;
+        command->milliseconds = common->interval_ms          ? common->interval_ms
+                                : has_moving_numbers(common) ? FOR_MS
+                                                             : 0;
     common->no_header |= command->nagios;
     common->human &= common->columns || common->count_by; /* sentences are for people */
     const bool columns = common_uses_columns(common), exposed = command->exposed;

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Calls of connect(2) that fail at once: a route refuses them, or a program of a control group. No
+ * packet is sent and no counter moves, so a BPF program counts them where system calls end. That
+ * costs each system call of the machine some 20 ns meanwhile.
+ */
+#ifndef FASTNET_CONNECT_FAILURES_H
+#define FASTNET_CONNECT_FAILURES_H
+
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "fastnet/address.h"
+#include "fastnet/connects.h"
+
+struct connect_failures;
+
+/* The calls that failed with one errno. */
+struct connect_failure {
+    uint64_t count;
+    pid_t pid;               /* of the process that called last */
+    char name[CONNECT_NAME]; /* ... its comm (proc(5)) */
+    struct address remote;   /* ... where it wanted to connect to */
+    uint16_t port;           /* ... host byte order */
+};
+
+/*
+ * Begins to count those of processes in the network namespace of this id (namespace.h). Returns
+ * NULL if memory is short, or if the kernel or the machine does not allow it. Uses RIGHT_OWNERS and
+ * RIGHT_BPF.
+ */
+struct connect_failures *connect_failures_watch(uint64_t netns);
+void connect_failures_destroy(struct connect_failures *failures);
+
+/* What failed with this errno since the last call for it. */
+struct connect_failure connect_failures_take(struct connect_failures *failures, int error);
+
+#endif

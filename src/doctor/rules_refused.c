@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: MIT */
+/* Connections that this machine tries in vain: who refuses them, or what on this machine does. */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "doctor/rules.h"
+#include "fastnet/array.h"
+#include "fastnet/connect_failures.h"
+
+/* Checks of health, and programs that try IPv6 first, are refused now and then. */
+enum { REFUSED_LEAST = 50, REFUSED_PERCENT = 10 };
+
+static bool are_many(uint64_t failed, uint64_t attempts)
+{
+    return failed >= REFUSED_LEAST && reaches(failed, REFUSED_PERCENT, attempts);
+}
+
+/* --- Refused ---------------------------------------------------------------------------------- */
+
+/* The firewall of this machine, if it has dropped at least half of the packets to the address. */
+static bool is_own_firewall(struct finding *finding, const struct examination *examination,
+                            const char *address, uint64_t refused)
+{
+    const uint64_t dropped = drops_of(examination, "NETFILTER_DROP", address);
+
+    if (!dropped || dropped < refused / 2)
+        return false;
+    finding->record.finding.advice =
+        as_text("see which rule of this machine's firewall rejects them (nft list ruleset, "
+                "iptables -S), and if it should");
+    finding->record.finding.command = as_text("fastnet drops --where 'reason = NETFILTER_DROP'");
+    return true;
+}
+
+/* Names the address that refused most, and who tried last, as far as that is known. */
+static void add_refusing(struct finding *finding, const struct examination *examination)
+{
+    const struct sockets_reading *sockets = &examination->before->sockets;
+    const struct busy *slots = sockets->refused, *most = slots;
+    const size_t length = strlen(finding->summary);
+    char address[ENDPOINT_TEXT], process[PROCESS_TEXT];
+    const struct refused *whose;
+
+    for (size_t i = 1; i < REFUSED_SLOTS; i++)
+        if (slots[i].count > most->count)
+            most = &slots[i];
+    if (!most->count)
+        return;
+    endpoint_text(address, &(struct endpoint){most->key.remote, most->key.port});
+    snprintf(finding->subject, sizeof finding->subject, "%s", address);
+    snprintf(finding->summary + length, sizeof finding->summary - length,
+             ", at least %" PRIu64 " of them to %s%s", most->count, address,
+             is_own_firewall(finding, examination, address, most->count)
+                 ? ", which the firewall of this machine rejects"
+                 : "");
+    whose = &sockets->whose[most - slots];
+    if (!whose->pid)
+        return;
+    finding_process(finding, process, whose->process, whose->pid);
+    finding_evidence(finding, "%s tried last", process);
+}
+
+/* A program that does not block, and is told within connect(2), closes the socket itself. */
+static void say_refused(struct examination *examination)
+{
+    const uint64_t all = counter_moved(examination, ATTEMPTS_FAILED);
+    const uint64_t others = counter_moved(examination, ATTEMPTS_OF_OTHERS);
+    const uint64_t uncounted = examination->before->sockets.uncounted;
+    const uint64_t failed = (all > others ? all - others : 0) + uncounted;
+    const uint64_t attempts = counter_moved(examination, ATTEMPTS);
+    struct finding finding;
+
+    if (!are_many(failed, attempts))
+        return;
+    finding_begin(&finding, examination, SEVERITY_WARNING, "TCP");
+    finding_summary(&finding,
+                    "TCP: %" PRIu64 " connections failed (refused, or host unreachable) in %.7g s",
+                    failed, seconds_between(examination));
+    finding_evidence(&finding, "AttemptFails grew by %" PRIu64, all);
+    finding_evidence(&finding, "EmbryonicRsts grew by %" PRIu64, others);
+    finding_evidence(&finding, "ActiveOpens grew by %" PRIu64, attempts);
+    if (uncounted)
+        finding_evidence(&finding, "%" PRIu64 " sockets were closed after an error of ICMP",
+                         uncounted);
+    add_refusing(&finding, examination);
+    finding_emit(&finding, examination, failed, UNTOLD, failed);
+}
+
+/* --- Failed at once --------------------------------------------------------------------------- */
+
+/* What connect(2) says before any packet is sent (ip_route_output_key_hash_rcu() of the kernel's
+ * net/ipv4/route.c, fib_props[] of net/ipv4/fib_semantics.c, BPF_CGROUP_INET4_CONNECT). */
+static const struct cause {
+    int error;
+    const char *name, *meaning, *advice;
+} causes[] = {
+    {EINVAL, "EINVAL", "a route of type blackhole leads there, or the address is wrong",
+     "see which route leads there (ip route get ADDRESS), and remove it if it is not wanted"},
+    {EACCES, "EACCES", "a route of type prohibit leads there, or a security module forbids it",
+     "see which route leads there (ip route get ADDRESS), and what a security module logs"},
+    {EPERM, "EPERM", "a BPF program of a control group forbids it",
+     "see which programs the control group of the process has (bpftool cgroup tree)"},
+    {EHOSTUNREACH, "EHOSTUNREACH", "a route of type unreachable leads there",
+     "see which route leads there (ip route get ADDRESS), and remove it if it is not wanted"},
+    {ENETUNREACH, "ENETUNREACH", "no route leads there",
+     "see if a route is missing (ip route get ADDRESS), or the default route"},
+};
+
+static void say_at_once(struct examination *examination, const struct cause *cause,
+                        const struct connect_failure *failure, uint64_t count)
+{
+    char address[ENDPOINT_TEXT], process[PROCESS_TEXT];
+    struct finding finding;
+
+    finding_begin(&finding, examination, SEVERITY_WARNING, "%s",
+                  endpoint_text(address, &(struct endpoint){failure->remote, failure->port}));
+    finding_process(&finding, process, failure->name, (uint32_t)failure->pid);
+    finding_summary(&finding,
+                    "%" PRIu64 " calls of connect(2) failed at once in %.7g s, the last to %s: %s",
+                    count, seconds_between(examination), address, cause->meaning);
+    finding_evidence(&finding, "the error is %s", cause->name);
+    finding_evidence(&finding, "%s called last", process);
+    finding.record.finding.advice = as_text(cause->advice);
+    finding.record.finding.command = as_text("fastnet netstat -rn");
+    finding_emit(&finding, examination, count, UNTOLD, count);
+}
+
+/*
+ * Calls that waited for an answer are counted by AttemptFails, and do not count again. On machines
+ * without a route for IPv6, programs that try IPv6 first fail always: no fault.
+ */
+static void say_causes(struct examination *examination)
+{
+    const struct sockets_reading *sockets = &examination->before->sockets;
+
+    for (size_t i = 0; i < COUNT(causes); i++) {
+        const struct connect_failure failure =
+            connect_failures_take(examination->failures, causes[i].error);
+        const uint64_t waited = sockets->failed[causes[i].error];
+        const uint64_t count = failure.count > waited ? failure.count - waited : 0;
+        if (are_many(count, counter_moved(examination, ATTEMPTS) + count) &&
+            !(causes[i].error == ENETUNREACH && failure.remote.family == AF_INET6))
+            say_at_once(examination, &causes[i], &failure, count);
+    }
+}
+
+void rule_refused(struct examination *examination)
+{
+    say_refused(examination);
+    if (examination->failures)
+        say_causes(examination);
+}

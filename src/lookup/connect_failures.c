@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: MIT */
+#include "fastnet/connect_failures.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "fastnet/bpf_map.h"
+#include "lookup/failures_program.h"
+#include "lookup/owners_bpf.h"
+
+enum { NOTES_SIZE = FAILURES_ERRNOS * sizeof(struct failure_note) };
+
+struct connect_failures {
+    int map, link;              /* descriptors, or -1 */
+    struct failure_note *notes; /* by errno, in the map */
+};
+
+void connect_failures_destroy(struct connect_failures *failures)
+{
+    if (!failures)
+        return;
+    if (failures->link >= 0)
+        close(failures->link);
+    if (failures->map >= 0)
+        close(failures->map);
+    if (failures->notes)
+        munmap(failures->notes, NOTES_SIZE);
+    free(failures);
+}
+
+/* The program keeps the map, and what is attached the program. */
+static int attach(struct connect_failures *failures, uint64_t netns)
+{
+    struct bpf_insn code[FAILURES_PROGRAM_MAX];
+    struct failures_layout layout;
+    struct kernel_types types;
+    int status = kernel_types_init(&types);
+
+    if (status == 0)
+        status = failures_layout_init(&layout, &types.btf);
+    kernel_types_finish(&types);
+    if (status < 0)
+        return status;
+    failures->map = bpf_map_create(NOTES_SIZE, "fastnet_fails");
+    if (failures->map < 0)
+        return failures->map;
+    failures->notes = bpf_map_memory(failures->map, 0, NOTES_SIZE);
+    if (!failures->notes)
+        return -errno;
+    failures->link =
+        bpf_tracepoint_attach(code, failures_program_make(&layout, netns, failures->map, code),
+                              layout.tracepoint, "fastnet_fails");
+    return failures->link < 0 ? failures->link : 0;
+}
+
+struct connect_failures *connect_failures_watch(uint64_t netns)
+{
+    struct connect_failures *failures =
+        netns && !owners_hidden_from_bpf() ? calloc(1, sizeof *failures) : NULL;
+
+    if (!failures)
+        return NULL;
+    failures->map = failures->link = -1;
+    if (attach(failures, netns) == 0)
+        return failures;
+    connect_failures_destroy(failures);
+    return NULL;
+}
+
+struct connect_failure connect_failures_take(struct connect_failures *failures, int error)
+{
+    struct failure_note *note = &failures->notes[error];
+    struct connect_failure failure = {.pid = (pid_t)note->pid};
+    struct sockaddr_in in;
+    struct sockaddr_in6 in6;
+
+    failure.count = __atomic_exchange_n(&note->count, 0, __ATOMIC_RELAXED);
+    memcpy(failure.name, note->name, sizeof failure.name);
+    failure.name[sizeof failure.name - 1] = '\0';
+    memcpy(&in, note->address, sizeof in);
+    memcpy(&in6, note->address, sizeof in6);
+    failure.port = ntohs(in.sin_port);
+    failure.remote = in.sin_family == AF_INET6 ? address_make(AF_INET6, &in6.sin6_addr)
+                                               : address_make(AF_INET, &in.sin_addr);
+    return failure;
+}

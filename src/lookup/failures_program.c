@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * At raw_syscalls:sys_exit (include/trace/events/syscalls.h), which has the registers of the
+ * process and what the call returns. Most calls end here after three instructions.
+ */
+#include "lookup/failures_program.h"
+
+#include <errno.h>
+#include <netinet/in.h>
+#include <sys/syscall.h>
+
+#include "fastnet/array.h"
+
+/* --- The kernel's structs --------------------------------------------------------------------- */
+
+/* Where struct pt_regs has the number of a system call, and its second argument (syscall(2)). */
+#if defined __x86_64__ && defined __LP64__
+static const char call_member[] = "orig_ax", argument_member[] = "si";
+enum { CALL = SYS_connect, ARGUMENT_AT = 0 };
+#elif defined __aarch64__ && defined __LP64__
+static const char call_member[] = "syscallno", argument_member[] = "regs";
+enum { CALL = SYS_connect, ARGUMENT_AT = 8 };
+#elif defined __riscv && __riscv_xlen == 64
+static const char call_member[] = "a7", argument_member[] = "a1";
+enum { CALL = SYS_connect, ARGUMENT_AT = 0 };
+#else
+static const char call_member[] = "", argument_member[] = "";
+enum { CALL = -1, ARGUMENT_AT = 0 };
+#endif
+
+int failures_layout_init(struct failures_layout *layout, const struct btf *btf)
+{
+    const uint32_t task = btf_find(btf, BTF_STRUCT, "task_struct");
+    uint32_t registers, to, bytes;
+
+    *layout =
+        (struct failures_layout){.tracepoint = btf_find(btf, BTF_TYPEDEF, "btf_trace_sys_exit")};
+    registers = kernel_event_struct(btf, layout->tracepoint, 2, "pt_regs");
+    if (!registers || !kernel_member_find(btf, registers, call_member, &layout->call, NULL) ||
+        !kernel_struct_find(btf, registers, argument_member, &layout->argument, &bytes) ||
+        !kernel_member_find(btf, task, "nsproxy", &layout->spaces, &to) ||
+        !kernel_member_find(btf, kernel_pointed_to(btf, to), "net_ns", &layout->net, &to) ||
+        !kernel_path_find(btf, kernel_pointed_to(btf, to), "ns.inum", &layout->netns, NULL) ||
+        !kernel_member_find(btf, task, "group_leader", &layout->leader, NULL) ||
+        !kernel_struct_find(btf, task, "comm", &layout->name, &bytes))
+        return -ENOTSUP;
+    layout->argument.offset = (int16_t)(layout->argument.offset + ARGUMENT_AT);
+    layout->argument.size = BPF_DW;
+    layout->name.size = BPF_DW;
+    return 0;
+}
+
+/* --- The program ------------------------------------------------------------------------------ */
+
+/* What the registers keep; 0 to 5 are for results and arguments. */
+enum { CONTEXT = BPF_REG_6, ERROR = BPF_REG_7, NOTE = BPF_REG_8, ARGUMENT = BPF_REG_9 };
+
+_Static_assert(sizeof(struct failure_note) == 64, "for a shift by NOTE_BITS");
+_Static_assert(sizeof(struct sockaddr_in6) <= sizeof((struct failure_note){0}.address), "it fits");
+enum { NOTE_BITS = 6 };
+
+/* Where the address is on the stack. */
+enum { ADDRESS = -(int)sizeof((struct failure_note){0}.address) };
+
+/* The errno: a count that is no errno ends the program. */
+static void put_error(struct assembly *to)
+{
+    assembly_parameter(to, BPF_FIRST, CONTEXT, 1);
+    assembly_number(to, BPF_MOV, ERROR, 0);
+    assembly_register(to, BPF_SUB, ERROR, BPF_FIRST);
+    assembly_end_if(to, BPF_JEQ, ERROR, 0);
+    assembly_end_if(to, BPF_JGE, ERROR, FAILURES_ERRNOS);
+}
+
+static void put_call(struct assembly *to, const struct failures_layout *layout, uint64_t netns)
+{
+    assembly_parameter(to, BPF_SECOND, CONTEXT, 0);
+    assembly_load(to, BPF_FIRST, BPF_SECOND, layout->call);
+    assembly_end_if(to, BPF_JNE, BPF_FIRST, CALL);
+    assembly_load(to, ARGUMENT, BPF_SECOND, layout->argument);
+    assembly_call(to, BPF_FUNC_get_current_task_btf);
+    assembly_load(to, BPF_FIRST, BPF_REG_0, layout->spaces);
+    assembly_load(to, BPF_FIRST, BPF_FIRST, layout->net);
+    assembly_load(to, BPF_FIRST, BPF_FIRST, layout->netns);
+    assembly_wide(to, BPF_SECOND, netns);
+    assembly_end_if_unequal(to, BPF_FIRST, BPF_SECOND);
+}
+
+/* Reads the process's memory: it may be gone meanwhile, which ends the program. */
+static void put_read(struct assembly *to, int size)
+{
+    assembly_address(to, BPF_FIRST, ADDRESS);
+    assembly_number(to, BPF_MOV, BPF_SECOND, size);
+    assembly_register(to, BPF_MOV, BPF_THIRD, ARGUMENT);
+    assembly_call(to, BPF_FUNC_probe_read_user);
+    assembly_end_if(to, BPF_JNE, BPF_REG_0, 0);
+}
+
+static void put_address(struct assembly *to)
+{
+    const struct kernel_member family = {.offset = ADDRESS, .size = BPF_H};
+    size_t is_ipv4;
+
+    assembly_store_zeroes(to, ADDRESS, -ADDRESS);
+    put_read(to, sizeof(struct sockaddr_in));
+    assembly_load(to, BPF_FIRST, BPF_STACK, family);
+    is_ipv4 = assembly_skip_if(to, BPF_JEQ, BPF_FIRST, AF_INET);
+    assembly_end_if(to, BPF_JNE, BPF_FIRST, AF_INET6);
+    put_read(to, sizeof(struct sockaddr_in6));
+    assembly_land(to, is_ipv4);
+}
+
+/* Copies words from what a register points to. */
+static void put_words(struct assembly *to, unsigned from, int offset, size_t size, size_t at)
+{
+    for (size_t i = 0; i < size; i += sizeof(uint64_t)) {
+        const struct kernel_member word = {.offset = (int16_t)(offset + (int)i), .size = BPF_DW};
+        assembly_load(to, BPF_SECOND, from, word);
+        assembly_store_in(to, NOTE, BPF_SECOND, (int)(at + i), BPF_DW);
+    }
+}
+
+/* If two processors write about one errno at once, the last call may be a mixture of two. */
+size_t failures_program_make(const struct failures_layout *layout, uint64_t netns, int map,
+                             struct bpf_insn program[FAILURES_PROGRAM_MAX])
+{
+    struct assembly to = {.code = program};
+
+    assembly_register(&to, BPF_MOV, CONTEXT, BPF_FIRST);
+    put_error(&to);
+    put_call(&to, layout, netns);
+    put_address(&to);
+    assembly_value(&to, NOTE, map, 0);
+    assembly_number(&to, BPF_LSH, ERROR, NOTE_BITS);
+    assembly_register(&to, BPF_ADD, NOTE, ERROR);
+    put_words(&to, BPF_STACK, ADDRESS, -ADDRESS, offsetof(struct failure_note, address));
+    assembly_call(&to, BPF_FUNC_get_current_pid_tgid);
+    assembly_number(&to, BPF_RSH, BPF_REG_0, 32);
+    assembly_store_in(&to, NOTE, BPF_REG_0, offsetof(struct failure_note, pid), BPF_W);
+    assembly_call(&to, BPF_FUNC_get_current_task_btf);
+    assembly_load(&to, BPF_FIRST, BPF_REG_0, layout->leader);
+    put_words(&to, BPF_FIRST, layout->name.offset, CONNECT_NAME,
+              offsetof(struct failure_note, name));
+    assembly_count(&to, NOTE, offsetof(struct failure_note, count));
+    assembly_finish(&to);
+    return to.count;
+}
