@@ -39,6 +39,21 @@ int clock_gettime(clockid_t clock, struct timespec *time)
     return result;
 }
 
+static int next_group = -1; /* the number that the kernel chooses for the next group; -1: any */
+
+int setsockopt(int fd, int level, int option, const void *value, socklen_t size)
+{
+    int group;
+
+    if (level == SOL_PACKET && option == PACKET_FANOUT && next_group >= 0) {
+        memcpy(&group, value, sizeof group);
+        if (group & PACKET_FANOUT_FLAG_UNIQUEID << 16)
+            group = (group & ~(PACKET_FANOUT_FLAG_UNIQUEID << 16)) | next_group++;
+        return (int)syscall(SYS_setsockopt, fd, level, option, &group, sizeof group);
+    }
+    return (int)syscall(SYS_setsockopt, fd, level, option, value, size);
+}
+
 /* cmocka's assertions would jump back into the parent's tests: a child says where it failed. */
 #define REQUIRE(condition)                                                                         \
     if (!(condition))                                                                              \
@@ -174,6 +189,30 @@ static void each_packet_of_lo_is_counted_once(void **state)
 {
     (void)state;
     run_child(once_body);
+}
+
+static int group_body(void)
+{
+    const struct packet_watch_options options = {.interface = LO, .threads = 3, .flows = 1000};
+    struct packet_watch *watch = NULL;
+
+    next_group = 0;
+    REQUIRE(receive() && packet_watch_create(&watch, &options) == 0);
+    REQUIRE(next_group == 1); /* one group for all threads */
+    REQUIRE(packet_watch_start(watch) == 0);
+    REQUIRE(send_datagrams(1, 50, 100));
+    usleep(1000);
+    packet_watch_take(watch, 0);
+    REQUIRE(sum_of(watch, 3001).frames == 50);
+    packet_watch_destroy(watch);
+    return 0;
+}
+
+/* Each first group after a boot, and each 65,536th, has it. */
+static void group_number_0_is_a_group(void **state)
+{
+    (void)state;
+    run_child(group_body);
 }
 
 static int ticks_body(void)
@@ -327,6 +366,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_packet_of_lo_is_counted_once),
+        cmocka_unit_test(group_number_0_is_a_group),
         cmocka_unit_test(each_tick_has_its_own_packets),
         cmocka_unit_test(a_tick_waits_no_longer_than_for_the_next_packet),
         cmocka_unit_test(packets_are_counted_though_the_clock_is_set_back),

@@ -30,6 +30,7 @@ enum {
     SETTLE_MS = 100, /* ... so that all packets before now have been handed over, at most */
     SNAP = 128,      /* bytes of a frame that are copied: all headers, of nearly all packets */
     MILLISECOND = 1000000,
+    NO_GROUP = -1,
 };
 
 /* One ring, and the thread that reads it. Only while that waits, others look at its flows. */
@@ -169,7 +170,10 @@ static int map_ring(struct reader *reader)
     return 0;
 }
 
-/* The packets of a flow all go to the same ring. *group: its number, 0: there is none yet. */
+/*
+ * The packets of a flow all go to the same ring. *group: the number of the group, NO_GROUP: the
+ * first ring makes it. The kernel chooses the number; 0 is one that it chooses.
+ */
 static int join_group(const struct reader *reader, int *group)
 {
     int flags = PACKET_FANOUT_HASH, value;
@@ -179,7 +183,7 @@ static int join_group(const struct reader *reader, int *group)
         return 0;
     if (reader->watch->options.interface == LOOPBACK_IFINDEX)
         flags |= PACKET_FANOUT_IGNORES_OUTGOING;
-    value = *group | (flags | (*group ? 0 : PACKET_FANOUT_FLAG_UNIQUEID)) << 16;
+    value = *group == NO_GROUP ? (flags | PACKET_FANOUT_FLAG_UNIQUEID) << 16 : flags << 16 | *group;
     if (set(reader->fd, PACKET_FANOUT, &value, sizeof value) < 0 ||
         getsockopt(reader->fd, SOL_PACKET, PACKET_FANOUT, &value, &size) < 0)
         return -errno;
@@ -213,7 +217,7 @@ static int open_ring(struct reader *reader, int *group)
 static int open_readers(struct packet_watch *watch)
 {
     const unsigned threads = watch->options.threads;
-    int group = 0, error = 0;
+    int group = NO_GROUP, error = 0;
 
     for (unsigned i = 0; i < threads && !error; i++)
         error = open_ring(&watch->readers[i], &group);
