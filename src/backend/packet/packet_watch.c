@@ -224,7 +224,7 @@ static int open_readers(struct packet_watch *watch)
     rights_limit(RIGHTS_ALL & ~(1U << RIGHT_PACKETS));
     for (unsigned i = 0; i < threads && !error; i++) {
         struct reader *reader = &watch->readers[i];
-        const size_t flows = watch->options.flows / threads;
+        const size_t flows = watch->options.flows / threads + (i < watch->options.flows % threads);
         reader->ring.flows = packet_flows_create(flows);
         watch->taken[i] = watch->options.repeats ? packet_flows_create(flows) : NULL;
         if (!reader->ring.flows || (watch->options.repeats && !watch->taken[i]))
@@ -240,14 +240,17 @@ static int open_readers(struct packet_watch *watch)
 int packet_watch_create(struct packet_watch **result, const struct packet_watch_options *options)
 {
     const size_t room = options->repeats ? RING_OF_TICKS : RING_BYTES;
-    struct packet_ring ring = {.block_bytes = BLOCK_BYTES, .fields = options->fields};
+    struct packet_ring ring = {
+        .block_bytes = BLOCK_BYTES, .fields = options->fields, .has_offload = describes_udp()};
+    const size_t page = (size_t)getpagesize();
     struct packet_watch *watch = calloc(1, sizeof *watch);
     int error;
 
     if (!watch)
         return -ENOMEM;
     watch->options = *options;
-    while (ring.block_bytes * BLOCKS_MIN * options->threads > room)
+    while (ring.block_bytes * BLOCKS_MIN * options->threads > room &&
+           ring.block_bytes / 2 % page == 0) /* the kernel wants whole pages */
         ring.block_bytes /= 2;
     ring.blocks = (unsigned)(room / ring.block_bytes / options->threads);
     watch->ring_bytes = ring.blocks * ring.block_bytes;
