@@ -37,6 +37,7 @@ struct traffic {
     size_t sought_count, sought_capacity;
     struct fitting (*fitting)[ENDS]; /* of each flow; NULL: sockets are not asked for */
     size_t fitting_capacity;
+    bool noted_frames;         /* that packets are frames, in the first listing */
     bool found;                /* ... or they were, since the last traffic_begin() */
     const struct query *query; /* this and the next three: of the listing under way */
     record_fn fn;
@@ -286,6 +287,7 @@ void traffic_begin(void *maker)
     count_interfaces(traffic);
     packet_watch_take(traffic->watch, parting_fields(traffic));
     traffic->seen.all.lost += traffic->seen.totals->lost;
+    traffic->seen.all.undescribed += traffic->seen.totals->undescribed;
     flow_totals_add(&traffic->seen.all.forgotten, traffic->seen.totals->forgotten);
 }
 
@@ -339,6 +341,13 @@ void traffic_report(const struct packet_totals *totals, struct report *report)
         report_loss(report,
                     "%" PRIu64 " frame%s lost: fastnet was too slow for them (--threads, a filter)",
                     totals->lost, totals->lost == 1 ? " was" : "s were");
+    if (totals->undescribed)
+        report_loss(report,
+                    "%" PRIu64
+                    " frame%s that this kernel cannot describe %s in no row (segmentation "
+                    "offload of SCTP, for example)",
+                    totals->undescribed, totals->undescribed == 1 ? "" : "s",
+                    totals->undescribed == 1 ? "is" : "are");
     if (forgotten->flows)
         report_note(report,
                     "%" PRIu64 " flow%s made room for others: %" PRIu64 " packet%s, %" PRIu64
@@ -358,6 +367,11 @@ int traffic_list(void *maker, const struct query *query, record_fn fn, void *arg
         return error;
     if (!traffic->options->live)
         traffic_report(traffic->seen.totals, query->report);
+    if (traffic->seen.totals->frames_only && !traffic->noted_frames)
+        report_note(query->report,
+                    "packets are frames, because before Linux 6.2 the kernel cannot say how many "
+                    "packets a frame of UDP stands for");
+    traffic->noted_frames = true;
     if (traffic->seen.totals->down || /* or there is no such interface any more */
         (traffic->options->how.interface && !traffic->now.count))
         report_note(query->report, "an interface went down meanwhile, or away");

@@ -7,9 +7,13 @@
     traffic.py send INTERFACE COUNT      of one flow
     traffic.py flood INTERFACE COUNT     COUNT of TCP, each from another source, and ten flows of UDP;
                                          prints the ten
+    traffic.py tap INTERFACE COUNT UFO   COUNT frames of ethertype 0x88b5 from a tap, then UFO frames
+                                         whose offload the kernel cannot describe to a ring
     traffic.py talk ADDRESS              datagrams and a connection in this process, until stdin ends
 """
+import fcntl
 import ipaddress
+import os
 import random
 import socket
 import struct
@@ -175,6 +179,27 @@ def flood(interface, count):
                 out.send(ipv4(17, udp(port)))
     for port in range(1, 11):
         print("udp", HERE, port, (int(count) + 499) // 500, sep=",")
+
+
+def stale_slot():
+    """Data that looks like a slot of a ring, wherever the kernel begins one in old frames."""
+    next_offset = b"\x3c\xf2"
+    header = struct.pack("<2sxxIII2sH", next_offset, 0x60000000, 0, 0x7fffffff, next_offset, 4096)
+    header += struct.pack("<xxxxHHxxxx2sxxxx2s", 242, 256, next_offset, b"\x86\xdd")
+    return header + bytes(100 - len(header))
+
+
+def tap(interface, count, ufo):
+    device = os.open("/dev/net/tun", os.O_RDWR)
+    # linux/if_tun.h: TUNSETIFF with IFF_TAP, IFF_NO_PI and IFF_VNET_HDR
+    fcntl.ioctl(device, 0x400454ca, struct.pack("16sH22x", interface.encode(), 0x5002))
+    frame = bytes(10) + ethernet(0x88b5, stale_slot())
+    for _ in range(int(count)):
+        os.write(device, frame)
+    # VIRTIO_NET_HDR_GSO_UDP: fragments of 1480 bytes
+    frame = struct.pack("=BBHHHH", 1, 3, 42, 1480, 34, 6) + ipv4(17, udp(70, 3000))
+    for _ in range(int(ufo)):
+        os.write(device, frame)
 
 
 def talk(address):

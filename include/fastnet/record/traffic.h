@@ -39,6 +39,7 @@ struct traffic_record {
     uint64_t first, last;            /* nanoseconds since 1970, to a millisecond */
     uint64_t elapsed;                /* nanoseconds in which they came */
     uint64_t lost;                   /* frames, of any flow, that were lost in this time */
+    uint64_t undescribed;            /* ... and that the kernel could not describe */
     uint32_t uid;
     uint64_t inode; /* of the socket of this host that sent or received them */
 };

@@ -11,6 +11,7 @@
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
+#include <sys/utsname.h>
 #include <unistd.h>
 
 #include "backend/packet/packet_filter.h"
@@ -28,7 +29,6 @@ enum {
     BLOCKS_MIN = 4,  /* of a ring; these are smaller then */
     RETIRE_MS = 40,  /* so long a block waits for more packets, or twice */
     SETTLE_MS = 100, /* ... so that all packets before now have been handed over, at most */
-    SNAP = 128,      /* bytes of a frame that are copied: all headers, of nearly all packets */
     MILLISECOND = 1000000,
     NO_GROUP = -1,
 };
@@ -39,6 +39,8 @@ struct reader {
     int fd;
     struct packet_ring ring;
     bool down;
+    bool froze;      /* the ring was full in the time of the last listing */
+    uint64_t blamed; /* dropped frames that were called undescribed, since the beginning */
     pthread_t thread;
     int wake, done; /* eventfd(2): it is asked to wait, or to go on; it does wait */
 };
@@ -155,7 +157,7 @@ static int map_ring(struct reader *reader)
     };
     int error = set(reader->fd, PACKET_VERSION, &version, sizeof version);
 
-    if (!error)
+    if (!error && reader->ring.has_offload)
         error = set(reader->fd, PACKET_VNET_HDR, &yes, sizeof yes);
     if (!error && watch->options.interface == LOOPBACK_IFINDEX)
         (void)set(reader->fd, PACKET_IGNORE_OUTGOING, &yes, sizeof yes); /* Linux 4.20 */
@@ -237,6 +239,34 @@ static int open_readers(struct packet_watch *watch)
     return error;
 }
 
+/* Reads digits. Returns false where there are none, or too many for any version. */
+static bool take_version(const char **at, unsigned *number)
+{
+    const char *begin = *at;
+
+    for (*number = 0; **at >= '0' && **at <= '9' && *at - begin < 5; ++*at)
+        *number = *number * 10 + (unsigned)(**at - '0');
+    return *at > begin && !(**at >= '0' && **at <= '9');
+}
+
+bool packet_watch_describes_udp(const char *release)
+{
+    const char *at = release;
+    unsigned version, patch_level;
+
+    if (!take_version(&at, &version) || *at++ != '.' || !take_version(&at, &patch_level) ||
+        (*at && !strchr(".-+_~", *at)))
+        return false;
+    return version > 6 || (version == 6 && patch_level >= 2);
+}
+
+static bool describes_udp(void)
+{
+    struct utsname names;
+
+    return uname(&names) == 0 && packet_watch_describes_udp(names.release);
+}
+
 int packet_watch_create(struct packet_watch **result, const struct packet_watch_options *options)
 {
     const size_t room = options->repeats ? RING_OF_TICKS : RING_BYTES;
@@ -274,7 +304,7 @@ int packet_watch_start(struct packet_watch *watch)
     watch->began = clock_nanoseconds(CLOCK_MONOTONIC);
     watch->until = UINT64_MAX;
     for (unsigned i = 0; i < watch->options.threads && !error; i++)
-        error = attach_filter(watch->readers[i].fd, watch->options.where, SNAP);
+        error = attach_filter(watch->readers[i].fd, watch->options.where, PACKET_RING_SNAP);
     for (unsigned i = 0; i < watch->options.threads && !error; i++) {
         error = thread_start(&watch->readers[i].thread, read_ring, &watch->readers[i]);
         watch->running += !error;
@@ -307,6 +337,27 @@ static void go_on(struct packet_watch *watch)
         pthread_join(watch->readers[watch->running - 1].thread, NULL);
 }
 
+/*
+ * The kernel counts frames that it could not describe among those that found no room. It says only
+ * whether a ring was full meanwhile: if it was not, all of them could not be described. Otherwise
+ * those that were seen as slots without a frame could not; such slots may be seen a listing later
+ * than they were counted.
+ */
+static void count_drops(struct packet_totals *totals, struct reader *reader,
+                        const struct tpacket_stats_v3 *statistics)
+{
+    const uint64_t drops = statistics->tp_drops, seen = reader->ring.undescribed;
+    const bool froze = statistics->tp_freeze_q_cnt, was_full = froze || reader->froze;
+    uint64_t undescribed = seen > reader->blamed ? seen - reader->blamed : 0;
+
+    if (!was_full && undescribed < drops)
+        undescribed = drops;
+    reader->froze = froze;
+    reader->blamed += undescribed;
+    totals->undescribed += undescribed;
+    totals->lost += drops > undescribed ? drops - undescribed : 0;
+}
+
 /* Readers go on with tables that were taken before, whose flows may be kept. later: nanoseconds
  * from the beginning of these. */
 static void swap(struct packet_watch *watch, int64_t later, uint64_t fields)
@@ -328,7 +379,7 @@ static void swap(struct packet_watch *watch, int64_t later, uint64_t fields)
         reader->ring.flows = next;
         reader->ring.fields = fields;
         if (getsockopt(reader->fd, SOL_PACKET, PACKET_STATISTICS, &statistics, &size) == 0)
-            watch->totals.lost += statistics.tp_drops; /* reading resets it */
+            count_drops(&watch->totals, reader, &statistics); /* reading resets them */
         watch->totals.most_rows += flows->count;
         flow_totals_add(&watch->totals.forgotten, flows->made_room);
         watch->totals.down |= reader->down;
@@ -353,7 +404,9 @@ void packet_watch_take(struct packet_watch *watch, uint64_t fields)
     const uint64_t now = clock_nanoseconds(CLOCK_MONOTONIC);
     const int64_t later = (int64_t)(watch->from - watch->totals.from);
 
-    watch->totals = (struct packet_totals){.from = watch->from, .elapsed = now - watch->began};
+    watch->totals = (struct packet_totals){.from = watch->from,
+                                           .elapsed = now - watch->began,
+                                           .frames_only = !watch->readers->ring.has_offload};
     halt(watch, until);
     swap(watch, later, fields); /* the rings need only have room for what comes meanwhile */
     watch->from = until + 1;
@@ -380,6 +433,7 @@ int packet_watch_list(const struct packet_watch *watch, record_fn fn, void *arg)
             packet_flow_tell(&watch->taken[i]->flows[j], watch->totals.from, &record);
             record.traffic.elapsed = watch->totals.elapsed;
             record.traffic.lost = watch->totals.lost;
+            record.traffic.undescribed = watch->totals.undescribed;
             result = fn(&record, arg);
         }
     return result;
