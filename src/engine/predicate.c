@@ -256,7 +256,7 @@ static bool passes(const struct predicate *predicate, const struct value *value)
     }
 }
 
-/* Against an IPv6 address, an IPv4-mapped one is compared as it is; otherwise as it is shown. */
+/* Against an IPv6 address, an IPv4-mapped one is compared as it is; otherwise as IPv4. */
 static struct value value_of(const struct predicate *predicate, const struct view *view)
 {
     static const struct context nothing;
@@ -268,7 +268,10 @@ static struct value value_of(const struct predicate *predicate, const struct vie
     if (field->plain && constant->type == VALUE_ADDRESS && field->member == MEMBER_ADDRESS &&
         constant->address.family == address->family)
         return (struct value){.type = VALUE_ADDRESS, .address = *address};
-    return field_value(field, record, view->context ? view->context : &nothing);
+    struct value value = field_value(field, record, view->context ? view->context : &nothing);
+    if (value.type == VALUE_ADDRESS && constant->type == VALUE_ADDRESS)
+        value.address = address_unmapped(&value.address); /* a packet's comes as it is */
+    return value;
 }
 
 static NOT_INLINE unsigned compared_by_value(const struct predicate *predicate,

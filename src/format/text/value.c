@@ -215,7 +215,7 @@ char *value_write(char *dst, const struct value *value, const char *delimiters)
     case VALUE_NAME:
         return write_text(dst, value, delimiters);
     case VALUE_ADDRESS:
-        return text_address(dst, &value->address);
+        return put_address(dst, &value->address);
     case VALUE_NETWORK:
         return text_network(dst, &value->network);
     case VALUE_LLADDR:
