@@ -72,6 +72,8 @@ static void take_other(struct counted *counted, const struct tpacket3_hdr *heade
 
     if (is_ethernet && ethertype < TRAFFIC_ETHERTYPES) /* a length */
         ethertype = ETH_P_802_2;
+    if (from->sll_hatype == ARPHRD_NETLINK) /* it is the number of a protocol of netlink(7) */
+        ethertype = TRAFFIC_NETLINK;
     const size_t seen = link < captured ? link : captured;
     packet_parse(packet, bytes + seen, captured - seen, ethertype);
     if (header->tp_status & TP_STATUS_VLAN_VALID) { /* the kernel took it out */
