@@ -29,6 +29,14 @@ struct packet_watch_options {
 struct packet_watch;
 
 /*
+ * Whether a kernel can describe frames that segmentation offload of UDP makes (UDP_SEGMENT of
+ * udp(7), QUIC) in struct virtio_net_hdr: Linux 6.2 and later can. A kernel that cannot loses such
+ * frames if it is asked for that header. release: as uname(2) has it. False where it is in doubt:
+ * kernels of distributions may have the change without the number.
+ */
+bool packet_watch_describes_udp(const char *release);
+
+/*
  * Opens the rings. Uses RIGHT_PACKETS, and gives it up for good. Returns 0, or -errno: -EPERM
  * without the right, -ENODEV without the interface.
  */
@@ -55,6 +63,9 @@ struct packet_totals {
     uint64_t from;    /* when the first packet can have come that was counted; since 1970 */
     uint64_t elapsed; /* nanoseconds in which they came, whatever was done to the clock */
     uint64_t lost; /* frames that found no room in the rings, because this process was too slow */
+    uint64_t undescribed; /* frames that the kernel could not describe, so that no flow has them */
+    bool
+        frames_only; /* the kernel does not say how many packets a frame stands for: 1 is counted */
     size_t most_rows;             /* packet_watch_list() tells so many flows, or fewer */
     struct flow_totals forgotten; /* these made room for others, and are not told */
     bool down;                    /* an interface went down, or away */

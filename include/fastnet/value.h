@@ -27,7 +27,7 @@ enum value_type {
     VALUE_TEXT,        /* to be escaped */
     VALUE_SOCKET_NAME, /* text; written by escape_socket_name(), in JSON as it is */
     VALUE_NAME,        /* a name, or the digits of a number without one; a string in JSON */
-    VALUE_ADDRESS,     /* an IPv4-mapped address comes as AF_INET */
+    VALUE_ADDRESS,     /* an IPv4-mapped address of a socket comes as AF_INET */
     VALUE_OWNERS,
     VALUE_LLADDR,   /* a link-layer address: an IP address if family is set, otherwise bytes */
     VALUE_FLAGS,    /* names of set bits: joined by commas, an array in JSON */

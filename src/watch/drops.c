@@ -185,8 +185,8 @@ static int find_sockets(struct drops *drops, uint64_t id)
         const struct drop *drop = drop_watch_at(drops->watch, i);
         const struct drop_record *seen = &drop->record.drop;
         if (drop->netns == id && drop->record.has & DROP_PORTS && !(drop->record.has & DROP_SOCKET))
-            sought[count++] =
-                (struct sought){seen->protocol, seen->local, seen->remote, &drops->fitting[i]};
+            sought[count++] = (struct sought){seen->protocol, seen->local, seen->remote,
+                                              &drops->fitting[i], false};
     }
     const int error = packet_sockets_find(drops->engine, sought, count, drops->query->report);
     free(sought);

@@ -1,89 +1,145 @@
 /* SPDX-License-Identifier: MIT */
 #include "watch/packet_sockets.h"
 
+#include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "fastnet/array.h"
 #include "fastnet/engine.h"
 
-/* Packets of one local port follow each other, and among them those of one remote port. */
+/*
+ * A packet can belong to a socket that is connected to just its other end, that is bound to its
+ * address, or that takes any address. For each of these there is a question, and packets with the
+ * same question share it. A socket answers one or two questions, so that many sockets and many
+ * packets of one port do not have to be compared with each other.
+ */
+struct question {
+    uint8_t protocol;
+    struct endpoint local, remote; /* bytes of 0: any; a local address always has its family */
+    struct fitting answer;         /* the sockets with the best rank */
+    unsigned all;                  /* sockets with any rank */
+};
+
 struct search {
-    const struct sought *sought;
+    struct question *questions; /* in order, each once */
     size_t count;
 };
 
-static uint64_t key_of(uint8_t protocol, uint16_t local, uint16_t remote)
+static int by_endpoint(const struct endpoint *one, const struct endpoint *other)
 {
-    return (uint64_t)protocol << 32 | (uint32_t)local << 16 | remote;
-}
-
-static uint64_t key_of_sought(const struct sought *sought)
-{
-    return key_of(sought->protocol, sought->local.port, sought->remote.port);
+    if (one->port != other->port)
+        return one->port < other->port ? -1 : 1;
+    return memcmp(&one->address, &other->address, sizeof one->address);
 }
 
 static int by_key(const void *a, const void *b)
 {
-    const uint64_t one = key_of_sought(a), other = key_of_sought(b);
+    const struct question *one = a, *other = b;
+    const int local = by_endpoint(&one->local, &other->local);
 
-    return (one > other) - (one < other);
+    if (one->protocol != other->protocol)
+        return one->protocol < other->protocol ? -1 : 1;
+    return local ? local : by_endpoint(&one->remote, &other->remote);
 }
 
-/* An end of a socket that is not bound, or not connected, takes any. IPv6 may take IPv4. */
-static bool takes(const struct endpoint *own, const struct endpoint *of_packet)
-{
-    const struct address address = address_unmapped(&own->address);
+/* --- Questions -------------------------------------------------------------------------------- */
 
-    if (address_is_unspecified(&own->address))
-        return (address.family != AF_INET || of_packet->address.family == AF_INET) &&
-               (!own->port || own->port == of_packet->port);
-    return own->port == of_packet->port && address_equal(&address, &of_packet->address);
+enum { CONNECTED, BOUND, ANY, QUESTIONS };
+
+static struct question question_of(const struct sought *sought, unsigned which)
+{
+    struct question question = {.protocol = sought->protocol, .local = sought->local};
+
+    if (which == CONNECTED)
+        question.remote = sought->remote;
+    if (which == ANY)
+        question.local.address = (struct address){.family = sought->local.address.family};
+    return question;
 }
 
-/* A connected socket goes before one that takes packets from everywhere, and that of IPv4 before
- * one of IPv6 that takes both, as in the kernel. */
-static void compare(const struct sought *sought, const struct socket_record *socket)
+static struct question *find(const struct search *search, const struct question *key)
 {
-    struct fitting *fitting = sought->fitting;
-    const bool is_ipv4 = socket->local.address.family == AF_INET;
-    const unsigned rank = socket->remote.port                              ? 6
-                          : address_is_unspecified(&socket->local.address) ? 2U + is_ipv4
-                                                                           : 4U + is_ipv4;
+    return bsearch(key, search->questions, search->count, sizeof *key, by_key);
+}
 
-    if (socket->v6only && sought->local.address.family == AF_INET)
+static int ask(struct search *search, const struct sought *sought, size_t count)
+{
+    size_t asked = 0;
+
+    search->questions = reallocarray(NULL, count, QUESTIONS * sizeof *search->questions);
+    if (!search->questions)
+        return -ENOMEM;
+    for (size_t i = 0; i < count; i++)
+        for (unsigned which = CONNECTED; which < QUESTIONS; which++)
+            search->questions[asked++] = question_of(&sought[i], which);
+    qsort(search->questions, asked, sizeof *search->questions, by_key);
+    for (size_t i = 0; i < asked; i++)
+        if (!search->count ||
+            by_key(&search->questions[search->count - 1], &search->questions[i]) != 0)
+            search->questions[search->count++] = search->questions[i];
+    return 0;
+}
+
+/* --- Answers ---------------------------------------------------------------------------------- */
+
+static void answer(const struct search *search, const struct question *key,
+                   const struct socket_record *socket)
+{
+    struct question *question = find(search, key);
+    /* of IPv4 before one of IPv6 that takes both, as in the kernel */
+    const unsigned rank = socket->local.address.family == AF_INET ? 2 : 1;
+
+    if (!question)
         return;
-    if (!takes(&socket->local, &sought->local) || !takes(&socket->remote, &sought->remote) ||
-        rank < fitting->rank)
+    question->all++;
+    if (rank < question->answer.rank)
         return;
-    if (rank > fitting->rank)
-        *fitting = (struct fitting){.rank = rank};
-    fitting->inode = socket->inode;
-    fitting->uid = socket->uid;
-    fitting->count++;
+    if (rank > question->answer.rank)
+        question->answer = (struct fitting){.rank = rank};
+    question->answer.inode = socket->inode;
+    question->answer.uid = socket->uid;
+    question->answer.count++;
 }
 
 static int take_socket(const struct record *record, void *arg)
 {
-    const struct search *search = arg;
-    const uint16_t remote = record->socket.remote.port;
-    const uint64_t first =
-        key_of((uint8_t)record->socket.protocol, record->socket.local.port, remote);
-    const uint64_t last = remote ? first : first | UINT16_MAX; /* not connected: of all ports */
-    size_t low = 0, high = search->count;
+    const struct socket_record *socket = &record->socket;
+    struct question key = {.protocol = (uint8_t)socket->protocol, .local.port = socket->local.port};
 
-    while (low < high) {
-        const size_t middle = low + (high - low) / 2;
-        if (key_of_sought(&search->sought[middle]) < first)
-            low = middle + 1;
-        else
-            high = middle;
+    key.local.address = address_unmapped(&socket->local.address);
+    if (socket->remote.port || !address_is_unspecified(&socket->remote.address)) {
+        key.remote = socket->remote;
+        key.remote.address = address_unmapped(&socket->remote.address);
     }
-    for (; low < search->count && key_of_sought(&search->sought[low]) <= last; low++)
-        compare(&search->sought[low], &record->socket);
+    answer(arg, &key, socket);
+    if (address_is_unspecified(&key.local.address) && key.local.address.family == AF_INET6 &&
+        !socket->v6only) { /* it takes IPv4, too */
+        key.local.address.family = AF_INET;
+        answer(arg, &key, socket);
+    }
     return 0;
 }
 
-int packet_sockets_find(struct engine *engine, struct sought *sought, size_t count,
+/* A connected socket goes before one that takes packets from everywhere, and a bound one before one
+ * that takes any address. A packet for all of them has a socket only if it is the only one. */
+static void hand_out(const struct search *search, const struct sought *sought)
+{
+    struct fitting *fitting = sought->fitting;
+    unsigned all = 0;
+
+    for (unsigned which = CONNECTED; which < QUESTIONS; which++) {
+        const struct question key = question_of(sought, which), *question = find(search, &key);
+        if (!question || !question->all)
+            continue;
+        *fitting = question->answer;
+        if (!sought->is_for_all)
+            return;
+        fitting->count = all += question->all;
+    }
+}
+
+int packet_sockets_find(struct engine *engine, const struct sought *sought, size_t count,
                         struct report *report)
 {
     static const struct listing_table tables[] = {
@@ -98,10 +154,16 @@ int packet_sockets_find(struct engine *engine, struct sought *sought, size_t cou
         .tables = tables,
         .table_count = COUNT(tables),
     };
-    struct search search = {sought, count};
+    struct search search = {.questions = NULL};
+    int error;
 
     if (!count)
         return 0;
-    qsort(sought, count, sizeof *sought, by_key);
-    return engine_gather(engine, &listing, take_socket, &search, report);
+    error = ask(&search, sought, count);
+    if (!error)
+        error = engine_gather(engine, &listing, take_socket, &search, report);
+    for (size_t i = 0; i < count && !error; i++)
+        hand_out(&search, &sought[i]);
+    free(search.questions);
+    return error;
 }

@@ -3,6 +3,7 @@
 #ifndef WATCH_PACKET_SOCKETS_H
 #define WATCH_PACKET_SOCKETS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "fastnet/record.h"
@@ -10,7 +11,8 @@
 struct engine;
 struct report;
 
-/* The socket that fits best; count: how many fit as well. */
+/* The socket that fits best; rank: how well, among those of one kind; count: how many fit as well.
+ */
 struct fitting {
     uint64_t inode;
     uint32_t uid;
@@ -22,13 +24,14 @@ struct sought {
     uint8_t protocol; /* IPPROTO_TCP or IPPROTO_UDP; nothing fits others */
     struct endpoint local, remote;
     struct fitting *fitting;
+    bool is_for_all; /* local is broadcast or multicast: each socket that takes it gets a copy */
 };
 
 /*
- * Looks for the sockets of all of them in the namespace that this thread is in; changes their
- * order. Returns 0 or -errno.
+ * Looks for the sockets of all of them in the namespace that this thread is in. Their fittings are
+ * zeroes before. Returns 0 or -errno.
  */
-int packet_sockets_find(struct engine *engine, struct sought *sought, size_t count,
+int packet_sockets_find(struct engine *engine, const struct sought *sought, size_t count,
                         struct report *report);
 
 #endif

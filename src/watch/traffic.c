@@ -14,6 +14,7 @@
 #include "fastnet/engine.h"
 #include "fastnet/netlink.h"
 #include "fastnet/predicate.h"
+#include "watch/local_addresses.h"
 #include "watch/packet_sockets.h"
 
 /* Of all interfaces that are watched. */
@@ -31,12 +32,12 @@ struct traffic {
     int error; /* of the watch, or 0 */
     struct shares before, now;
     struct traffic_seen seen;
-    struct address *own; /* addresses of this namespace, in order */
-    size_t own_count, own_capacity;
+    struct local_addresses own;
     struct sought *sought;
     size_t sought_count, sought_capacity;
     struct fitting (*fitting)[ENDS]; /* of each flow; NULL: sockets are not asked for */
     size_t fitting_capacity;
+    bool noted_frames;         /* that packets are frames, in the first listing */
     bool found;                /* ... or they were, since the last traffic_begin() */
     const struct query *query; /* this and the next three: of the listing under way */
     record_fn fn;
@@ -66,7 +67,7 @@ void traffic_destroy(struct traffic *traffic)
     engine_destroy(traffic->engine);
     free(traffic->before.of);
     free(traffic->now.of);
-    free(traffic->own);
+    local_addresses_finish(&traffic->own);
     free(traffic->sought);
     free(traffic->fitting);
     free(traffic);
@@ -165,34 +166,7 @@ static int most_first(const void *a, const void *b)
            (one->counted_bytes > other->counted_bytes);
 }
 
-static int take_own(const struct record *record, void *arg)
-{
-    struct traffic *traffic = arg;
-    const struct interface_record *interface = &record->interface;
-
-    for (size_t i = 0; record->has & INTERFACE_ADDRESSES && i < interface->address_count; i++) {
-        struct address *own = ARRAY_ADD(traffic->own, traffic->own_count, traffic->own_capacity);
-        if (!own)
-            return -ENOMEM;
-        *own = interface->addresses[i].local.address;
-    }
-    return 0;
-}
-
-static int by_address(const void *a, const void *b)
-{
-    return memcmp(a, b, sizeof(struct address));
-}
-
 /* --- Whose packets they are ------------------------------------------------------------------- */
-
-/* Only those of this namespace have sockets here. */
-static bool is_own(const struct traffic *traffic, const struct address *address)
-{
-    return (address->family == AF_INET && address->bytes[0] == IN_LOOPBACKNET) ||
-           (traffic->own_count &&
-            bsearch(address, traffic->own, traffic->own_count, sizeof *address, by_address));
-}
 
 static int seek(const struct record *record, void *arg)
 {
@@ -203,12 +177,14 @@ static int seek(const struct record *record, void *arg)
 
     for (int end = 0; end < ENDS && record->has & TRAFFIC_PORTS; end++) {
         struct sought *sought;
-        if (!is_own(traffic, &ends[end].address))
+        const enum reception reception = local_addresses_find(&traffic->own, &ends[end].address);
+        if (reception == RECEPTION_NONE) /* others have no sockets here */
             continue;
         sought = ARRAY_ADD(traffic->sought, traffic->sought_count, traffic->sought_capacity);
         if (!sought)
             return -ENOMEM;
-        *sought = (struct sought){(uint8_t)seen->protocol, ends[end], ends[!end], &fitting[end]};
+        *sought = (struct sought){(uint8_t)seen->protocol, ends[end], ends[!end], &fitting[end],
+                                  reception == RECEPTION_ALL};
     }
     return 0;
 }
@@ -223,10 +199,8 @@ static int find_sockets(struct traffic *traffic, struct report *report)
         return -ENOMEM;
     traffic->fitting = fitting;
     memset(fitting, 0, (rows + 1) * sizeof *traffic->fitting);
-    traffic->row = traffic->own_count = traffic->sought_count = 0;
-    error = read_interfaces(traffic, INTERFACE_INDEX | INTERFACE_ADDRESSES, take_own);
-    if (traffic->own_count)
-        qsort(traffic->own, traffic->own_count, sizeof *traffic->own, by_address);
+    traffic->row = traffic->sought_count = 0;
+    error = local_addresses_read(&traffic->own, traffic->engine);
     if (!error)
         error = packet_watch_list(traffic->watch, seek, traffic);
     return error ? error
@@ -286,6 +260,7 @@ void traffic_begin(void *maker)
     count_interfaces(traffic);
     packet_watch_take(traffic->watch, parting_fields(traffic));
     traffic->seen.all.lost += traffic->seen.totals->lost;
+    traffic->seen.all.undescribed += traffic->seen.totals->undescribed;
     flow_totals_add(&traffic->seen.all.forgotten, traffic->seen.totals->forgotten);
 }
 
@@ -339,6 +314,13 @@ void traffic_report(const struct packet_totals *totals, struct report *report)
         report_loss(report,
                     "%" PRIu64 " frame%s lost: fastnet was too slow for them (--threads, a filter)",
                     totals->lost, totals->lost == 1 ? " was" : "s were");
+    if (totals->undescribed)
+        report_loss(report,
+                    "%" PRIu64
+                    " frame%s that this kernel cannot describe %s in no row (segmentation "
+                    "offload of SCTP, for example)",
+                    totals->undescribed, totals->undescribed == 1 ? "" : "s",
+                    totals->undescribed == 1 ? "is" : "are");
     if (forgotten->flows)
         report_note(report,
                     "%" PRIu64 " flow%s made room for others: %" PRIu64 " packet%s, %" PRIu64
@@ -358,6 +340,11 @@ int traffic_list(void *maker, const struct query *query, record_fn fn, void *arg
         return error;
     if (!traffic->options->live)
         traffic_report(traffic->seen.totals, query->report);
+    if (traffic->seen.totals->frames_only && !traffic->noted_frames)
+        report_note(query->report,
+                    "packets are frames, because before Linux 6.2 the kernel cannot say how many "
+                    "packets a frame of UDP stands for");
+    traffic->noted_frames = true;
     if (traffic->seen.totals->down || /* or there is no such interface any more */
         (traffic->options->how.interface && !traffic->now.count))
         report_note(query->report, "an interface went down meanwhile, or away");

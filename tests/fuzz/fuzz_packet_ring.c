@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Frames in a ring as the kernel writes it: whatever stands in them, nothing outside of what was
- * captured is read, and each frame is counted once. The first byte says what parts flows, and when
- * packets have to wait; a frame has nine bytes (its link, ethertype, offload, and how much of it
- * was captured), and then its bytes.
+ * Frames in a ring: nothing outside of what was captured is read, and each frame is counted once.
+ * The first byte says what parts flows, and when packets have to wait; a frame has nine bytes (its
+ * link, ethertype, offload, and how much of it was captured), and then its bytes. The kernel may
+ * give up the slot of a frame: then nothing in it is to be believed.
+ *
+ * After a first byte of 255 the rest is a block, of any bytes, and after it the same memory is used
+ * again for slots that the kernel gives up.
  */
 #include <linux/if_arp.h>
 #include <linux/if_packet.h>
@@ -16,13 +19,22 @@
 #include "fastnet/record/traffic.h"
 #include "fuzz.h"
 
-enum { BLOCK_BYTES = 4096, FLOWS = 16, SNAP = 128, ALIGNMENT = TPACKET_ALIGNMENT };
+enum {
+    BLOCK_BYTES = 4096,
+    FLOWS = 16,
+    SNAP = PACKET_RING_SNAP,
+    ALIGNMENT = TPACKET_ALIGNMENT,
+    ANY_BYTES = 255,
+    FROM = 1,
+    LATER = 1500000000, /* nanoseconds */
+};
 
 struct world {
     _Alignas(64) uint8_t memory[BLOCK_BYTES];
     size_t used;
     unsigned frames, early; /* early: those that need not wait, and count */
-    uint64_t bytes;         /* of these */
+    unsigned given_up;      /* slots in front of the first frame that has to wait */
+    uint64_t bytes;         /* of the early frames */
     bool waits;             /* a frame has to wait, and so have all behind it */
     struct tpacket3_hdr *last;
 };
@@ -37,6 +49,7 @@ static bool put_frame(struct world *world, struct bytes *input, bool is_late)
 {
     static const uint16_t links[] = {ARPHRD_ETHER, ARPHRD_LOOPBACK, ARPHRD_NONE, ARPHRD_PPP};
     const uint8_t link = bytes_u8(input);
+    const bool is_given_up = link & 32;
     const uint16_t ethertype = bytes_u16(input);
     struct virtio_net_hdr offload = {.flags = bytes_u8(input), .gso_type = bytes_u8(input)};
     const size_t more = bytes_u8(input) * (size_t)(1 + link / 64);
@@ -55,7 +68,8 @@ static bool put_frame(struct world *world, struct bytes *input, bool is_late)
     *header = (struct tpacket3_hdr){.tp_sec = is_late ? 2 : 1,
                                     .tp_snaplen = (uint32_t)captured,
                                     .tp_len = (uint32_t)(captured + more),
-                                    .tp_status = link & 8 ? TP_STATUS_VLAN_VALID : 0,
+                                    .tp_status = (link & 8 ? TP_STATUS_VLAN_VALID : 0) |
+                                                 (is_given_up ? 0 : TP_STATUS_USER),
                                     .tp_mac = (uint16_t)mac,
                                     .tp_net = (uint16_t)(mac + (link & 2 ? link % 16 : 14)),
                                     .hv1.tp_vlan_tci = ethertype};
@@ -70,9 +84,10 @@ static bool put_frame(struct world *world, struct bytes *input, bool is_late)
         world->last->tp_next_offset = (uint32_t)((uint8_t *)header - (uint8_t *)world->last);
     world->last = header;
     world->used = at + mac + captured;
-    world->waits |= is_late;
+    world->waits |= is_late && !is_given_up;
     world->frames++;
-    if (!world->waits && !(links[link % 4] == ARPHRD_LOOPBACK && link & 16)) {
+    world->given_up += !world->waits && is_given_up;
+    if (!world->waits && !is_given_up && !(links[link % 4] == ARPHRD_LOOPBACK && link & 16)) {
         world->early++;
         world->bytes += captured + more + (link & 8 ? 4 : 0);
     }
@@ -92,37 +107,93 @@ static uint64_t sum_of(const struct packet_flows *flows, uint64_t *bytes)
     return frames;
 }
 
-static void check(const struct world *world, const struct packet_ring *ring)
+static struct packet_ring ring_of(size_t used, bool has_offload, uint64_t fields)
 {
-    uint64_t bytes;
-
-    require(sum_of(ring->flows, &bytes) == world->early && bytes == world->bytes);
-    require(ring->waiting == 0);
-}
-
-/* The block has memory of just its size, for the sanitizers. */
-static void read_block(struct world *world, uint64_t fields)
-{
-    enum { FROM = 1, LATER = 1500000000 };
-    const uint64_t until = LATER;
-    struct tpacket_block_desc *block = (void *)world->memory;
-    struct packet_ring ring = {.memory = aligned_alloc(ALIGNMENT, aligned(world->used)),
-                               .block_bytes = BLOCK_BYTES,
-                               .blocks = 1,
-                               .fields = fields,
-                               .flows = packet_flows_create(FLOWS)};
+    const struct packet_ring ring = {.memory = malloc(used), /* just its size, for the sanitizers */
+                                     .block_bytes = BLOCK_BYTES,
+                                     .blocks = 1,
+                                     .has_offload = has_offload,
+                                     .fields = fields,
+                                     .flows = packet_flows_create(FLOWS)};
 
     require(ring.memory && ring.flows);
+    return ring;
+}
+
+static void end_ring(const struct packet_ring *ring)
+{
+    free(ring->memory);
+    packet_flows_destroy(ring->flows);
+}
+
+static bool is_kernels(const struct packet_ring *ring)
+{
+    const struct tpacket_block_desc *block = (const void *)ring->memory;
+
+    return block->hdr.bh1.block_status == TP_STATUS_KERNEL;
+}
+
+static void read_block(struct world *world, bool has_offload, uint64_t fields)
+{
+    const uint64_t until = LATER;
+    struct tpacket_block_desc *block = (void *)world->memory;
+    struct packet_ring ring = ring_of(world->used, has_offload, fields);
+    uint64_t bytes;
+
     block->hdr.bh1.block_status = TP_STATUS_USER;
     block->hdr.bh1.num_pkts = world->frames;
     block->hdr.bh1.offset_to_first_pkt = (uint32_t)aligned(sizeof *block);
+    block->hdr.bh1.blk_len = (uint32_t)world->used;
     memcpy(ring.memory, world->memory, world->used);
-    block = (void *)ring.memory;
     require(packet_ring_take(&ring, FROM, &until) == world->waits);
-    check(world, &ring);
-    require(world->waits == (block->hdr.bh1.block_status == TP_STATUS_USER));
-    free(ring.memory);
-    packet_flows_destroy(ring.flows);
+    require(sum_of(ring.flows, &bytes) == world->early && bytes == world->bytes);
+    require(ring.undescribed == world->given_up && ring.waiting == 0);
+    require(world->waits != is_kernels(&ring));
+    end_ring(&ring);
+}
+
+/* The kernel reserves slots of these sizes in a block that was read, and gives up all of them. */
+static void give_up(const struct packet_ring *ring, size_t used, const uint8_t *sizes, size_t count)
+{
+    struct tpacket_block_desc *block = (void *)ring->memory;
+    size_t at = aligned(sizeof *block), slots = 0;
+
+    for (; slots < count && at + SNAP <= used; slots++) {
+        struct tpacket3_hdr *header = (void *)(ring->memory + at);
+        const size_t size = SNAP + (size_t)8 * (sizes[slots] % 16);
+        header->tp_next_offset = (uint32_t)size;
+        header->tp_status = 0;
+        memset(&header->hv1, 0, sizeof header->hv1);
+        at += size;
+    }
+    block->hdr.bh1 =
+        (struct tpacket_hdr_v1){.block_status = TP_STATUS_USER,
+                                .num_pkts = (uint32_t)slots,
+                                .offset_to_first_pkt = (uint32_t)aligned(sizeof *block),
+                                .blk_len = (uint32_t)(at < used ? at : used)};
+}
+
+/* Each slot is counted, left out or given up, and none twice. */
+static void read_any_bytes(const struct bytes *input, bool has_offload)
+{
+    const uint64_t until = UINT64_MAX;
+    const size_t size = input->left < BLOCK_BYTES ? input->left : BLOCK_BYTES;
+    struct packet_ring ring = ring_of(size, has_offload, TRAFFIC_VLAN | TRAFFIC_LLADDRS);
+    struct tpacket_hdr_v1 *block = &((struct tpacket_block_desc *)(void *)ring.memory)->hdr.bh1;
+    uint64_t bytes;
+
+    memcpy(ring.memory, input->at, size);
+    block->block_status = TP_STATUS_USER;
+    block->blk_len = block->blk_len < size ? block->blk_len : (uint32_t)size;
+    const uint64_t slots = block->num_pkts;
+    require(!packet_ring_take(&ring, FROM, &until) && is_kernels(&ring));
+    const uint64_t frames = sum_of(ring.flows, &bytes), undescribed = ring.undescribed;
+    require(frames + undescribed <= slots);
+    give_up(&ring, size, input->at, size);
+    const uint32_t given_up = block->num_pkts;
+    require(!packet_ring_take(&ring, FROM, &until) && is_kernels(&ring));
+    require(sum_of(ring.flows, &bytes) == frames && ring.undescribed == undescribed + given_up);
+    end_ring(&ring);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -132,9 +203,16 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     const uint8_t how = bytes_u8(&input);
     const unsigned late = how / 4; /* so many frames come before one that has to wait; 0: none */
 
+    if (how == ANY_BYTES && input.left >= sizeof(struct tpacket_block_desc)) {
+        read_any_bytes(&input, true);
+        read_any_bytes(&input, false);
+        return 0;
+    }
     world = (struct world){.used = aligned(sizeof(struct tpacket_block_desc))};
     while (input.left && put_frame(&world, &input, late && world.frames >= late))
         continue;
-    read_block(&world, (how & 1 ? TRAFFIC_VLAN : 0) | (how & 2 ? TRAFFIC_LLADDRS : 0));
+    for (unsigned has_offload = 0; has_offload < 2; has_offload++)
+        read_block(&world, has_offload,
+                   (how & 1 ? TRAFFIC_VLAN : 0) | (how & 2 ? TRAFFIC_LLADDRS : 0));
     return 0;
 }

@@ -7,9 +7,19 @@
     traffic.py send INTERFACE COUNT      of one flow
     traffic.py flood INTERFACE COUNT     COUNT of TCP, each from another source, and ten flows of UDP;
                                          prints the ten
+    traffic.py tap INTERFACE COUNT UFO   COUNT frames of ethertype 0x88b5 from a tap, then UFO frames
+                                         whose offload the kernel cannot describe to a ring
+    traffic.py tun INTERFACE NUMBER...   one frame of each protocol number, from a tun
+    traffic.py mapped INTERFACE          of IPv6, from ::ffff:10.9.0.1, and the same of IPv4
+    traffic.py send_to INTERFACE PORT ADDRESS...  a datagram to each
+    traffic.py crowd INTERFACE COUNT     to port 7105, each from another source
+    traffic.py receive GROUP             in this process, until stdin ends: any address on port 7103
+                                         with the group; on 7104 twice; on 7105 5000 times
     traffic.py talk ADDRESS              datagrams and a connection in this process, until stdin ends
 """
+import fcntl
 import ipaddress
+import os
 import random
 import socket
 import struct
@@ -31,18 +41,18 @@ def ethernet(ethertype, data):
     return ETHERNET + struct.pack("!H", ethertype) + data
 
 
-def ipv4(protocol, data, fragment=0, number=1, options=b"", source=HERE, first=None):
+def ipv4(protocol, data, fragment=0, number=1, options=b"", source=HERE, first=None, to=THERE):
     length = 20 + len(options)
     header = struct.pack("!BBHHHBBH4s4s", first or 0x40 | length // 4, 0, length + len(data), number,
                          fragment, 64, protocol, 0, socket.inet_aton(source),
-                         socket.inet_aton(THERE))
+                         socket.inet_aton(to))
     return ethernet(0x800, header + options + data)
 
 
-def ipv6(following, data):
+def ipv6(following, data, source=HERE6, to=THERE6):
     return ethernet(0x86dd, struct.pack("!IHBB16s16s", 6 << 28, len(data), following, 64,
-                                        ipaddress.ip_address(HERE6).packed,
-                                        ipaddress.ip_address(THERE6).packed) + data)
+                                        ipaddress.ip_address(source).packed,
+                                        ipaddress.ip_address(to).packed) + data)
 
 
 def ports(source, size=8):
@@ -175,6 +185,74 @@ def flood(interface, count):
                 out.send(ipv4(17, udp(port)))
     for port in range(1, 11):
         print("udp", HERE, port, (int(count) + 499) // 500, sep=",")
+
+
+def stale_slot():
+    """Data that looks like a slot of a ring, wherever the kernel begins one in old frames."""
+    next_offset = b"\x3c\xf2"
+    header = struct.pack("<2sxxIII2sH", next_offset, 0x60000000, 0, 0x7fffffff, next_offset, 4096)
+    header += struct.pack("<xxxxHHxxxx2sxxxx2s", 242, 256, next_offset, b"\x86\xdd")
+    return header + bytes(100 - len(header))
+
+
+def tap(interface, count, ufo):
+    device = os.open("/dev/net/tun", os.O_RDWR)
+    # linux/if_tun.h: TUNSETIFF with IFF_TAP, IFF_NO_PI and IFF_VNET_HDR
+    fcntl.ioctl(device, 0x400454ca, struct.pack("16sH22x", interface.encode(), 0x5002))
+    frame = bytes(10) + ethernet(0x88b5, stale_slot())
+    for _ in range(int(count)):
+        os.write(device, frame)
+    # VIRTIO_NET_HDR_GSO_UDP: fragments of 1480 bytes
+    frame = struct.pack("=BBHHHH", 1, 3, 42, 1480, 34, 6) + ipv4(17, udp(70, 3000))
+    for _ in range(int(ufo)):
+        os.write(device, frame)
+
+
+def tun(interface, *numbers):
+    device = os.open("/dev/net/tun", os.O_RDWR)
+    fcntl.ioctl(device, 0x400454ca, struct.pack("16sH22x", interface.encode(), 1))  # IFF_TUN
+    for number in numbers:
+        os.write(device, struct.pack("!HH", 0, int(number, 0)) + bytes(60))
+
+
+def mapped(interface):
+    out = opened(interface)
+    out.send(ipv6(17, udp(40), "::ffff:" + HERE, "::ffff:" + THERE))
+    out.send(ipv6(58, bytes(8), "::ffff:" + HERE))
+    out.send(ipv4(17, udp(40)))
+
+
+def datagram(port):
+    return struct.pack("!HHHH", 71, port, 8, 0)
+
+
+def send_to(interface, port, *addresses):
+    out = opened(interface)
+    for address in addresses:
+        made = ipv6(17, datagram(int(port)), to=address) if ":" in address else \
+            ipv4(17, datagram(int(port)), to=address)
+        out.send(made)
+
+
+def crowd(interface, count):
+    out = opened(interface)
+    for i in range(int(count)):
+        out.send(ipv4(17, datagram(7105), source=socket.inet_ntoa(struct.pack("!I", 1 << 24 | i))))
+
+
+def receive(group):
+    def taker(port):
+        made = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+        made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
+        made.bind(("", port))
+        return made
+    takers = [taker(7103), taker(7104), taker(7104)] + [taker(7105) for _ in range(5000)]
+    takers[0].setsockopt(socket.IPPROTO_IP, socket.IP_ADD_MEMBERSHIP,
+                         socket.inet_aton(group) + socket.inet_aton(THERE))
+    both = socket.socket(socket.AF_INET6, socket.SOCK_DGRAM)  # of IPv6 and IPv4
+    both.bind(("::", 7106))
+    print("ready", flush=True)
+    sys.stdin.read()
 
 
 def talk(address):

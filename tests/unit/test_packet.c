@@ -181,6 +181,19 @@ static void tags_and_other_protocols(void **state)
     assert_flows(expected, COUNT(expected));
 }
 
+static void numbers_without_a_meaning_are_one(void **state)
+{
+    static const struct expectation expected[] = {
+        {0x000c, "0011", "0x50c >"}, {TRAFFIC_NETLINK, "0011", "0x5fe >"},
+        {0x0000, "0011", "0x500 >"}, {0x00ff, "0011", "0x500 >"},
+        {0x0123, "0011", "0x500 >"}, {0x0504, "0011", "0x500 >"},
+        {0x05ff, "0011", "0x500 >"}, {0x0600, "0011", "0x600 >"},
+    };
+
+    (void)state;
+    assert_flows(expected, COUNT(expected));
+}
+
 static void what_is_malformed_has_no_addresses(void **state)
 {
     static const struct expectation expected[] = {
@@ -282,6 +295,7 @@ int main(void)
         cmocka_unit_test(udp_and_tcp_take_few_steps),
         cmocka_unit_test(ipv6_behind_its_extension_headers),
         cmocka_unit_test(tags_and_other_protocols),
+        cmocka_unit_test(numbers_without_a_meaning_are_one),
         cmocka_unit_test(what_is_malformed_has_no_addresses),
         cmocka_unit_test(ports_stand_in_the_first_fragment_only),
         cmocka_unit_test(flags_of_tcp),

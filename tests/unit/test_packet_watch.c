@@ -8,11 +8,13 @@
 #include <sched.h>
 #include <signal.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/capability.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
+#include <sys/utsname.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -21,7 +23,7 @@
 #include "fastnet/rights.h"
 #include "kit.h"
 
-enum { SKIPPED = 255, LO = 1, HEADERS = 14 + 20 + 8 };
+enum { SKIPPED = 255, LO = 1, HEADERS = 14 + 20 + 8, SEGMENT = 103 /* UDP_SEGMENT of udp(7) */ };
 
 /* Seconds that the clock of this process is ahead of the kernel's. 0 again: it was set back. */
 static time_t ahead;
@@ -37,6 +39,49 @@ int clock_gettime(clockid_t clock, struct timespec *time)
     if (clock == CLOCK_REALTIME)
         time->tv_sec += ahead;
     return result;
+}
+
+/* Another kernel, of which the program asks this. NULL, 0: it is this one. */
+static const char *release;
+static unsigned page_size;
+static int next_group = -1; /* the number that it chooses for the next group; -1: any */
+static bool asked_for_offload;
+
+int uname(struct utsname *names)
+{
+    const int result = (int)syscall(SYS_uname, names);
+
+    if (release)
+        snprintf(names->release, sizeof names->release, "%s", release);
+    return result;
+}
+
+int getpagesize(void)
+{
+    return page_size ? (int)page_size : (int)sysconf(_SC_PAGESIZE);
+}
+
+int setsockopt(int fd, int level, int option, const void *value, socklen_t size)
+{
+    struct tpacket_req3 request;
+    int group;
+
+    if (level == SOL_PACKET && option == PACKET_VNET_HDR)
+        asked_for_offload = true;
+    if (level == SOL_PACKET && option == PACKET_RX_RING && page_size) {
+        memcpy(&request, value, sizeof request);
+        if (request.tp_block_size % page_size) {
+            errno = EINVAL;
+            return -1;
+        }
+    }
+    if (level == SOL_PACKET && option == PACKET_FANOUT && next_group >= 0) {
+        memcpy(&group, value, sizeof group);
+        if (group & PACKET_FANOUT_FLAG_UNIQUEID << 16)
+            group = (group & ~(PACKET_FANOUT_FLAG_UNIQUEID << 16)) | next_group++;
+        return (int)syscall(SYS_setsockopt, fd, level, option, &group, sizeof group);
+    }
+    return (int)syscall(SYS_setsockopt, fd, level, option, value, size);
 }
 
 /* cmocka's assertions would jump back into the parent's tests: a child says where it failed. */
@@ -105,7 +150,7 @@ static bool send_datagrams(uint16_t i, unsigned count, size_t size)
 struct sum {
     uint64_t has;
     uint16_t port;
-    uint64_t rows, frames, bytes;
+    uint64_t rows, packets, frames, bytes;
 };
 
 static int add(const struct record *record, void *arg)
@@ -119,6 +164,7 @@ static int add(const struct record *record, void *arg)
         return 0;
     sum->rows++;
     sum->has |= record->has;
+    sum->packets += traffic->packets;
     sum->frames += traffic->frames;
     sum->bytes += traffic->bytes;
     return 0;
@@ -174,6 +220,155 @@ static void each_packet_of_lo_is_counted_once(void **state)
 {
     (void)state;
     run_child(once_body);
+}
+
+static int group_body(void)
+{
+    const struct packet_watch_options options = {.interface = LO, .threads = 3, .flows = 1000};
+    struct packet_watch *watch = NULL;
+
+    next_group = 0;
+    REQUIRE(receive() && packet_watch_create(&watch, &options) == 0);
+    REQUIRE(next_group == 1); /* one group for all threads */
+    REQUIRE(packet_watch_start(watch) == 0);
+    REQUIRE(send_datagrams(1, 50, 100));
+    usleep(1000);
+    packet_watch_take(watch, 0);
+    REQUIRE(sum_of(watch, 3001).frames == 50);
+    packet_watch_destroy(watch);
+    return 0;
+}
+
+/* Each first group after a boot, and each 65,536th, has it. */
+static void group_number_0_is_a_group(void **state)
+{
+    (void)state;
+    run_child(group_body);
+}
+
+/* A datagram of so many segments, which passes lo as one frame. */
+static bool send_segments(uint16_t count, uint16_t size)
+{
+    const int fd = socket(AF_INET, SOCK_DGRAM, 0), each = size;
+    struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    static char zeroes[20000];
+
+    address.sin_port = htons(3001);
+    const bool bound = bind(fd, (struct sockaddr *)&address, sizeof address) == 0;
+    address.sin_port = htons(2000);
+    const bool sent = bound && setsockopt(fd, IPPROTO_UDP, SEGMENT, &each, sizeof each) == 0 &&
+                      sendto(fd, zeroes, (size_t)count * size, 0, (struct sockaddr *)&address,
+                             sizeof address) == count * size;
+    close(fd);
+    return sent;
+}
+
+/* Whether a frame of ten packets of UDP counts, on a kernel with this number, as so many packets.
+ */
+static int segments_count(const char *as, bool asks, uint64_t packets)
+{
+    const struct packet_watch_options options = {.interface = LO, .threads = 1, .flows = 1000};
+    struct packet_watch *watch = NULL;
+
+    release = as;
+    asked_for_offload = false;
+    REQUIRE(packet_watch_create(&watch, &options) == 0);
+    REQUIRE(asked_for_offload == asks);
+    REQUIRE(packet_watch_start(watch) == 0);
+    REQUIRE(send_segments(10, 1000));
+    usleep(1000);
+    packet_watch_take(watch, 0);
+    const struct sum sum = sum_of(watch, 3001);
+    REQUIRE(sum.rows == 1 && sum.frames == 1 && sum.packets == packets);
+    REQUIRE(sum.bytes == HEADERS + 10 * 1000);
+    REQUIRE(packet_watch_totals(watch)->frames_only == !asks);
+    REQUIRE(!packet_watch_totals(watch)->lost && !packet_watch_totals(watch)->undescribed);
+    packet_watch_destroy(watch);
+    return 0;
+}
+
+static int old_body(void)
+{
+    REQUIRE(receive());
+    return segments_count("6.1.0-18-amd64", false, 1);
+}
+
+static int new_body(void)
+{
+    struct utsname names;
+
+    REQUIRE(receive() && uname(&names) == 0);
+    if (!packet_watch_describes_udp(names.release))
+        return SKIPPED;
+    return segments_count(NULL, true, 10);
+}
+
+static void a_frame_of_udp_is_one_packet_where_the_kernel_cannot_say_more(void **state)
+{
+    (void)state;
+    run_child(old_body);
+}
+
+static void a_frame_of_udp_is_its_packets_where_the_kernel_says_so(void **state)
+{
+    (void)state;
+    run_child(new_body);
+}
+
+static void what_a_kernel_describes_is_told_by_its_number(void **state)
+{
+    static const char *const can[] = {"6.2",
+                                      "6.2.0-39-generic",
+                                      "6.2-rc1",
+                                      "6.6.87.2-microsoft-standard-WSL2",
+                                      "6.10.11+bpo-amd64",
+                                      "6.18.44-fc-v669",
+                                      "7.0.0",
+                                      "10.0"};
+    static const char *const cannot[] = {"",
+                                         "6",
+                                         "6.",
+                                         "6.1.0-18-amd64",
+                                         "6.1",
+                                         "5.10.0",
+                                         "5.14.0-503.el9.x86_64",
+                                         "5.99.1",
+                                         "2.6.78",
+                                         "6.x",
+                                         "6.20a",
+                                         "6-2",
+                                         "v6.8",
+                                         " 6.8",
+                                         "+6.8",
+                                         "-6.8",
+                                         "6.-8",
+                                         ".6.8",
+                                         "99999999999999999999.1",
+                                         "6.99999999999999999999"};
+
+    (void)state;
+    for (size_t i = 0; i < COUNT(can); i++)
+        assert_true(packet_watch_describes_udp(can[i]));
+    for (size_t i = 0; i < COUNT(cannot); i++)
+        assert_false(packet_watch_describes_udp(cannot[i]));
+}
+
+static int pages_body(void)
+{
+    struct packet_watch_options options = {
+        .interface = LO, .threads = PACKET_THREADS_MAX, .flows = 1000, .repeats = true};
+    struct packet_watch *watch = NULL;
+
+    page_size = 65536;
+    REQUIRE(packet_watch_create(&watch, &options) == 0);
+    packet_watch_destroy(watch);
+    return 0;
+}
+
+static void blocks_of_many_rings_are_whole_pages(void **state)
+{
+    (void)state;
+    run_child(pages_body);
 }
 
 static int ticks_body(void)
@@ -305,6 +500,28 @@ static void flows_that_made_room_are_told(void **state)
     run_child(bounds_body);
 }
 
+static int shares_body(void)
+{
+    const struct packet_watch_options options = {.interface = LO, .threads = 2, .flows = 3};
+    struct packet_watch *watch = NULL;
+
+    REQUIRE(receive() && packet_watch_create(&watch, &options) == 0);
+    REQUIRE(packet_watch_start(watch) == 0);
+    for (uint16_t i = 0; i < 100; i++)
+        REQUIRE(send_datagrams(i, 1, 10));
+    usleep(1000);
+    packet_watch_take(watch, 0);
+    REQUIRE(sum_of(watch, 0).rows == 3);
+    packet_watch_destroy(watch);
+    return 0;
+}
+
+static void all_flows_that_have_room_are_kept_by_some_thread(void **state)
+{
+    (void)state;
+    run_child(shares_body);
+}
+
 static int refusals_body(void)
 {
     struct packet_watch_options options = {.interface = 77, .threads = 1, .flows = 10};
@@ -327,10 +544,16 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_packet_of_lo_is_counted_once),
+        cmocka_unit_test(group_number_0_is_a_group),
+        cmocka_unit_test(a_frame_of_udp_is_one_packet_where_the_kernel_cannot_say_more),
+        cmocka_unit_test(a_frame_of_udp_is_its_packets_where_the_kernel_says_so),
+        cmocka_unit_test(what_a_kernel_describes_is_told_by_its_number),
+        cmocka_unit_test(blocks_of_many_rings_are_whole_pages),
         cmocka_unit_test(each_tick_has_its_own_packets),
         cmocka_unit_test(a_tick_waits_no_longer_than_for_the_next_packet),
         cmocka_unit_test(packets_are_counted_though_the_clock_is_set_back),
         cmocka_unit_test(flows_that_made_room_are_told),
+        cmocka_unit_test(all_flows_that_have_room_are_kept_by_some_thread),
         cmocka_unit_test(what_cannot_be_opened_is_an_error),
     };
 

@@ -20,15 +20,19 @@ extern const struct kind kind_traffic;
 /* address, only if it is asked for: then a flow is two rows, one for each end that differs. */
 #define TRAFFIC_END (UINT64_C(1) << 6)
 
-/* What the kernel gives frames that have no ethertype (ETH_P_802_2 ...) is below this. */
-enum { TRAFFIC_ETHERTYPES = 0x600, TRAFFIC_WITHOUT_ETHERTYPE = 0x500 };
+enum {
+    /* The numbers that the kernel gives frames without an ethertype (ETH_P_802_2 ...) are below. */
+    TRAFFIC_ETHERTYPES = 0x600,
+    TRAFFIC_WITHOUT_ETHERTYPE = 0x500,
+    TRAFFIC_NETLINK = 0xfe, /* in place of such a number: messages that an nlmon device copies */
+};
 
 struct traffic_record {
     struct address src, dst;
     struct address address; /* one of them */
     uint16_t sport, dport;  /* this and all that follow: host byte order */
     /* IPPROTO_* of IPv4 and IPv6, behind extension headers; otherwise the ethertype, or if there is
-     * none TRAFFIC_WITHOUT_ETHERTYPE and what the kernel has in place of it (below 0x100). */
+     * none TRAFFIC_WITHOUT_ETHERTYPE and the kernel's number in place of it (0: it has no meaning). */
     uint16_t protocol;
     uint16_t ethertype; /* behind all VLAN tags: ETH_P_* of linux/if_ether.h */
     uint16_t vlan;      /* id of the outermost tag */
@@ -39,6 +43,7 @@ struct traffic_record {
     uint64_t first, last;            /* nanoseconds since 1970, to a millisecond */
     uint64_t elapsed;                /* nanoseconds in which they came */
     uint64_t lost;                   /* frames, of any flow, that were lost in this time */
+    uint64_t undescribed;            /* ... and that the kernel could not describe */
     uint32_t uid;
     uint64_t inode; /* of the socket of this host that sent or received them */
 };

@@ -110,6 +110,22 @@ static bool take_ip(struct packet *packet, struct rest *rest, uint8_t family)
     return true;
 }
 
+/* Numbers without a meaning are one: whoever sends into a tun chooses them. */
+static uint16_t without_ethertype(uint16_t number)
+{
+    static const uint8_t numbers[] = {
+        ETH_P_802_3, ETH_P_AX25, ETH_P_802_2, 0x0c /* CAN, CAN FD, CAN XL */,
+        0x0d,        0x0e,       ETH_P_HDLC,  ETH_P_ARCNET,
+        ETH_P_DSA,   0xf5,       0xf6,        ETH_P_CAIF,
+        ETH_P_XDSA,  ETH_P_MAP,  0xfa,        TRAFFIC_NETLINK,
+    };
+
+    for (size_t i = 0; i < sizeof numbers; i++)
+        if (numbers[i] == number)
+            return (uint16_t)(TRAFFIC_WITHOUT_ETHERTYPE | number);
+    return TRAFFIC_WITHOUT_ETHERTYPE;
+}
+
 void packet_parse(struct packet *packet, const uint8_t *network, size_t captured,
                   uint16_t ethertype)
 {
@@ -131,8 +147,7 @@ void packet_parse(struct packet *packet, const uint8_t *network, size_t captured
     if (known)
         take_transport(packet, &rest);
     else
-        packet->key.protocol = ethertype >= TRAFFIC_ETHERTYPES
-                                   ? ethertype
-                                   : (uint16_t)(TRAFFIC_WITHOUT_ETHERTYPE | (ethertype & 0xff));
+        packet->key.protocol =
+            ethertype >= TRAFFIC_ETHERTYPES ? ethertype : without_ethertype(ethertype);
     packet->payload = (uint32_t)rest.behind;
 }

@@ -11,6 +11,7 @@
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
+#include <sys/utsname.h>
 #include <unistd.h>
 
 #include "backend/packet/packet_filter.h"
@@ -28,8 +29,8 @@ enum {
     BLOCKS_MIN = 4,  /* of a ring; these are smaller then */
     RETIRE_MS = 40,  /* so long a block waits for more packets, or twice */
     SETTLE_MS = 100, /* ... so that all packets before now have been handed over, at most */
-    SNAP = 128,      /* bytes of a frame that are copied: all headers, of nearly all packets */
     MILLISECOND = 1000000,
+    NO_GROUP = -1,
 };
 
 /* One ring, and the thread that reads it. Only while that waits, others look at its flows. */
@@ -38,6 +39,8 @@ struct reader {
     int fd;
     struct packet_ring ring;
     bool down;
+    bool froze;      /* the ring was full in the time of the last listing */
+    uint64_t blamed; /* dropped frames that were called undescribed, since the beginning */
     pthread_t thread;
     int wake, done; /* eventfd(2): it is asked to wait, or to go on; it does wait */
 };
@@ -154,7 +157,7 @@ static int map_ring(struct reader *reader)
     };
     int error = set(reader->fd, PACKET_VERSION, &version, sizeof version);
 
-    if (!error)
+    if (!error && reader->ring.has_offload)
         error = set(reader->fd, PACKET_VNET_HDR, &yes, sizeof yes);
     if (!error && watch->options.interface == LOOPBACK_IFINDEX)
         (void)set(reader->fd, PACKET_IGNORE_OUTGOING, &yes, sizeof yes); /* Linux 4.20 */
@@ -169,7 +172,10 @@ static int map_ring(struct reader *reader)
     return 0;
 }
 
-/* The packets of a flow all go to the same ring. *group: its number, 0: there is none yet. */
+/*
+ * The packets of a flow all go to the same ring. *group: the number of the group, NO_GROUP: the
+ * first ring makes it. The kernel chooses the number; 0 is one that it chooses.
+ */
 static int join_group(const struct reader *reader, int *group)
 {
     int flags = PACKET_FANOUT_HASH, value;
@@ -179,7 +185,7 @@ static int join_group(const struct reader *reader, int *group)
         return 0;
     if (reader->watch->options.interface == LOOPBACK_IFINDEX)
         flags |= PACKET_FANOUT_IGNORES_OUTGOING;
-    value = *group | (flags | (*group ? 0 : PACKET_FANOUT_FLAG_UNIQUEID)) << 16;
+    value = *group == NO_GROUP ? (flags | PACKET_FANOUT_FLAG_UNIQUEID) << 16 : flags << 16 | *group;
     if (set(reader->fd, PACKET_FANOUT, &value, sizeof value) < 0 ||
         getsockopt(reader->fd, SOL_PACKET, PACKET_FANOUT, &value, &size) < 0)
         return -errno;
@@ -213,14 +219,14 @@ static int open_ring(struct reader *reader, int *group)
 static int open_readers(struct packet_watch *watch)
 {
     const unsigned threads = watch->options.threads;
-    int group = 0, error = 0;
+    int group = NO_GROUP, error = 0;
 
     for (unsigned i = 0; i < threads && !error; i++)
         error = open_ring(&watch->readers[i], &group);
     rights_limit(RIGHTS_ALL & ~(1U << RIGHT_PACKETS));
     for (unsigned i = 0; i < threads && !error; i++) {
         struct reader *reader = &watch->readers[i];
-        const size_t flows = watch->options.flows / threads;
+        const size_t flows = watch->options.flows / threads + (i < watch->options.flows % threads);
         reader->ring.flows = packet_flows_create(flows);
         watch->taken[i] = watch->options.repeats ? packet_flows_create(flows) : NULL;
         if (!reader->ring.flows || (watch->options.repeats && !watch->taken[i]))
@@ -233,17 +239,48 @@ static int open_readers(struct packet_watch *watch)
     return error;
 }
 
+/* Reads digits. Returns false where there are none, or too many for any version. */
+static bool take_version(const char **at, unsigned *number)
+{
+    const char *begin = *at;
+
+    for (*number = 0; **at >= '0' && **at <= '9' && *at - begin < 5; ++*at)
+        *number = *number * 10 + (unsigned)(**at - '0');
+    return *at > begin && !(**at >= '0' && **at <= '9');
+}
+
+bool packet_watch_describes_udp(const char *release)
+{
+    const char *at = release;
+    unsigned version, patch_level;
+
+    if (!take_version(&at, &version) || *at++ != '.' || !take_version(&at, &patch_level) ||
+        (*at && !strchr(".-+_~", *at)))
+        return false;
+    return version > 6 || (version == 6 && patch_level >= 2);
+}
+
+static bool describes_udp(void)
+{
+    struct utsname names;
+
+    return uname(&names) == 0 && packet_watch_describes_udp(names.release);
+}
+
 int packet_watch_create(struct packet_watch **result, const struct packet_watch_options *options)
 {
     const size_t room = options->repeats ? RING_OF_TICKS : RING_BYTES;
-    struct packet_ring ring = {.block_bytes = BLOCK_BYTES, .fields = options->fields};
+    struct packet_ring ring = {
+        .block_bytes = BLOCK_BYTES, .fields = options->fields, .has_offload = describes_udp()};
+    const size_t page = (size_t)getpagesize();
     struct packet_watch *watch = calloc(1, sizeof *watch);
     int error;
 
     if (!watch)
         return -ENOMEM;
     watch->options = *options;
-    while (ring.block_bytes * BLOCKS_MIN * options->threads > room)
+    while (ring.block_bytes * BLOCKS_MIN * options->threads > room &&
+           ring.block_bytes / 2 % page == 0) /* the kernel wants whole pages */
         ring.block_bytes /= 2;
     ring.blocks = (unsigned)(room / ring.block_bytes / options->threads);
     watch->ring_bytes = ring.blocks * ring.block_bytes;
@@ -267,7 +304,7 @@ int packet_watch_start(struct packet_watch *watch)
     watch->began = clock_nanoseconds(CLOCK_MONOTONIC);
     watch->until = UINT64_MAX;
     for (unsigned i = 0; i < watch->options.threads && !error; i++)
-        error = attach_filter(watch->readers[i].fd, watch->options.where, SNAP);
+        error = attach_filter(watch->readers[i].fd, watch->options.where, PACKET_RING_SNAP);
     for (unsigned i = 0; i < watch->options.threads && !error; i++) {
         error = thread_start(&watch->readers[i].thread, read_ring, &watch->readers[i]);
         watch->running += !error;
@@ -300,6 +337,27 @@ static void go_on(struct packet_watch *watch)
         pthread_join(watch->readers[watch->running - 1].thread, NULL);
 }
 
+/*
+ * The kernel counts frames that it could not describe among those that found no room. It says only
+ * whether a ring was full meanwhile: if it was not, all of them could not be described. Otherwise
+ * those that were seen as slots without a frame could not; such slots may be seen a listing later
+ * than they were counted.
+ */
+static void count_drops(struct packet_totals *totals, struct reader *reader,
+                        const struct tpacket_stats_v3 *statistics)
+{
+    const uint64_t drops = statistics->tp_drops, seen = reader->ring.undescribed;
+    const bool froze = statistics->tp_freeze_q_cnt, was_full = froze || reader->froze;
+    uint64_t undescribed = seen > reader->blamed ? seen - reader->blamed : 0;
+
+    if (!was_full && undescribed < drops)
+        undescribed = drops;
+    reader->froze = froze;
+    reader->blamed += undescribed;
+    totals->undescribed += undescribed;
+    totals->lost += drops > undescribed ? drops - undescribed : 0;
+}
+
 /* Readers go on with tables that were taken before, whose flows may be kept. later: nanoseconds
  * from the beginning of these. */
 static void swap(struct packet_watch *watch, int64_t later, uint64_t fields)
@@ -321,7 +379,7 @@ static void swap(struct packet_watch *watch, int64_t later, uint64_t fields)
         reader->ring.flows = next;
         reader->ring.fields = fields;
         if (getsockopt(reader->fd, SOL_PACKET, PACKET_STATISTICS, &statistics, &size) == 0)
-            watch->totals.lost += statistics.tp_drops; /* reading resets it */
+            count_drops(&watch->totals, reader, &statistics); /* reading resets them */
         watch->totals.most_rows += flows->count;
         flow_totals_add(&watch->totals.forgotten, flows->made_room);
         watch->totals.down |= reader->down;
@@ -346,7 +404,9 @@ void packet_watch_take(struct packet_watch *watch, uint64_t fields)
     const uint64_t now = clock_nanoseconds(CLOCK_MONOTONIC);
     const int64_t later = (int64_t)(watch->from - watch->totals.from);
 
-    watch->totals = (struct packet_totals){.from = watch->from, .elapsed = now - watch->began};
+    watch->totals = (struct packet_totals){.from = watch->from,
+                                           .elapsed = now - watch->began,
+                                           .frames_only = !watch->readers->ring.has_offload};
     halt(watch, until);
     swap(watch, later, fields); /* the rings need only have room for what comes meanwhile */
     watch->from = until + 1;
@@ -373,6 +433,7 @@ int packet_watch_list(const struct packet_watch *watch, record_fn fn, void *arg)
             packet_flow_tell(&watch->taken[i]->flows[j], watch->totals.from, &record);
             record.traffic.elapsed = watch->totals.elapsed;
             record.traffic.lost = watch->totals.lost;
+            record.traffic.undescribed = watch->totals.undescribed;
             result = fn(&record, arg);
         }
     return result;

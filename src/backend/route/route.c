@@ -29,6 +29,16 @@ const struct table table_route_taken = {
     .name = "route", .kind = &kind_route, .family = AF_INET, .single = true};
 const struct table table_route6_taken = {
     .name = "ipv6_route", .kind = &kind_route, .family = AF_INET6, .single = true};
+/* What ip(8) shows of the table `local`: addresses whose packets are for this machine. */
+const struct table table_route_local = {
+    .name = "local route", .kind = &kind_route, .family = AF_INET, .unidentified = true};
+const struct table table_route6_local = {
+    .name = "local ipv6_route", .kind = &kind_route, .family = AF_INET6, .unidentified = true};
+
+static bool is_of_local(const struct table *table)
+{
+    return table == &table_route_local || table == &table_route6_local;
+}
 
 static bool is_of_cache(const struct table *table)
 {
@@ -91,6 +101,10 @@ static bool is_of_table(const struct record *record, const struct table *table)
 
     if (table->single)
         return true; /* of any table */
+    if (is_of_local(table))
+        return route->table == RT_TABLE_LOCAL && !route->cloned &&
+               (route->type == RTN_LOCAL || route->type == RTN_BROADCAST ||
+                route->type == RTN_ANYCAST);
     return route_is_listed(record) && route->cloned == is_of_cache(table) &&
            (route->destination.family != AF_INET || route->cloned || route->table == RT_TABLE_MAIN);
 }
@@ -136,7 +150,9 @@ static struct nlmsghdr *put_request(char *place, const struct query *query)
         body->rtm_flags = RTM_F_FIB_MATCH; /* as it stands in its table */
         body->rtm_dst_len = (uint8_t)(8 * address_size(destination));
         mnl_attr_put(message, RTA_DST, address_size(destination), destination->bytes);
-    } else if (table->family == AF_INET)
+    } else if (is_of_local(table))
+        mnl_attr_put_u32(message, RTA_TABLE, RT_TABLE_LOCAL);
+    else if (table->family == AF_INET)
         mnl_attr_put_u32(message, RTA_TABLE, RT_TABLE_MAIN);
     return message;
 }
@@ -200,6 +216,7 @@ const struct backend backend_route = {
     .source = BACKEND_NETLINK,
     .tells = TELLS({&table_route, FIELDS}, {&table_route6, FIELDS}, {&table_route_cache, FIELDS},
                    {&table_route6_cache, FIELDS}, {&table_route_taken, FIELDS},
-                   {&table_route6_taken, FIELDS}),
+                   {&table_route6_taken, FIELDS}, {&table_route_local, FIELDS},
+                   {&table_route6_local, FIELDS}),
     .dump = dump,
 };

@@ -132,18 +132,21 @@ static void put_sums(struct screen_state *state)
     const struct packet_totals *totals = seen->totals;
     const double seconds = totals->elapsed ? (double)totals->elapsed / CLOCK_SECOND : 1;
     char packets[SCREEN_AMOUNT], bytes[SCREEN_AMOUNT], lost[64] = "", forgotten[64] = "";
-    char text[256];
+    char undescribed[64] = "", text[320];
 
     if (totals->lost)
         snprintf(lost, sizeof lost, ", %" PRIu64 " frames lost", totals->lost);
+    if (totals->undescribed)
+        snprintf(undescribed, sizeof undescribed, ", %" PRIu64 " frames that cannot be described",
+                 totals->undescribed);
     if (totals->forgotten.flows)
         snprintf(forgotten, sizeof forgotten, ", %" PRIu64 " flows made room for others",
                  totals->forgotten.flows);
-    snprintf(text, sizeof text, "%s%" PRIu64 " flows, %s packets/s, %sB/s%s%s",
+    snprintf(text, sizeof text, "%s%" PRIu64 " flows, %s packets/s, %sB/s%s%s%s",
              traffic_at_most(state->command->listing.where), sums->flows,
              screen_amount(packets, (double)sums->packets / seconds),
-             screen_amount(bytes, (double)sums->bytes / seconds), lost, forgotten);
-    screen_line(state->sink, *lost ? SCREEN_PROBLEM : SCREEN_PLAIN, text);
+             screen_amount(bytes, (double)sums->bytes / seconds), lost, undescribed, forgotten);
+    screen_line(state->sink, *lost || *undescribed ? SCREEN_PROBLEM : SCREEN_PLAIN, text);
 }
 
 static void put_lines(struct screen_state *state)

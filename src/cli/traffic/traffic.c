@@ -167,7 +167,8 @@ static int watch(struct traffic_command *command, uint32_t interface)
         fprintf(stderr, "%s: watching for %g s; ctrl-C shows what there is\n", common->program,
                 options.milliseconds / 1000.0);
     status = list(command);
-    if (!status && traffic_seen(command->traffic)->all.lost) /* in one of many listings */
+    const struct packet_totals *all = &traffic_seen(command->traffic)->all;
+    if (!status && (all->lost || all->undescribed)) /* in one of many listings */
         status = STATUS_FAILURE;
     traffic_destroy(command->traffic);
     return status;

@@ -5,6 +5,7 @@
 #include "fastnet/lookup.h"
 #include "format/socket/owner_fields.h"
 #include "format/socket/view_fields.h"
+#include "format/text/put.h"
 
 /* Protocols of IP that connection tracking has no name for, and what is not IP by its ethertype. */
 static const char *protocol_word(uint64_t protocol)
@@ -16,7 +17,12 @@ static const char *protocol_word(uint64_t protocol)
         {2, "igmp"},       {4, "ipip"},        {41, "sit"},
         {50, "esp"},       {51, "ah"},         {89, "ospf"},
         {103, "pim"},      {112, "vrrp"},      {115, "l2tp"},
-        {0x501, "802.3"},  {0x504, "802.2"},   {0x800, "ip"},
+        {0x500, "none"},   {0x501, "802.3"},   {0x502, "ax25"},
+        {0x504, "802.2"},  {0x50c, "can"},     {0x50d, "canfd"},
+        {0x50e, "canxl"},  {0x519, "hdlc"},    {0x51a, "arcnet"},
+        {0x51b, "dsa"},    {0x5f5, "phonet"},  {0x5f6, "ieee802154"},
+        {0x5f7, "caif"},   {0x5f8, "xdsa"},    {0x5f9, "map"},
+        {0x5fa, "mctp"},   {0x5fe, "netlink"}, {0x800, "ip"},
         {0x806, "arp"},    {0x86dd, "ipv6"},   {0x8100, "vlan"},
         {0x8809, "lacp"},  {0x8847, "mpls"},   {0x8863, "pppoe-discovery"},
         {0x8864, "pppoe"}, {0x888e, "eapol"},  {0x88a8, "qinq"},
@@ -61,6 +67,41 @@ static struct value lladdr(const struct cell *cell)
                           .text = {(const char *)bytes, sizeof traffic->src_lladdr}};
 }
 
+/* An IPv4-mapped address stays one of IPv6: only IPv6 packets have it, and mostly forged ones. */
+static struct value address_of_packet(const struct cell *cell)
+{
+    struct address member; /* which need not be aligned */
+
+    memcpy(&member, (const char *)cell->record + cell->field->offset, sizeof member);
+    return (struct value){.type = VALUE_ADDRESS, .address = member};
+}
+
+#define PACKET_ADDRESS(id, path, ...)                                                              \
+    FIELD(id, VALUE_ADDRESS, address_of_packet, __VA_ARGS__, PLAIN(path))
+
+static char *write_end(char *dst, const struct value *view, bool human)
+{
+    const struct field *field = view->view.field;
+    const struct record *record = view->view.record;
+    struct address address;
+    uint16_t port;
+
+    (void)human;
+    memcpy(&address, (const char *)record + field->offset, sizeof address);
+    memcpy(&port, (const char *)record + field->index, sizeof port);
+    if (!address_is_mapped(&address))
+        return put_address_port(dst, &address, record->has & TRAFFIC_PORTS, port);
+    if (!(record->has & TRAFFIC_PORTS))
+        return put_address(dst, &address);
+    dst = PUT(put_address(PUT(dst, "["), &address), "]:");
+    return port ? text_u64(dst, port) : PUT(dst, "*");
+}
+
+static struct value view_end(const struct cell *cell)
+{
+    return view(cell, write_end);
+}
+
 #define PER_SECOND(id, path, ...)                                                                  \
     COMPUTED(id, VALUE_DECIMAL, number_per_second, 0, "... in a second", MEMBER(path),             \
              .index = offsetof(struct record, traffic.elapsed), .gauge = true, __VA_ARGS__)
@@ -69,8 +110,8 @@ static const struct field fields[] = {
     ETHERTYPE(protocol, traffic.protocol, protocol_word, 0,
               "tcp, udp, icmp ...; where that is not IP, the ethertype: arp, lldp ...",
               .key = true),
-    ADDRESS(src, traffic.src, TRAFFIC_ADDRESSES, "address that sends", .key = true),
-    ADDRESS(dst, traffic.dst, TRAFFIC_ADDRESSES, "address that it sends to", .key = true),
+    PACKET_ADDRESS(src, traffic.src, TRAFFIC_ADDRESSES, "address that sends", .key = true),
+    PACKET_ADDRESS(dst, traffic.dst, TRAFFIC_ADDRESSES, "address that it sends to", .key = true),
     NUMBER(sport, traffic.sport, TRAFFIC_PORTS, "port that sends", .port = true, .key = true),
     NUMBER(dport, traffic.dport, TRAFFIC_PORTS, "port that it sends to", .port = true, .key = true),
     GAUGE(packets, traffic.packets, 0,
@@ -90,6 +131,9 @@ static const struct field fields[] = {
     GAUGE(lost, traffic.lost, 0,
           "frames of any flow that were lost meanwhile: the same in all rows of a listing",
           .unit = UNIT_PACKETS),
+    GAUGE(undescribed, traffic.undescribed, 0,
+          "frames of any flow that the kernel could not describe meanwhile, and that no row counts",
+          .unit = UNIT_PACKETS),
     ETHERTYPE(ethertype, traffic.ethertype, ethertype_word, 0,
               "ethertype, behind tags of VLANs: ip, ipv6, arp ..."),
     NUMBER(vlan, traffic.vlan, TRAFFIC_VLAN, "VLAN, by the outermost tag", .key = true),
@@ -97,17 +141,18 @@ static const struct field fields[] = {
              .key = true),
     COMPUTED(dst_lladdr, VALUE_LLADDR, lladdr, TRAFFIC_LLADDRS,
              "link-layer address that it sends to", .key = true, .index = 1),
-    ADDRESS(address, traffic.address, TRAFFIC_END,
-            "each of the two ends: a flow is a row, and counts, for both of them", .key = true),
+    PACKET_ADDRESS(address, traffic.address, TRAFFIC_END,
+                   "each of the two ends: a flow is a row, and counts, for both of them",
+                   .key = true),
     HOST(src_host, traffic.src, TRAFFIC_ADDRESSES, "host name of the address that sends"),
     HOST(dst_host, traffic.dst, TRAFFIC_ADDRESSES, "host name of the address that it sends to"),
     NUMBER(inode, traffic.inode, TRAFFIC_SOCKET,
            "inode of the socket of this host that sends or receives"),
     FIELDS_OF_SOCKET(TRAFFIC_SOCKET, traffic.uid),
-    VIEW(from, view_address_port, TRAFFIC_ADDRESSES, TRAFFIC_PORTS, "src with its port",
-         MEMBER(traffic.src), .index = offsetof(struct record, traffic.sport)),
-    VIEW(to, view_address_port, TRAFFIC_ADDRESSES, TRAFFIC_PORTS, "dst with its port",
-         MEMBER(traffic.dst), .index = offsetof(struct record, traffic.dport)),
+    VIEW(from, view_end, TRAFFIC_ADDRESSES, TRAFFIC_PORTS, "src with its port", MEMBER(traffic.src),
+         .index = offsetof(struct record, traffic.sport)),
+    VIEW(to, view_end, TRAFFIC_ADDRESSES, TRAFFIC_PORTS, "dst with its port", MEMBER(traffic.dst),
+         .index = offsetof(struct record, traffic.dport)),
 };
 
 static const char *const views[][2] = {{"owners", "process"}, {"from", "src"}, {"to", "dst"}};
