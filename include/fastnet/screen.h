@@ -37,8 +37,9 @@ void screen_begin(struct sink *sink, size_t width, size_t height, bool table);
 /* A line of text above the table, or below it (screen_end()): UTF-8 without control characters. */
 void screen_line(struct sink *sink, enum screen_style style, const char *text);
 
-/* A row that is the sum of those behind it: a title, and texts of some columns. */
-void screen_title(struct sink *sink, const char *title, size_t length,
+/* A row that is the sum of those behind it: a title, ASCII that follows the title even if that is
+ * cut (at most 32 bytes), and texts of some columns. */
+void screen_title(struct sink *sink, struct text title, const char *behind,
                   const char *(*text)(const struct field *column, char room[32], void *arg),
                   void *arg);
 

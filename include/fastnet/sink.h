@@ -78,6 +78,7 @@ struct sink_options {
     /* Tables: what rows are called in a last line of totals, NULL: no such line; and the command
      * that it names for those that need attention, or NULL. */
     const char *totals, *see;
+    bool ascii;         /* tables, screens: signs are ASCII, because the locale has no UTF-8 */
     const char *titles; /* screens: titles of columns, NAME=TITLE, separated by blanks; or NULL */
 };
 

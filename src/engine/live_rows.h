@@ -11,8 +11,8 @@
 #include "fastnet/row_watch.h"
 
 enum {
-    ENDED_MAX = 512, /* ended rows that are kept to be shown, of each half */
-    GROUP_NAME = 64,
+    ENDED_MAX = 512,  /* ended rows that are kept to be shown, of each half */
+    GROUP_NAME = 128, /* more than a screen shows of it */
 };
 
 /* Of a remembered row (live_row.flags). IS_MISSING: no look finds it, and its end is to come; with
@@ -46,7 +46,7 @@ struct live_place {
 
 struct group {
     uint64_t hash;         /* of the whole name */
-    char name[GROUP_NAME]; /* the beginning of it: so many bytes */
+    char name[GROUP_NAME]; /* the beginning of it */
     size_t length;
     size_t place; /* in their order */
     struct live_group sums;

@@ -26,7 +26,7 @@ void screen_put_first(const struct screen_state *state, const char *what, const 
     snprintf(text, sizeof text, "fastnet %s, every %g s%s", what, *state->interval_ms / 1000.0,
              how_often);
     if (*state->filter)
-        said_add(text, sizeof text, "   filter: %.*s", FILTER_MAX, TYPED(state->filter));
+        said_add(text, sizeof text, "   filter: %s", TYPED(state->filter));
     if (view->group)
         said_add(text, sizeof text, "   by %s", view->group->name);
     if (state->command->listing.most)
@@ -44,8 +44,9 @@ static int put_bottom(struct screen_state *state)
         state->sorted < command->shown_count ? command->shown[state->sorted] : NULL;
 
     if (state->typing) {
-        char text[2048];
-        snprintf(text, sizeof text, "filter: %s_  %s", TYPED(state->typed), state->message);
+        char escaped[ESCAPE_FACTOR * FILTER_MAX + 1], text[2048];
+        *escape_text(escaped, state->typed, strlen(state->typed), NULL) = '\0';
+        snprintf(text, sizeof text, "filter: %s_  %s", escaped, state->message);
         return screen_end(state->sink, sorted, SIZE_MAX,
                           *state->message ? SCREEN_PROBLEM : SCREEN_BOLD, text);
     }
@@ -91,6 +92,7 @@ int screen_draw(struct screen_state *state)
 
 void screen_say(struct screen_state *state, bool is_problem, const char *text)
 {
-    snprintf(state->message, sizeof state->message, "%s", text);
+    *state->message = '\0';
+    said_add(state->message, sizeof state->message, "%s", text);
     state->is_problem = is_problem;
 }

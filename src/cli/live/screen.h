@@ -36,7 +36,7 @@ struct screen_state {
     bool is_problem;
     /* A page of text in place of the table; count 0: none. */
     char (*page)[PAGE_LINE];
-    size_t page_count, page_first;
+    size_t page_count, page_capacity, page_first;
     uint64_t next, events_read; /* CLOCK_MONOTONIC */
     struct report report;
     size_t noted;      /* lines of the report that were said */

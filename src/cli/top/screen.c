@@ -82,14 +82,13 @@ static void take_group(void *arg, const struct live_group *group)
     struct sockets_screen *screen = arg;
     struct screen_state *state = &screen->state;
     struct sums sums = {&state->command->listing, group};
-    char title[128];
+    char rows[32];
 
     if (state->shown_count < SCREEN_ROWS)
         screen->shown[state->shown_count++] = (struct shown){.cookie = 0};
-    const int length = snprintf(title, sizeof title, "%.*s (%zu)",
-                                group->name.length ? (int)group->name.length : 1,
-                                group->name.length ? group->name.data : "-", group->rows);
-    screen_title(state->sink, title, (size_t)length, text_of_sum, &sums);
+    snprintf(rows, sizeof rows, " (%zu)", group->rows);
+    screen_title(state->sink, group->name.length ? group->name : as_text("-"), rows, text_of_sum,
+                 &sums);
 }
 
 static void put_states(const struct screen_state *state)

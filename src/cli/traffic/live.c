@@ -150,10 +150,10 @@ static void put_lines(struct screen_state *state)
 {
     const struct traffic_command *command = of(state)->of;
     const char *interface = command->interface;
-    char name[64], text[SHARE_TEXT], escaped[ESCAPE_FACTOR * SHARE_TEXT + 1];
+    char name[TYPED_MAX + 8], text[SHARE_TEXT], escaped[ESCAPE_FACTOR * SHARE_TEXT + 1];
     const struct traffic_share *share = traffic_seen(command->traffic)->shares;
 
-    snprintf(name, sizeof name, "traffic %.40s", interface ? TYPED(interface) : "any");
+    snprintf(name, sizeof name, "traffic %s", interface ? TYPED(interface) : "any");
     screen_put_first(state, name, "", "");
     put_sums(state);
     for (size_t i = 2; i < count_lines(state); i++) {

@@ -88,12 +88,9 @@ static const char *colour_of(const struct table_line *line, const char *text,
     return column->coloured ? colour_of_state(text, cell->length) : NULL;
 }
 
-/* The sign that the end of a text is missing: one column wide. */
-#define CUT "…"
-
 /*
- * Where a terminal has no room for it, leaves so much of a text that CUT fits behind it. If longer
- * cells have taken the room, the row ends here.
+ * Where a terminal has no room for it, leaves so much of a text that the sign of a cut fits behind
+ * it. If longer cells have taken the room, the row ends here.
  */
 static bool cut(struct table_line *line, const char *text, struct kept_cell *cell)
 {
@@ -106,10 +103,12 @@ static bool cut(struct table_line *line, const char *text, struct kept_cell *cel
     line->ended = left < fit->width;
     if (!left)
         line->blanks = width - line->at - 1;
-    cell->width = line->ended ? (left ? left - 1 : 0) : fit->width - 1;
-    cell->length = text_fitting(text, cell->length, &cell->width);
-    cell->width++;
-    return true;
+    const size_t columns = !line->ended ? fit->width : left ? left : 1;
+    const struct text_fit part =
+        text_cut((struct text){text, cell->length}, (struct text_room){SIZE_MAX, columns, SIZE_MAX},
+                 fit_sign(&line->table->options));
+    *cell = (struct kept_cell){part.length, part.width + part.cut};
+    return part.cut;
 }
 
 static void put_cell(struct table_line *line, const char *text, struct kept_cell cell)
@@ -118,7 +117,7 @@ static void put_cell(struct table_line *line, const char *text, struct kept_cell
     const char *colour = colour_of(line, text, &cell);
     const size_t width = line->table->options.width;
 
-    /* earlier cells left no room for a blank and CUT, and this one may be missing */
+    /* earlier cells left no room for a blank and the sign, and this one may be missing */
     if (width && line->at + 1 >= width && line->at && !line->table->columns[line->column].whole) {
         line->ended = true;
         return;
@@ -141,7 +140,7 @@ static void put_cell(struct table_line *line, const char *text, struct kept_cell
     }
     writer_put_after(writer, blanks, text, cell.length);
     if (is_cut)
-        writer_puts(writer, CUT);
+        writer_puts(writer, fit_sign(&line->table->options));
     if (colour)
         writer_puts(writer, COLOUR_RESET);
     line->blanks = FIT_GAP + (right ? 0 : padding);
@@ -195,12 +194,11 @@ static void put_headings(struct fitted *table)
     writer_puts(table->sink.writer, table->options.colour ? COLOUR_HEADING : "");
     for (; line.column < table->options.count; line.column++) {
         const char *name = table->options.columns[line.column]->name;
-        const size_t width = table->columns[line.column].width;
         char heading[CELL_BOUND];
         size_t length = 0;
-        for (; length < width && length < sizeof heading && name[length]; length++)
+        for (; length < sizeof heading && name[length]; length++)
             heading[length] = (char)toupper((unsigned char)name[length]);
-        if (length)
+        if (table->columns[line.column].width)
             put_cell(&line, heading, (struct kept_cell){length, length});
     }
     writer_puts(table->sink.writer, table->options.colour ? COLOUR_RESET : "");
