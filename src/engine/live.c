@@ -228,7 +228,7 @@ uint32_t live_group_of(struct live *live, const struct record *record)
     uint64_t secret[2];
 
     if (value.type != VALUE_UNKNOWN)
-        name.length = value_write_part(text, &value, (int)live->view.group->unit);
+        name.length = value_write_part(text, &value, field_shown_unit(live->view.group));
     hash_secret(secret);
     uint64_t hash = hash_bytes(hash_word(*secret, name.length), text, name.length);
     if (value_is_list(&value))

@@ -53,7 +53,7 @@ static int put_values(const struct record *record, void *arg)
         char *text = value.type == VALUE_UNKNOWN ? NULL : malloc(value_bound(&value)), *end;
         if (!text)
             continue;
-        end = value_write_human(text, &value, (int)field->unit);
+        end = value_write_human(text, &value, field_shown_unit(field));
         add_value(state, field->name, (struct text){text, (size_t)(end - text)});
         free(text);
         if (strcmp(field->name, "pid") == 0) {

@@ -252,7 +252,7 @@ static void screen_row(struct sink *sink, const struct record *record)
     for (size_t i = 0; i < screen->options.count; i++) {
         const struct field *column = screen->options.columns[i];
         const struct value value = field_value(column, record, sink->context);
-        const struct text shown = {text, value_write_part(text, &value, (int)column->unit)};
+        const struct text shown = {text, value_write_part(text, &value, field_shown_unit(column))};
         const struct synonym *synonym = screen->options.synonym;
         const bool has_synonym = synonym && strcmp(column->name, synonym->column) == 0;
         set_cell(screen, i, has_synonym ? synonym_of(synonym, shown) : shown, as_text(""));

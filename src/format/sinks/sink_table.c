@@ -172,9 +172,10 @@ static inline size_t bound_of(const struct value *value)
 static inline char *write_cell(const struct fitted *table, size_t column, char *dst,
                                const struct value *value, size_t *width)
 {
-    char *const end = table->options.human
-                          ? value_write_human(dst, value, (int)table->options.columns[column]->unit)
-                          : value_write(dst, value, " ");
+    char *const end =
+        table->options.human
+            ? value_write_human(dst, value, field_shown_unit(table->options.columns[column]))
+            : value_write(dst, value, " ");
 
     *width = (size_t)(end - dst);
     if (!table->columns[column].is_ascii)
