@@ -20,6 +20,8 @@ struct sink_ops {
     /* Called before the rows of each section; NULL if the sink ignores sections. */
     void (*section)(struct sink *sink, unsigned section);
     void (*row)(struct sink *sink, const struct record *record);
+    /* A row that --limit leaves out: only totals have it. NULL if there are none. */
+    void (*unshown)(struct sink *sink, const struct record *record);
     /* No more rows for now: writes the rows that were held back. NULL if it holds none back. */
     void (*pause)(struct sink *sink);
     /* Called once at the end, also after errors. NULL if there is nothing to do. */

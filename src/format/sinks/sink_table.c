@@ -215,11 +215,16 @@ static uint64_t reasons_of(const struct fitted *table, const struct record *reco
     return value.type == VALUE_FLAGS ? value.flags.bits[0] : 0;
 }
 
-static struct table_line begin_line(struct fitted *table, uint64_t reasons)
+static void count_reasons(struct fitted *table, uint64_t reasons)
 {
     table->totals.marked += reasons != 0;
     for (size_t i = 0; i < TOTALS_REASONS && reasons >> i; i++)
         table->totals.reasons[i] += reasons >> i & 1;
+}
+
+static struct table_line begin_line(struct fitted *table, uint64_t reasons)
+{
+    count_reasons(table, reasons);
     return (struct table_line){.table = table, .reasons = reasons};
 }
 
@@ -407,6 +412,29 @@ static void table_row(struct sink *sink, const struct record *record)
         put_huge(table, record);
 }
 
+/* Counts it for the totals. */
+static void table_unshown(struct sink *sink, const struct record *record)
+{
+    struct fitted *table = (struct fitted *)sink;
+    const struct sink_options *options = &table->options;
+    char digits[TEXT_U64_MAX], text[CELL_BOUND];
+
+    if (!options->totals)
+        return;
+    table->totals.rows += record_rows(record);
+    count_reasons(table, reasons_of(table, record));
+    for (size_t i = 0; i < options->count; i++) {
+        if (!options->columns[i]->coloured)
+            continue;
+        struct value value = field_value(options->columns[i], record, sink->context);
+        size_t width;
+        prepare(&value, table, i, digits);
+        if (bound_of(&value) <= sizeof text)
+            totals_add_state(&table->totals, text,
+                             (size_t)(write_cell(table, i, text, &value, &width) - text));
+    }
+}
+
 static void table_end(struct sink *sink)
 {
     struct fitted *table = (struct fitted *)sink;
@@ -429,8 +457,11 @@ static void table_pause(struct sink *sink)
 
 struct sink *sink_table_create(const struct sink_options *options)
 {
-    static const struct sink_ops ops = {
-        .begin = table_begin, .row = table_row, .pause = table_pause, .end = table_end};
+    static const struct sink_ops ops = {.begin = table_begin,
+                                        .row = table_row,
+                                        .unshown = table_unshown,
+                                        .pause = table_pause,
+                                        .end = table_end};
     struct fitted *table = calloc(1, sizeof *table + options->count * sizeof table->columns[0]);
 
     if (!table)

@@ -20,13 +20,22 @@ void totals_add_state(struct totals *totals, const char *name, size_t length)
         memcpy(totals->states[i].name, name, length);
 }
 
+/* Whether it stands before the other state: by their rows, or else by their names. */
+static bool is_before(const struct totals *totals, size_t state, size_t other)
+{
+    const uint64_t rows = totals->states[state].rows, others = totals->states[other].rows;
+
+    return rows > others ||
+           (rows == others && strcmp(totals->states[state].name, totals->states[other].name) < 0);
+}
+
 /* The state with the most rows, which are forgotten; NULL when there is none left. */
 static const char *take_largest(struct totals *totals, uint64_t *rows)
 {
     size_t largest = 0;
 
     for (size_t i = 1; i < TOTALS_STATES; i++)
-        if (totals->states[i].rows > totals->states[largest].rows)
+        if (is_before(totals, i, largest))
             largest = i;
     *rows = totals->states[largest].rows;
     totals->states[largest].rows = 0;
