@@ -25,6 +25,7 @@ static void add_to_group(struct live *live, const struct remembered *row, const 
         return;
     group = hash_table_at(&live->groups, of->group);
     group->sums.rows++;
+    group->sums.rated |= of->elapsed != 0;
     for (size_t i = 0; i < live->listing->rate_count; i++) {
         group->sums.rates[i] += live->view.totals ? live_total_of(live, row, i) : rate_of(of, i);
         group->sums.totals[i] += row->before[i] != UINT64_MAX ? (double)row->before[i] : 0;
@@ -71,6 +72,7 @@ static size_t rank_rows(struct live *live, const struct live_view *view,
             continue;
         summary->rows++;
         summary->states[of->state < LIVE_STATES ? of->state : 0]++;
+        summary->rated |= of->elapsed != 0;
         for (size_t j = 0; j < live->listing->rate_count; j++)
             summary->rates[j] += rate_of(of, j);
         if (!view->idle && (of->flags & HAS_ENDED || /* its end is a row of its own */
@@ -266,6 +268,7 @@ static void show_line(struct live *live, const struct line *line, const struct l
             line->index < live->groups.count ? hash_table_at(&live->groups, line->index) : NULL;
         if (group) {
             group->sums.name = (struct text){group->name, group->length};
+            group->sums.id = group->hash;
             taker->group(taker->arg, &group->sums);
         }
         return;
@@ -361,8 +364,9 @@ void live_each(const struct live *live, live_rates_fn fn, void *arg)
         struct remembered *row = delta_at(live->engine->delta, i);
         const struct live_row *of = live_row_of(live, row);
         struct live_rates moves = {.id = live_id_of(live, row),
-                                   .netns = live->places[row->place].netns.id};
-        if (of->flags & HAS_ENDED || !of->elapsed)
+                                   .netns = live->places[row->place].netns.id,
+                                   .rated = of->elapsed != 0};
+        if ((of->flags & (IS_WANTED | HAS_ENDED)) != IS_WANTED)
             continue;
         for (size_t j = 0; j < live->listing->rate_count; j++)
             moves.rates[j] = rate_of(of, j);

@@ -61,6 +61,7 @@ static void take_row(void *arg, const struct record *record)
 struct sums {
     const struct listing *listing;
     const struct live_group *group;
+    bool rated; /* its rates are known, or are totals */
 };
 
 /* The sum of a column over the rows of a group, if it is one of counters or rates. */
@@ -72,7 +73,9 @@ static const char *text_of_sum(const struct field *column, char room[32], void *
     for (size_t i = 0; i < listing->rate_count; i++) {
         const bool rate = column->rate && strcmp(column->of->name, listing->rates[i]->name) == 0;
         if (rate || strcmp(column->name, listing->rates[i]->name) == 0)
-            return screen_amount(room, rate ? sums->group->rates[i] : sums->group->totals[i]);
+            return rate && !sums->rated
+                       ? "-"
+                       : screen_amount(room, rate ? sums->group->rates[i] : sums->group->totals[i]);
     }
     return NULL;
 }
@@ -81,7 +84,7 @@ static void take_group(void *arg, const struct live_group *group)
 {
     struct sockets_screen *screen = arg;
     struct screen_state *state = &screen->state;
-    struct sums sums = {&state->command->listing, group};
+    struct sums sums = {&state->command->listing, group, group->rated || state->view->totals};
     char rows[32];
 
     if (state->shown_count < SCREEN_ROWS)
@@ -96,7 +99,7 @@ static void put_states(const struct screen_state *state)
     const struct live_summary *summary = &of(state)->summary;
     char text[512];
 
-    snprintf(text, sizeof text, "%zu sockets", summary->rows);
+    snprintf(text, sizeof text, "%zu socket%s", summary->rows, summary->rows == 1 ? "" : "s");
     for (size_t i = 0; i < LIVE_STATES; i++) {
         const char *name = summary->states[i] ? socket_state_name(i) : NULL;
         if (name)
@@ -106,14 +109,19 @@ static void put_states(const struct screen_state *state)
     screen_line(state->sink, SCREEN_PLAIN, text);
 }
 
+/* There are none after the first look, which has nothing to compare with. */
 static void put_rates(const struct screen_state *state)
 {
-    const double *rates = of(state)->summary.rates;
+    const struct live_summary *summary = &of(state)->summary;
+    const double *rates = summary->rates;
     char text[2 * HEADER_TEXT], kernel[HEADER_TEXT], sent[SCREEN_AMOUNT], received[SCREEN_AMOUNT];
 
     header_put_kernel(of(state)->header, kernel);
-    snprintf(text, sizeof text, "sent %sB/s, received %sB/s, %s", screen_amount(sent, rates[0]),
-             screen_amount(received, rates[1]), kernel);
+    if (header_has_rates(of(state)->header) && (summary->rated || !summary->rows))
+        snprintf(text, sizeof text, "sent %sB/s, received %sB/s, %s", screen_amount(sent, rates[0]),
+                 screen_amount(received, rates[1]), kernel);
+    else
+        snprintf(text, sizeof text, "sent -, received -, %s", kernel);
     screen_line(state->sink, SCREEN_PLAIN, text);
 }
 

@@ -135,14 +135,17 @@ static void put_sums(struct screen_state *state)
     char text[256];
 
     if (totals->lost)
-        snprintf(lost, sizeof lost, ", %" PRIu64 " frames lost", totals->lost);
+        snprintf(lost, sizeof lost, ", %" PRIu64 " frame%s lost", totals->lost,
+                 totals->lost == 1 ? "" : "s");
     if (totals->forgotten.flows)
-        snprintf(forgotten, sizeof forgotten, ", %" PRIu64 " flows made room for others",
-                 totals->forgotten.flows);
-    snprintf(text, sizeof text, "%s%" PRIu64 " flows, %s packets/s, %sB/s%s%s",
+        snprintf(forgotten, sizeof forgotten, ", %" PRIu64 " flow%s made room for others",
+                 totals->forgotten.flows, totals->forgotten.flows == 1 ? "" : "s");
+    snprintf(text, sizeof text, "%s%" PRIu64 " flow%s, %s packets/s, %s%s%s%s",
              traffic_at_most(state->command->listing.where), sums->flows,
-             screen_amount(packets, (double)sums->packets / seconds),
-             screen_amount(bytes, (double)sums->bytes / seconds), lost, forgotten);
+             sums->flows == 1 ? "" : "s",
+             totals->elapsed ? screen_amount(packets, (double)sums->packets / seconds) : "-",
+             totals->elapsed ? screen_amount(bytes, (double)sums->bytes / seconds) : "-",
+             totals->elapsed ? "B/s" : "", lost, forgotten);
     screen_line(state->sink, *lost ? SCREEN_PROBLEM : SCREEN_PLAIN, text);
 }
 
