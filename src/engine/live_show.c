@@ -142,7 +142,7 @@ static double weight_of(const struct live *live, const struct group *group)
     const struct field *by = live->view.order.field;
 
     for (size_t i = 0; by && i < live->listing->rate_count; i++)
-        if (by == live->listing->rates[i])
+        if (by->name == live->listing->rates[i]->name) /* a copy of it, in the kind with rates */
             return group->sums.totals[i];
         else if (by->rate && by->of->name == live->listing->rates[i]->name)
             return group->sums.rates[i];

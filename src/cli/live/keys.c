@@ -114,6 +114,7 @@ int screen_choose(struct screen_state *state)
     if (by)
         state->view->order.field = by;
     state->view->first = 0;
+    screen_renew(state);
     return state->ops->choose(state);
 }
 
@@ -180,6 +181,7 @@ static int set_filter(struct screen_state *state)
     command->listing.typed = typed;
     needs_add(&command->listing.needs, predicate_needs(both));
     state->typing = false;
+    screen_renew(state);
     return state->ops->filter(state);
 }
 
@@ -220,12 +222,18 @@ static int move(struct screen_state *state)
     if (beyond)
         view->first = within((long)view->first + beyond, (long)state->listed - room);
     state->chosen = within(at, room - 1);
+    /* of rows that are not there yet, the one on that line */
+    state->chosen_row = beyond || !state->shown_count
+                            ? (struct screen_row){.id = 0}
+                            : state->rows[(state->held ? view->first : 0) + state->chosen];
+    state->follows = state->key != KEY_HOME;
     return 0;
 }
 
 static int pause_looks(struct screen_state *state)
 {
     state->paused = !state->paused;
+    screen_renew(state);
     return 0;
 }
 
@@ -280,8 +288,8 @@ const struct key_binding keys_of_order[] = {
     {0, NULL, NULL},
 };
 const struct key_binding keys_of_place[] = {
-    {' ', pause_looks, "space|pause; rows can be scrolled"},
-    {KEY_UP, move, "up, down|choose a row; page up, page down, home, end"},
+    {' ', pause_looks, "space|pause: no row changes; they can be scrolled"},
+    {KEY_UP, move, "up, down|choose a row, and follow it; page up, page down, home, end"},
     {KEY_DOWN, move, NULL},
     {KEY_PAGE_UP, move, NULL},
     {KEY_PAGE_DOWN, move, NULL},

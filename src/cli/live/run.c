@@ -133,5 +133,6 @@ int screen_run(struct screen_state *state, struct sink_options *options, const s
     where_finish(&state->typed_where);
     sink_destroy(state->sink);
     free(state->page);
+    free(state->rows);
     return error < 0 && error != -EPIPE ? STATUS_FAILURE : STATUS_OK;
 }

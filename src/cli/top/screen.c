@@ -26,17 +26,11 @@ static const char *const titles[] = {
 /* What rows can stand below, by `t`. */
 static const char *const trees[] = {NULL, "process", "unit", "container", "netns"};
 
-struct shown {
-    uint64_t cookie; /* 0: a group */
-    size_t visit;
-};
-
 struct sockets_screen {
     struct screen_state state; /* first */
     struct top *top;
     struct header *header;
     struct live_summary summary;
-    struct shown shown[SCREEN_ROWS];
     size_t tree; /* in `trees` */
 };
 
@@ -52,10 +46,11 @@ static void take_row(void *arg, const struct record *record)
     struct sockets_screen *screen = arg;
     struct screen_state *state = &screen->state;
 
-    if (state->shown_count < SCREEN_ROWS)
-        screen->shown[state->shown_count++] =
-            (struct shown){record->identity, (size_t)record->visit};
-    state->sink->ops->row(state->sink, record);
+    const bool ended = record->has & SOCKET_EVENT && record->socket.event == LIVE_CLOSED;
+    const struct screen_row row = {record->identity, record->visit, false, ended};
+
+    if (screen_add_row(state, row))
+        state->sink->ops->row(state->sink, record);
 }
 
 struct sums {
@@ -87,8 +82,8 @@ static void take_group(void *arg, const struct live_group *group)
     struct sums sums = {&state->command->listing, group, group->rated || state->view->totals};
     char rows[32];
 
-    if (state->shown_count < SCREEN_ROWS)
-        screen->shown[state->shown_count++] = (struct shown){.cookie = 0};
+    if (!screen_add_row(state, (struct screen_row){group->id, 0, true, false}))
+        return;
     snprintf(rows, sizeof rows, " (%zu)", group->rows);
     screen_title(state->sink, group->name.length ? group->name : as_text("-"), rows, text_of_sum,
                  &sums);
@@ -164,12 +159,12 @@ static int show(struct screen_state *state)
 
 static int show_chosen(struct screen_state *state, record_fn fn, void *arg)
 {
-    const struct shown *row = &of(state)->shown[state->chosen];
+    const struct screen_row *row = &state->chosen_row;
     int error;
 
-    if (!row->cookie)
+    if (row->group)
         return 0;
-    error = live_show_one(of(state)->top->live, row->cookie, row->visit,
+    error = live_show_one(of(state)->top->live, row->id, (size_t)row->place,
                           UINT64_MAX & ~SOCKET_STORAGES, fn, arg, &state->report);
     if (error || !state->page_count)
         screen_say(state, true, "that socket is gone");
@@ -284,7 +279,7 @@ static int sum_up(struct screen_state *state)
 static int show_idle(struct screen_state *state)
 {
     state->view->idle = !state->view->idle;
-    return 0;
+    return screen_choose(state);
 }
 
 static int show_totals(struct screen_state *state)

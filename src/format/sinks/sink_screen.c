@@ -41,9 +41,10 @@ struct screen {
     bool table;   /* the frame has one */
     bool whole;   /* the next frame is written whole */
     size_t lines; /* above the table */
-    enum screen_style rows[SCREEN_ROWS];
+    enum screen_style *rows;
     struct screen_cell *cells; /* options.count for each row */
-    size_t row_count;
+    size_t row_count, row_room;
+    size_t first, drawn; /* the rows that are on the screen */
     struct fit_column *columns;
 };
 
@@ -209,7 +210,6 @@ static void set_cell(struct screen *screen, size_t column, struct text text, str
 {
     static const char circle[] = "◌";
     struct screen_cell *cell = cell_at(screen, screen->row_count, column);
-    struct fit_column *fit = &screen->columns[column];
     const char *sign = fit_sign(&screen->options);
     const bool is_bare = text.length && !text_width(text.data, bytes_of(text.data, text.length));
     const size_t before = is_bare ? sizeof circle - 1 : 0, columns = is_bare ? 1 : 0;
@@ -223,10 +223,18 @@ static void set_cell(struct screen *screen, size_t column, struct text text, str
     cell->length = (uint8_t)(end - cell->text);
     cell->width = (uint8_t)(columns + part.width + part.cut + behind.length);
     cell->colour = NULL;
-    if (cell->width > fit->contents)
-        fit->contents = cell->width;
-    if (cell->width > fit->usual && cell->width <= FIT_USUAL)
-        fit->usual = cell->width;
+}
+
+/* Columns never become narrower while the screen stays. */
+static void measure(struct screen *screen, size_t row, size_t column)
+{
+    const size_t width = cell_at(screen, row, column)->width;
+    struct fit_column *fit = &screen->columns[column];
+
+    if (width > fit->contents)
+        fit->contents = width;
+    if (width > fit->usual && width <= FIT_USUAL)
+        fit->usual = width;
 }
 
 static enum screen_style mark_of(const struct screen *screen, const struct record *record)
@@ -247,7 +255,7 @@ static void screen_row(struct sink *sink, const struct record *record)
     struct screen *screen = (struct screen *)sink;
     char text[VALUE_PART];
 
-    if (screen->row_count == SCREEN_ROWS)
+    if (screen->row_count == screen->row_room)
         return;
     for (size_t i = 0; i < screen->options.count; i++) {
         const struct field *column = screen->options.columns[i];
@@ -269,7 +277,7 @@ void screen_title(struct sink *sink, struct text title, const char *behind,
     struct screen *screen = (struct screen *)sink;
     char room[32];
 
-    if (screen->row_count == SCREEN_ROWS)
+    if (screen->row_count == screen->row_room)
         return;
     for (size_t i = 0; i < screen->options.count; i++) {
         const char *of = text(screen->options.columns[i], room, arg);
@@ -284,6 +292,21 @@ void screen_title(struct sink *sink, struct text title, const char *behind,
 
 void screen_begin(struct sink *sink, size_t width, size_t height, bool table)
 {
+    ((struct screen *)sink)->row_count = 0;
+    screen_begin_again(sink, width, height, table);
+    screen_draw_rows(sink, 0, SCREEN_ROWS);
+}
+
+void screen_draw_rows(struct sink *sink, size_t first, size_t count)
+{
+    struct screen *screen = (struct screen *)sink;
+
+    screen->first = first;
+    screen->drawn = count;
+}
+
+void screen_begin_again(struct sink *sink, size_t width, size_t height, bool table)
+{
     struct screen *screen = (struct screen *)sink;
 
     width = width < WIDTH_MAX ? width : WIDTH_MAX;
@@ -293,7 +316,7 @@ void screen_begin(struct sink *sink, size_t width, size_t height, bool table)
     screen->width = width;
     screen->height = height;
     screen->table = table;
-    screen->lines = screen->row_count = 0;
+    screen->lines = 0;
     memset(screen->now, 0, WIDTH_MAX * height * sizeof *screen->now);
 }
 
@@ -407,18 +430,22 @@ int screen_end(struct sink *sink, const struct field *sorted, size_t chosen,
 {
     struct screen *screen = (struct screen *)sink;
     struct spot *before = screen->before;
+    const size_t left = screen->row_count > screen->first ? screen->row_count - screen->first : 0,
+                 count = left < screen->drawn ? left : screen->drawn;
 
     for (size_t i = 0; i < screen->options.count; i++) {
         const size_t title = title_of(screen, screen->options.columns[i]).length;
         if (screen->columns[i].contents < title)
             screen->columns[i].contents = title;
+        for (size_t row = 0; row < count; row++)
+            measure(screen, screen->first + row, i);
     }
     screen->options.width = screen->width > GUTTER ? screen->width - GUTTER : 1;
     fit_columns(screen->columns, &screen->options, false);
     if (screen->table)
         put_headings(screen, sorted);
-    for (size_t i = 0; i < screen->row_count; i++) {
-        put_row(screen, i, screen->lines + 1 + i);
+    for (size_t i = 0; i < count; i++) {
+        put_row(screen, screen->first + i, screen->lines + 1 + i);
         if (i == chosen)
             colour_line(screen, screen->lines + 1 + i, styles[SCREEN_CHOSEN]);
     }
@@ -448,10 +475,30 @@ void screen_titles(struct sink *sink, const char *titles)
     ((struct screen *)sink)->options.titles = titles;
 }
 
+bool screen_keep_rows(struct sink *sink, size_t count)
+{
+    struct screen *screen = (struct screen *)sink;
+    struct screen_cell *cells = calloc((screen->options.count + 1) * count, sizeof *cells);
+    enum screen_style *rows = calloc(count, sizeof *rows);
+
+    if (!cells || !rows) {
+        free(cells);
+        free(rows);
+        return false;
+    }
+    free(screen->cells);
+    free(screen->rows);
+    screen->cells = cells;
+    screen->rows = rows;
+    screen->row_room = count;
+    screen->row_count = 0;
+    return true;
+}
+
 bool screen_columns(struct sink *sink, const struct field *const *columns, size_t count)
 {
     struct screen *screen = (struct screen *)sink;
-    struct screen_cell *cells = calloc((count + 1) * SCREEN_ROWS, sizeof *cells);
+    struct screen_cell *cells = calloc((count + 1) * screen->row_room, sizeof *cells);
     struct fit_column *fits = calloc(count + 1, sizeof *fits);
 
     if (!cells || !fits) {
@@ -465,6 +512,7 @@ bool screen_columns(struct sink *sink, const struct field *const *columns, size_
     screen->columns = fits;
     screen->options.columns = columns;
     screen->options.count = count;
+    screen->row_count = 0;
     screen->whole = true;
     return true;
 }
@@ -475,6 +523,7 @@ static void screen_destroy(struct sink *sink)
 
     free(screen->now);
     free(screen->before);
+    free(screen->rows);
     free(screen->cells);
     free(screen->columns);
 }
@@ -494,7 +543,8 @@ struct sink *sink_screen_create(const struct sink_options *options, const struct
     screen->options.header = false; /* titles are other words than names */
     screen->now = calloc((size_t)WIDTH_MAX * HEIGHT_MAX, sizeof *screen->now);
     screen->before = calloc((size_t)WIDTH_MAX * HEIGHT_MAX, sizeof *screen->before);
-    if (screen->now && screen->before && screen_columns(sink, options->columns, options->count))
+    if (screen->now && screen->before && screen_keep_rows(sink, SCREEN_ROWS) &&
+        screen_columns(sink, options->columns, options->count))
         return sink;
     sink_destroy(sink);
     return NULL;
