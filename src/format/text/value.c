@@ -333,6 +333,13 @@ size_t value_write_part(char dst[VALUE_PART], const struct value *value, int uni
     return (size_t)(end - dst);
 }
 
+struct text value_view_text(char text[VALUE_VIEW_MAX], const struct value *view)
+{
+    const char *end = escape_undo(text, view->view.write(text, view, false));
+
+    return (struct text){text, (size_t)(end - text)};
+}
+
 enum text_part text_put(struct writer *writer, struct text text, const char *delimiters,
                         enum text_part part)
 {
