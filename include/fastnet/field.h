@@ -162,6 +162,8 @@ struct field {
     bool port : 1;               /* of a transport protocol: filters take names of services, too */
     bool rate : 1;               /* the change per second of a counter (`of`) */
     bool of_netns : 1;           /* names the network namespace of the row */
+    bool exact : 1;              /* all its digits matter to people (value_write_human()) */
+    bool sum : 1;                /* of the rows of a group, by the number that `help` describes */
     bool owner : 1;              /* of the first owner: filters ask all (field_owners()) */
     /* A bit of optional, or 0: without it filters know nothing, or of a set what is in it. Null is
      * an empty set then, and none that is unknown. */
@@ -188,6 +190,12 @@ struct field {
      */
     field_fn *value;
 };
+
+/* The unit that its number is made short by for people. */
+static inline int field_shown_unit(const struct field *field)
+{
+    return field->exact ? UNIT_NONE : (int)field->unit;
+}
 
 static inline struct value field_value(const struct field *field, const struct record *record,
                                        const struct context *context)

@@ -39,12 +39,15 @@ struct live_summary {
     size_t rows, listed; /* listed: those of the view */
     size_t states[LIVE_STATES];
     double rates[LIVE_SUMS]; /* a second, of listing.rates */
+    bool rated;              /* some rows have rates: not after the first look alone */
 };
 
 /* A group: the sums of its rows. */
 struct live_group {
     struct text name; /* empty: unknown */
+    uint64_t id;      /* of the whole name: the same at each look */
     size_t rows;
+    bool rated;                                 /* as of a summary */
     double rates[LIVE_SUMS], totals[LIVE_SUMS]; /* of listing.rates */
 };
 
@@ -98,10 +101,11 @@ int live_show_one(struct live *live, uint64_t identity, size_t visit, uint64_t n
 struct live_rates {
     struct row_id id;
     uint64_t netns; /* the id of its namespace; 0: the only one */
+    bool rated;     /* its rates are known */
     double rates[LIVE_SUMS];
 };
 
-/* Called for each row that moved, wanted or not. */
+/* Called for each row that the filter leaves and that has not ended. */
 typedef void (*live_rates_fn)(void *arg, const struct live_rates *of);
 void live_each(const struct live *live, live_rates_fn fn, void *arg);
 

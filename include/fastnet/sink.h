@@ -20,6 +20,8 @@ struct sink_ops {
     /* Called before the rows of each section; NULL if the sink ignores sections. */
     void (*section)(struct sink *sink, unsigned section);
     void (*row)(struct sink *sink, const struct record *record);
+    /* A row that --limit leaves out: only totals have it. NULL if there are none. */
+    void (*unshown)(struct sink *sink, const struct record *record);
     /* No more rows for now: writes the rows that were held back. NULL if it holds none back. */
     void (*pause)(struct sink *sink);
     /* Called once at the end, also after errors. NULL if there is nothing to do. */
@@ -78,6 +80,7 @@ struct sink_options {
     /* Tables: what rows are called in a last line of totals, NULL: no such line; and the command
      * that it names for those that need attention, or NULL. */
     const char *totals, *see;
+    bool ascii;         /* tables, screens: signs are ASCII, because the locale has no UTF-8 */
     const char *titles; /* screens: titles of columns, NAME=TITLE, separated by blanks; or NULL */
 };
 

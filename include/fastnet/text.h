@@ -7,6 +7,7 @@
 #ifndef FASTNET_TEXT_H
 #define FASTNET_TEXT_H
 
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -183,6 +184,37 @@ void text_put_word(FILE *stream, const char *before, const char *word);
 
 /* Adds a word to a list in memory of this size. Returns false if it has no room for all of it. */
 bool text_list(char *list, size_t size, const char *between, struct text word);
+
+/*
+ * How much room a text has: bytes, columns of a terminal, and marks: the most characters without a
+ * width of their own (accents) that may follow one character. SIZE_MAX: any number.
+ */
+struct text_room {
+    size_t bytes, columns, marks;
+};
+
+/* The beginning of a text that has room: its bytes, characters and columns. */
+struct text_fit {
+    size_t length, characters, width;
+    bool cut; /* it is not the whole text: the sign of a cut must follow */
+};
+
+/* The sign that the end of a text is missing: of one column, or of ASCII alone (top(1) and ps(1)
+ * have the same). */
+#define TEXT_CUT       "…"
+#define TEXT_CUT_ASCII "+"
+
+/*
+ * The longest beginning of a text that has room. If that is not the whole text, the sign has room
+ * behind it (nothing is left if the sign alone has none), and no escape of escape_text() is cut.
+ * This is the only function that cuts texts for people. Bytes that are not UTF-8 take a column
+ * each.
+ */
+struct text_fit text_cut(struct text text, struct text_room room, const char *sign);
+
+/* vsnprintf(3), but a text that has no room in `size` bytes ends with "...". */
+void text_print(char *dst, size_t size, const char *format, va_list arguments)
+    __attribute__((format(printf, 3, 0)));
 
 /* Fills with blanks from end up to start + width; returns the new end. */
 char *text_pad(char *end, const char *start, size_t width);

@@ -150,4 +150,11 @@ char *value_write(char *dst, const struct value *value, const char *delimiters);
  */
 char *value_write_human(char *dst, const struct value *value, int unit);
 
+/*
+ * The same of a value of any length: all of it if it has room, or its beginning, without half an
+ * element, of a quarter of VALUE_PART at least. Returns the length.
+ */
+enum { VALUE_PART = 4096 };
+size_t value_write_part(char dst[VALUE_PART], const struct value *value, int unit);
+
 #endif

@@ -25,6 +25,6 @@ void explanation_say(struct explanation *explanation, const char *format, ...)
     if (length >= sizeof explanation->text)
         return;
     va_start(arguments, format);
-    vsnprintf(explanation->text + length, sizeof explanation->text - length, format, arguments);
+    text_print(explanation->text + length, sizeof explanation->text - length, format, arguments);
     va_end(arguments);
 }

@@ -258,7 +258,9 @@ static int add_sum(struct listing_command *command, struct text word)
         return common_misuse(command->common, "--sum: more than %d columns", SUMS_MAX);
     listing->sum[listing->sum_count++] = field;
     needs_add(&listing->needs, field_needs(field));
-    show_value(command, field, listing->count_by_count + listing->sum_count - 1);
+    const size_t at = listing->count_by_count + listing->sum_count - 1;
+    show_value(command, field, at);
+    command->counting->columns[at].sum = true;
     return 0;
 }
 

@@ -107,6 +107,22 @@ unsigned command_width(const struct common *common)
     return (unsigned)strtoul(columns, NULL, 10);
 }
 
+/* The locale's character set, as locale(7) finds it: the C library knows only that of setlocale(3),
+ * which is not called, because it may read files. */
+bool command_is_utf8(void)
+{
+    static const char *const variables[] = {"LC_ALL", "LC_CTYPE", "LANG"};
+    static const char *const names[] = {"UTF-8", "utf-8", "UTF8", "utf8"};
+    const char *locale = NULL;
+    bool found = false;
+
+    for (size_t i = 0; i < COUNT(variables) && !(locale && *locale); i++)
+        locale = getenv(variables[i]);
+    for (size_t i = 0; i < COUNT(names) && locale; i++)
+        found |= strstr(locale, names[i]) != NULL;
+    return found;
+}
+
 /* The width that the table must fit; 0: any, because its reader chose what it shows. */
 static unsigned width_of(const struct listing_command *command)
 {
@@ -377,6 +393,7 @@ struct sink *command_sink(const struct listing_command *command, struct writer *
         .colour = colour,
         .human = common->human || width,
         .width = width,
+        .ascii = !command_is_utf8(),
         .drop = command->drop,
         .shorten = command->shorten,
         .whole = command->whole,

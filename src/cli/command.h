@@ -111,6 +111,9 @@ int command_explain(const struct listing_command *command, struct engine *engine
  */
 bool command_colour(const struct common *common);
 
+/* True if the locale has UTF-8, so that signs need not be ASCII. */
+bool command_is_utf8(void);
+
 /* The width of the terminal that output goes to, directly or behind a pipe; 0: unknown. */
 unsigned command_width(const struct common *common);
 

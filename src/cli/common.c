@@ -77,7 +77,7 @@ static void say_waiting(size_t count, const char *name)
     if (count == 0)
         fputs("\r\033[K", stderr); /* erases the line */
     else if (name)
-        fprintf(stderr, "looking up the address of %.40s...", TYPED(name));
+        fprintf(stderr, "looking up the address of %s ...", TYPED_SHORT(name));
     else
         fprintf(stderr, "looking up names of %zu address%s...", count, count == 1 ? "" : "es");
 }
@@ -121,7 +121,7 @@ int common_complain(const struct common *common, enum misuse_help help, const ch
     va_list arguments;
 
     va_start(arguments, format);
-    vsnprintf(message, sizeof message, format, arguments);
+    text_print(message, sizeof message, format, arguments);
     va_end(arguments);
     return common_misuse_of(common, .wrong = message, .help = help);
 }

@@ -169,9 +169,9 @@ bool filters_meant(const struct kind *kind, const char *word, char meant[FILTERS
     if (states)
         where_offer_words(&state, kind, states);
     if (isdigit((unsigned char)*port) && takes(kind, PORTS, port))
-        snprintf(meant, FILTERS_MEANT, "--port=%.80s", TYPED(port));
+        snprintf(meant, FILTERS_MEANT, "--port=%s", TYPED(port));
     else if (takes(kind, ADDRESSES, word))
-        snprintf(meant, FILTERS_MEANT, "--host=%.80s", TYPED(word));
+        snprintf(meant, FILTERS_MEANT, "--host=%s", TYPED(word));
     else if (state.meant.data)
         snprintf(meant, FILTERS_MEANT, "--state=%s", state.meant.data);
     else
@@ -196,7 +196,7 @@ int filters_misuse_operand(const struct common *common, const struct kind *kind,
         snprintf(meant, FILTERS_MEANT, "--%s", option->name);
     else if (!filters_meant(kind, word, meant) && kind == &kind_socket &&
              isalpha((unsigned char)*word))
-        snprintf(meant, FILTERS_MEANT, "--process=%.80s", TYPED(word));
+        snprintf(meant, FILTERS_MEANT, "--process=%s", TYPED(word));
     return common_misuse_of(
         common, .wrong = SAID("%s takes options only, not '%%s'", common->grammar->name),
         .typed = as_text(word), .meant = as_text(*meant ? meant : NULL));

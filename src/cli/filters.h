@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "cli/misuse.h"
 #include "cli/options.h"
 #include "cli/where/where.h"
 
@@ -29,7 +30,7 @@ struct filters {
  * Of a word that is no option: the short form that was probably meant, as it is typed. False if
  * there is none, or rows of this kind have no column for it.
  */
-enum { FILTERS_MEANT = 160 };
+enum { FILTERS_MEANT = TYPED_MAX + 32 };
 bool filters_meant(const struct kind *kind, const char *word, char meant[FILTERS_MEANT]);
 /* Says that a word is no option, and what was meant; returns the exit status. */
 struct common;

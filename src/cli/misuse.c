@@ -13,11 +13,12 @@
 enum { WORD_MAX = 40 }; /* longer words are not compared */
 enum { FEW = 6 };       /* columns that a message lists */
 
-const char *typed_text(char text[TYPED_MAX], const char *typed, size_t length)
+const char *typed_text(char text[TYPED_MAX], const char *typed, size_t length, size_t most)
 {
-    const size_t most = (TYPED_MAX - 1) / ESCAPE_FACTOR;
+    const struct text_room room = {most, SIZE_MAX, SIZE_MAX};
+    const struct text_fit part = text_cut((struct text){typed, length}, room, "...");
 
-    *escape_text(text, typed, length < most ? length : most, NULL) = '\0';
+    strcpy(escape_text(text, typed, part.length, NULL), part.cut ? "..." : "");
     return text;
 }
 
@@ -26,7 +27,7 @@ const char *said_text(char text[SAID_MAX], const char *format, ...)
     va_list arguments;
 
     va_start(arguments, format);
-    vsnprintf(text, SAID_MAX, format, arguments);
+    text_print(text, SAID_MAX, format, arguments);
     va_end(arguments);
     return text;
 }
@@ -37,7 +38,7 @@ void said_add(char *text, size_t size, const char *format, ...)
     va_list arguments;
 
     va_start(arguments, format);
-    vsnprintf(text + used, size - used, format, arguments);
+    text_print(text + used, size - used, format, arguments);
     va_end(arguments);
 }
 

@@ -7,12 +7,14 @@
 
 #include "fastnet/kind.h"
 
-/* The user's words as a message shows them: escaped, cut when they are very long, terminated. */
-enum { TYPED_MAX = 4 * 80 + 1 };
-const char *typed_text(char text[TYPED_MAX], const char *typed, size_t length);
+/* The user's words as a message shows them: escaped, with "..." at the end if they have more bytes
+ * than `most` (up to TYPED_BYTES_MAX), terminated. */
+enum { TYPED_SHORT_MAX = 40, TYPED_BYTES_MAX = 80, TYPED_MAX = 4 * TYPED_BYTES_MAX + 1 };
+const char *typed_text(char text[TYPED_MAX], const char *typed, size_t length, size_t most);
 /* The same, into memory that lives as long as the block that this stands in; of a whole word. */
-#define TYPED_BYTES(typed, length) typed_text((char[TYPED_MAX]){""}, typed, length)
+#define TYPED_BYTES(typed, length) typed_text((char[TYPED_MAX]){""}, typed, length, TYPED_BYTES_MAX)
 #define TYPED(word)                TYPED_BYTES(word, strlen(word))
+#define TYPED_SHORT(word)          typed_text((char[TYPED_MAX]){""}, word, strlen(word), TYPED_SHORT_MAX)
 
 /* A text made as printf(3) does, cut if it is very long, terminated. */
 enum { SAID_MAX = 512 };

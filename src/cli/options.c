@@ -188,8 +188,9 @@ static int report_letter(struct parser *parser, const char *letter, char before)
     struct misuse misuse = {.wrong = "invalid option -- '%s'", .typed = {letter, 1}};
     char interval[48] = "";
 
-    if (option && option->argument == ARGUMENT_INTERVAL && is_number(letter))
-        snprintf(interval, sizeof interval, "-%c %.40s", before, letter);
+    if (option && option->argument == ARGUMENT_INTERVAL && is_number(letter) &&
+        strlen(letter) < sizeof interval - sizeof "-c ")
+        snprintf(interval, sizeof interval, "-%c %s", before, letter);
     misuse.before = *interval ? NULL : "--";
     misuse.meant = as_text(*interval ? interval : NULL);
     for (size_t i = 0; !misuse.meant.data && (option = options_at(parser->tables, i)); i++)

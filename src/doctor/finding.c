@@ -58,7 +58,7 @@ double seconds_between(const struct examination *examination)
     do {                                                                                           \
         va_list arguments;                                                                         \
         va_start(arguments, format);                                                               \
-        vsnprintf((text), sizeof(text), (format), arguments);                                      \
+        text_print((text), sizeof(text), (format), arguments);                                     \
         va_end(arguments);                                                                         \
     } while (0)
 

@@ -24,6 +24,8 @@ int run_emit(struct run *run, struct sink *sink, const struct record *record)
 
     if (most && !run->groups && !run->listing->live && run->limits.emitted == most) {
         run->report->unshown++;
+        if (sink->ops->unshown)
+            sink->ops->unshown(sink, record);
         return 0;
     }
     run->limits.emitted++;

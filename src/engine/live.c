@@ -253,25 +253,26 @@ int live_mark(struct live *live, struct record *change, uint64_t netns)
     return 0;
 }
 
-/* Names may begin alike: the hash, which is keyed, stands for the rest. */
+/* Names and lists may begin alike: the hash, which is keyed, stands for the rest. */
 uint32_t live_group_of(struct live *live, const struct record *record)
 {
     const struct value value = field_value(live->view.group, record, &live->engine->context);
-    char text[4096];
+    char text[VALUE_PART];
     struct text name = {text, 0};
     uint64_t secret[2];
 
-    if (value.type != VALUE_UNKNOWN && value_bound(&value) <= sizeof text)
-        name.length = (size_t)(value_write_human(text, &value, (int)live->view.group->unit) - text);
+    if (value.type != VALUE_UNKNOWN)
+        name.length = value_write_part(text, &value, field_shown_unit(live->view.group));
     hash_secret(secret);
-    const uint64_t hash = hash_bytes(hash_word(*secret, name.length), text, name.length);
+    uint64_t hash = hash_bytes(hash_word(*secret, name.length), text, name.length);
+    if (value_is_list(&value))
+        hash = value_hash(hash, &value);
     struct group *group = hash_table_find_number(&live->groups, hash, hash);
     if (!group && (group = hash_table_add(&live->groups, hash, sizeof *group))) {
-        size_t length = name.length < GROUP_NAME ? name.length : GROUP_NAME;
-        while (length && length < name.length && (text[length] & 0xc0) == 0x80)
-            length--; /* not within a character */
+        const struct text_room room = {GROUP_NAME, SIZE_MAX, SIZE_MAX};
         group->hash = hash;
-        memcpy(group->name, text, group->length = length);
+        group->length = text_cut(name, room, "").length;
+        memcpy(group->name, text, group->length);
     }
     if (!group)
         return 0;

@@ -12,7 +12,7 @@
 
 enum {
     ENDED_MAX = 4096, /* ended rows that are kept to be shown, in each list */
-    GROUP_NAME = 64,
+    GROUP_NAME = 128, /* more than a screen shows of it */
 };
 
 /* Of a remembered row (live_row.flags). IS_MISSING: no look finds it, and its end is to come; with
@@ -61,7 +61,7 @@ struct ended_rows {
 
 struct group {
     uint64_t hash;         /* of the whole name */
-    char name[GROUP_NAME]; /* the beginning of it: so many bytes */
+    char name[GROUP_NAME]; /* the beginning of it */
     size_t length;
     size_t place; /* in their order */
     struct live_group sums;

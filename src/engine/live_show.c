@@ -25,6 +25,7 @@ static void add_to_group(struct live *live, const struct remembered *row, const 
         return;
     group = hash_table_at(&live->groups, of->group);
     group->sums.rows++;
+    group->sums.rated |= row->elapsed != 0;
     for (size_t i = 0; i < live->listing->rate_count; i++) {
         group->sums.rates[i] +=
             live->view.totals ? (double)live_total_of(live, row, i) : rate_of(row, of, i);
@@ -108,6 +109,7 @@ static size_t rank_rows(struct live *live, const struct live_view *view,
             continue;
         summary->rows++;
         summary->states[of->state < LIVE_STATES ? of->state : 0]++;
+        summary->rated |= row->elapsed != 0;
         for (size_t j = 0; j < live->listing->rate_count; j++)
             summary->rates[j] += rate_of(row, of, j);
         if (!view->idle && (of->flags & HAS_ENDED || /* its end is a row of its own */
@@ -193,7 +195,7 @@ static double weight_of(const struct live *live, const struct group *group)
     const struct field *by = live->view.order.field;
 
     for (size_t i = 0; by && i < live->listing->rate_count; i++)
-        if (by == live->listing->rates[i])
+        if (by->name == live->listing->rates[i]->name) /* a copy of it, in the kind with rates */
             return group->sums.totals[i];
         else if (by->rate && by->of->name == live->listing->rates[i]->name)
             return group->sums.rates[i];
@@ -321,6 +323,7 @@ static void show_line(struct live *live, const struct line *line, const struct l
             line->index < live->groups.count ? hash_table_at(&live->groups, line->index) : NULL;
         if (group) {
             group->sums.name = (struct text){group->name, group->length};
+            group->sums.id = group->hash;
             taker->group(taker->arg, &group->sums);
         }
         return;
@@ -427,8 +430,9 @@ void live_each(const struct live *live, live_rates_fn fn, void *arg)
         struct remembered *row = delta_at(live->engine->delta, i);
         const struct live_row *of = live_row_of(live, row);
         struct live_rates moves = {.id = live_id_of(live, row),
-                                   .netns = live->places[row->place].netns.id};
-        if (of->flags & HAS_ENDED || !row->elapsed)
+                                   .netns = live->places[row->place].netns.id,
+                                   .rated = row->elapsed != 0};
+        if ((of->flags & (IS_WANTED | HAS_ENDED)) != IS_WANTED)
             continue;
         for (size_t j = 0; j < live->listing->rate_count; j++)
             moves.rates[j] = rate_of(row, of, j);

@@ -15,7 +15,7 @@ void report_add(struct report *report, enum report_line what, const char *format
 
     report->partial |= what == REPORT_LOSS;
     va_start(arguments, format);
-    vsnprintf(line, sizeof line, format, arguments);
+    text_print(line, sizeof line, format, arguments);
     va_end(arguments);
     for (size_t i = 0; i < report->count && i < REPORT_LINES; i++)
         if (strcmp(report->lines[i], line) == 0)

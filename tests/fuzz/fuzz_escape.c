@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "../unit/unescape.h"
+#include "fastnet/array.h"
 #include "fastnet/text.h"
 #include "format/text/escape.h"
 #include "fuzz.h"
@@ -180,6 +181,25 @@ static void check_label(const char *data, size_t size)
     free(again);
 }
 
+/* Any bytes can be cut; what is left has room with the sign, and is all if that has room. */
+static void check_cut(const char *data, size_t size, const char *sign)
+{
+    for (size_t room = 0; room < 9; room++) {
+        const struct text_room rooms[] = {{room, SIZE_MAX, SIZE_MAX},
+                                          {SIZE_MAX, room, SIZE_MAX},
+                                          {SIZE_MAX, SIZE_MAX, room},
+                                          {room, room, room}};
+        for (size_t i = 0; i < COUNT(rooms); i++) {
+            const struct text_fit fit = text_cut((struct text){data, size}, rooms[i], sign);
+            const size_t bytes = fit.cut ? strlen(sign) : 0, columns = fit.cut;
+            require(fit.cut ? fit.length < size || !size : fit.length == size);
+            require(!fit.length || (fit.length + bytes <= rooms[i].bytes &&
+                                    fit.width + columns <= rooms[i].columns));
+            require(fit.characters <= fit.length && fit.width <= 2 * fit.characters);
+        }
+    }
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     const char *text = (const char *)data;
@@ -193,6 +213,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     check_socket_name(text, size);
     check_json(text, size);
     check_label(text, size);
+    check_cut(text, size, TEXT_CUT);
+    check_cut(text, size, TEXT_CUT_ASCII);
     for (size_t most = 4; most < 9; most++) {
         check_pieces(text, size, most, PART_TEXT);
         check_pieces(text, size, most, PART_SOCKET_NAME);

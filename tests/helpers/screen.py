@@ -20,6 +20,8 @@ Each line of the script is a command:
     stopped          waits until the program is stopped
     print            the screen, without blanks at the ends of lines
     line N           line N of it, from 0 on
+    chosen           the lines that are reversed from the first column on
+    touch FILE       makes a file, for a program that waits for it
     restored         "restored" if the terminal is as it was before the program began
     peak             how much memory the program has used at most, in KiB
     cursor           the line of the cursor, counted from the last one, and its column, from 0 on
@@ -45,6 +47,8 @@ class Screen:
     def resize(self, columns, lines):
         self.columns, self.lines = columns, lines
         self.cells = [[" "] * columns for _ in range(lines)]
+        self.reversed = set()  # lines whose first column is
+        self.reverse = False
         self.at = [0, 0]
 
     def put(self, character):
@@ -57,6 +61,8 @@ class Screen:
             self.unknown.append("past the last column")
             return
         self.cells[line][column] = character
+        if column == 0:
+            (self.reversed.add if self.reverse else self.reversed.discard)(line)
         if width == 2:
             self.cells[line][column + 1] = ""
         self.at[1] = min(column + width, self.columns)
@@ -108,7 +114,10 @@ class Screen:
                 self.at = [min(int(line), self.lines) - 1, min(int(column), self.columns) - 1]
             elif letter == "J" and numbers == "2":
                 self.cells = [[" "] * self.columns for _ in range(self.lines)]
-            elif letter != "m":
+                self.reversed.clear()
+            elif letter == "m":
+                self.reverse = numbers == "7" or (self.reverse and numbers not in ("", "0"))
+            else:
                 self.unknown.append(match.group())
 
     def text(self):
@@ -239,6 +248,10 @@ class Session:
             print("\n".join(self.screen.text()))
         elif word == "line":
             print(self.screen.text()[int(rest)])
+        elif word == "chosen":
+            print("\n".join(self.screen.text()[line] for line in sorted(self.screen.reversed)))
+        elif word == "touch":
+            open(rest, "w").close()
         elif word == "restored":
             while self.read(0.2):
                 pass

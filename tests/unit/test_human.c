@@ -54,12 +54,56 @@ static void what_is_no_size_and_no_time_is_as_it_is(void **state)
     assert_human(VALUE_UNKNOWN, 0, UNIT_SECONDS, "-");
 }
 
+static void sizes_of_packets_keep_all_digits(void **state)
+{
+    static const char *const of_sockets[] = {"snd_mss", "rcv_mss", "advmss", "pmtu", NULL};
+    static const char *const of_routes[] = {"mss", "mtu", "window", NULL};
+    static const char *const of_interfaces[] = {"mtu", NULL};
+    static const struct {
+        const struct kind *kind;
+        const char *const *names;
+    } cases[] = {
+        {&kind_socket, of_sockets}, {&kind_route, of_routes}, {&kind_interface, of_interfaces}};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        for (const char *const *name = cases[i].names; *name; name++) {
+            const struct field *field = field_named(cases[i].kind, *name);
+            const struct value value = {.type = VALUE_NUMBER, .number = 1448};
+            char text[64];
+            assert_int_equal(field->unit, UNIT_BYTES);
+            *value_write_human(text, &value, field_shown_unit(field)) = '\0';
+            assert_string_equal(text, "1448");
+        }
+}
+
+static void an_exact_column_is_whole_in_tables(void **state)
+{
+    const struct field column = {.name = "mtu",
+                                 .help = "",
+                                 .type = VALUE_NUMBER,
+                                 .unit = UNIT_BYTES,
+                                 .exact = true,
+                                 .value = given_value};
+    const struct field *const columns[] = {&column};
+    const struct value value = number_value(1500);
+    struct output output;
+
+    (void)state;
+    output_columns(&output, sink_table_create,
+                   (struct sink_options){.columns = columns, .count = 1, .human = true});
+    output_row(&output, &(struct record){.kind = &kind_count, .count = {&value, 1}});
+    assert_string_equal(output_text(&output), "1500\n");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(bytes_below_ten_of_a_unit_have_one_decimal),
         cmocka_unit_test(times_have_two_units_at_most),
         cmocka_unit_test(what_is_no_size_and_no_time_is_as_it_is),
+        cmocka_unit_test(sizes_of_packets_keep_all_digits),
+        cmocka_unit_test(an_exact_column_is_whole_in_tables),
     };
 
     return cmocka_run_group_tests_name("human", tests, NULL, NULL);

@@ -119,7 +119,7 @@ static void lines_beyond_the_first_are_counted(void **state)
     assert_printed(&report, expected);
 }
 
-static void overlong_lines_are_cut_and_end_there(void **state)
+static void overlong_lines_are_cut_with_a_sign(void **state)
 {
     struct report report = {0};
     char name[2 * REPORT_LENGTH], expected[2 * REPORT_LENGTH];
@@ -128,7 +128,7 @@ static void overlong_lines_are_cut_and_end_there(void **state)
     memset(name, 'x', sizeof(name) - 1);
     name[sizeof(name) - 1] = '\0';
     report_note(&report, "%s", name);
-    snprintf(expected, sizeof(expected), "fastnet: %.*s\n", REPORT_LENGTH - 1, name);
+    snprintf(expected, sizeof(expected), "fastnet: %.*s...\n", REPORT_LENGTH - 5, name);
     assert_printed(&report, expected);
 }
 
@@ -142,7 +142,7 @@ int main(void)
         cmocka_unit_test(printing_forgets_the_lines_and_keeps_partial),
         cmocka_unit_test(a_look_says_only_what_no_look_has_said),
         cmocka_unit_test(lines_beyond_the_first_are_counted),
-        cmocka_unit_test(overlong_lines_are_cut_and_end_there),
+        cmocka_unit_test(overlong_lines_are_cut_with_a_sign),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

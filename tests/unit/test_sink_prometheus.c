@@ -492,12 +492,16 @@ static void counts_are_called_as_what_they_count(void **unused)
     field_counted(&state_counted, field_named(&kind_socket, "state"), 0);
     state_counted.key = true;
     field_counted(&sum, field_named(&kind_socket, "recv_q"), 1);
+    sum.sum = true;
     const struct field *const columns[] = {&state_counted, &field_count, &sum};
     begin_as(&listing, sink_prometheus_create, kind_socket.name, columns, COUNT(columns));
     listing.sink->ops->row(listing.sink, &record);
     const char *text = output_text(&listing);
     assert_non_null(strstr(text, " gauge\nfastnet_sockets{state=\"LISTEN\"} 3\n"));
-    assert_non_null(strstr(text, " gauge\nfastnet_sockets_recv_q_bytes{state=\"LISTEN\"} 70\n"));
+    assert_non_null(
+        strstr(text, " gauge\nfastnet_sockets_sum_recv_q_bytes{state=\"LISTEN\"} 70\n"));
+    assert_non_null(
+        strstr(text, "# HELP fastnet_sockets_sum_recv_q_bytes sum over these rows of: "));
 }
 
 int main(void)

@@ -650,6 +650,46 @@ static void a_sink_lists_again_from_the_start(void **state)
     sink_destroy(NULL);
 }
 
+/* --- Views ------------------------------------------------------------------------------------ */
+
+static char *write_sentence(char *dst, const struct value *view, bool human)
+{
+    static const char text[] = "a b\\c,\033\xff";
+
+    (void)view;
+    return escape_text(dst, text, sizeof text - 1, human ? "" : " ,");
+}
+
+static struct value sentence_value(const struct cell *cell)
+{
+    return (struct value){.type = VALUE_VIEW,
+                          .view = {cell->field, cell->record, cell->context, write_sentence}};
+}
+
+/* As the text of a column is, not what a table made of it. */
+static void a_view_is_escaped_once(void **state)
+{
+    static const struct field column = {
+        .name = "why", .help = "", .type = VALUE_VIEW, .value = sentence_value};
+    static const struct {
+        sink_create_fn create;
+        const char *expected;
+    } cases[] = {
+        {sink_ndjson_create, "{\"why\":\"a b\\\\\\\\c,\\u001b\\\\xff\"}\n"},
+        {sink_csv_create, "\"a b\\\\c,\\x1b\\xff\"\r\n"},
+        {sink_table_create, "a\\x20b\\\\c\\x2c\\x1b\\xff\n"},
+    };
+    const struct field *const columns[] = {&column};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct output listing;
+        listing_begin(&listing, cases[i].create, columns, 1, false, false);
+        listing_row(&listing, NULL);
+        assert_listing(&listing, cases[i].expected);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -678,6 +718,7 @@ int main(void)
         cmocka_unit_test(long_names_of_many_bits_are_written_whole),
         cmocka_unit_test(long_socket_names_are_written_whole),
         cmocka_unit_test(a_sink_lists_again_from_the_start),
+        cmocka_unit_test(a_view_is_escaped_once),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -646,7 +646,7 @@ static void addresses_are_measured_before_columns_are_left_out(void **state)
         "OWNERS          PROTO  LOCAL                              REMOTE     STATE        RECV\n"
         "nginx ×4, log…  tcp    0.0.0.0:443                        *          LISTEN        6/5\n"
         "a-long-name-1…  tcp    [fe80::1234:5678:9abc:def0]:40000  [::7]:443  ESTABLISHED     0\n"
-        "2 sockets: 1 LISTEN, 1 ESTABLISHED; accept queue full ×1\n");
+        "2 sockets: 1 ESTABLISHED, 1 LISTEN; accept queue full ×1\n");
 }
 
 static void a_long_path_is_cut_after_other_columns_are_left_out(void **state)

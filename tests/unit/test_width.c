@@ -43,12 +43,92 @@ static void bytes_behind_the_text_do_not_count(void **state)
     assert_int_equal(text_width("ab\xe6\xbc\xa2", 2), 2);
 }
 
+#define ACCENT    "\xcc\x81"
+#define HAN       "\xe6\xbc\xa2"
+#define TEN(text) text text text text text text text text text text
+
+static void a_cut_counts_bytes_characters_and_columns_apart(void **state)
+{
+    enum { ANY = 1000 };
+    static const struct {
+        const char *text;
+        struct text_room room;
+        const char *sign;
+        struct text_fit fit;
+    } cases[] = {
+        {"", {0, 0, 0}, TEXT_CUT, {0, 0, 0, false}},
+        {"nginx", {5, 5, 0}, TEXT_CUT, {5, 5, 5, false}},
+        {"nginx", {ANY, 4, 0}, TEXT_CUT, {3, 3, 3, true}},
+        {"nginx", {4, ANY, 0}, TEXT_CUT, {1, 1, 1, true}}, /* the sign has three bytes */
+        {"nginx", {4, ANY, 0}, TEXT_CUT_ASCII, {3, 3, 3, true}},
+        {"nginx", {ANY, 4, 0}, "...", {1, 1, 1, true}},
+        {"nginx", {ANY, 0, 0}, TEXT_CUT, {0, 0, 0, true}},
+        {"nginx", {0, ANY, 0}, TEXT_CUT, {0, 0, 0, true}},
+        {HAN HAN HAN, {ANY, 6, 0}, TEXT_CUT, {9, 3, 6, false}},
+        {HAN HAN HAN, {ANY, 5, 0}, TEXT_CUT, {6, 2, 4, true}},
+        {HAN HAN HAN, {ANY, 4, 0}, TEXT_CUT, {3, 1, 2, true}},
+        {HAN HAN HAN, {8, ANY, 0}, TEXT_CUT, {3, 1, 2, true}},
+        {HAN HAN HAN, {ANY, 1, 0}, TEXT_CUT, {0, 0, 0, true}},
+        {"e" ACCENT ACCENT, {ANY, 1, 2}, TEXT_CUT, {5, 3, 1, false}},
+        {"e" ACCENT ACCENT "x", {ANY, 1, 2}, TEXT_CUT, {0, 0, 0, true}},
+        {"e" ACCENT ACCENT "x", {ANY, 2, 1}, TEXT_CUT, {3, 2, 1, true}},
+        {"a" TEN(TEN(ACCENT)), {96, 64, ANY}, TEXT_CUT, {93, 47, 1, true}},
+        {"a" TEN(TEN(ACCENT)), {96, 64, 4}, TEXT_CUT, {9, 5, 1, true}},
+        {TEN(TEN(ACCENT)), {96, 64, 4}, TEXT_CUT, {8, 4, 0, true}},
+        {TEN(TEN(ACCENT)), {96, 64, ANY}, TEXT_CUT, {92, 46, 0, true}},
+        {TEN("\xf0\x9f\x98\x80"), {ANY, 12, 0}, TEXT_CUT, {20, 5, 10, true}}, /* faces */
+        {"ab\\x1bcd", {ANY, 6, 0}, TEXT_CUT, {2, 2, 2, true}},                /* an escape */
+        {"ab\\x1bcd", {ANY, 7, 0}, TEXT_CUT, {6, 6, 6, true}},
+        {"ab\\\\x1bcd", {ANY, 6, 0}, TEXT_CUT, {5, 5, 5, true}}, /* none: a backslash */
+        {"ab\\\\x1bcd", {ANY, 4, 0}, TEXT_CUT, {2, 2, 2, true}},
+        {TEN("\x80"), {ANY, 5, 0}, TEXT_CUT, {4, 4, 4, true}}, /* not UTF-8 */
+        {TEN("\xff"), {ANY, ANY, 0}, TEXT_CUT, {10, 10, 10, false}},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        const struct text_fit fit = text_cut(as_text(cases[i].text), cases[i].room, cases[i].sign);
+        print_message("%s\n", cases[i].text);
+        assert_int_equal(fit.length, cases[i].fit.length);
+        assert_int_equal(fit.characters, cases[i].fit.characters);
+        assert_int_equal(fit.width, cases[i].fit.width);
+        assert_int_equal(fit.cut, cases[i].fit.cut);
+    }
+}
+
+__attribute__((format(printf, 3, 4))) static void print(char *dst, size_t size, const char *format,
+                                                        ...)
+{
+    va_list arguments;
+
+    va_start(arguments, format);
+    text_print(dst, size, format, arguments);
+    va_end(arguments);
+}
+
+static void a_printed_text_that_has_no_room_ends_with_a_sign(void **state)
+{
+    char text[8], few[3];
+
+    (void)state;
+    print(text, sizeof text, "%s", "nothing");
+    assert_string_equal(text, "nothing");
+    print(text, sizeof text, "%s", "something");
+    assert_string_equal(text, "som...");
+    print(text, sizeof text, "%s", HAN HAN HAN);
+    assert_string_equal(text, HAN "...");
+    print(few, sizeof few, "%s", "nothing");
+    assert_string_equal(few, "no");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_character_takes_no_column_or_one_or_two),
         cmocka_unit_test(bounds_of_ranges_belong_to_them),
         cmocka_unit_test(bytes_behind_the_text_do_not_count),
+        cmocka_unit_test(a_cut_counts_bytes_characters_and_columns_apart),
+        cmocka_unit_test(a_printed_text_that_has_no_room_ends_with_a_sign),
     };
 
     return cmocka_run_group_tests_name("width", tests, NULL, NULL);

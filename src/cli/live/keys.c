@@ -6,40 +6,60 @@
 
 #include "cli/live/screen.h"
 #include "cli/live/terminal.h"
+#include "fastnet/array.h"
 #include "fastnet/clock.h"
 #include "fastnet/lookup.h"
 
-enum { PAGE_MAX = 400 };
+enum { PAGE_NAME = 24, PAGE_LEAST = 20 /* columns of a value, however narrow the terminal is */ };
 enum { INTERVAL_LEAST = 100, INTERVAL_MOST = 3600 * 1000 }; /* that keys choose */
 
 /* --- Pages ------------------------------------------------------------------------------------ */
 
 static char *add_line(struct screen_state *state)
 {
-    if (!state->page)
-        state->page = calloc(PAGE_MAX, sizeof *state->page);
-    return state->page && state->page_count < PAGE_MAX ? state->page[state->page_count++] : NULL;
+    char(*page)[PAGE_LINE] =
+        array_with_room(state->page, &state->page_capacity, state->page_count + 1, sizeof *page);
+
+    if (!page)
+        return NULL;
+    state->page = page;
+    return page[state->page_count++];
 }
 
-/* A line for each value that is known. */
+/* A name and a value, which goes on below if it is longer than a line. */
+static void add_value(struct screen_state *state, const char *name, struct text value)
+{
+    const size_t width = state->width > PAGE_NAME + 1 ? state->width - PAGE_NAME - 1 : 0;
+    const struct text_room room = {PAGE_LINE - PAGE_NAME - 2,
+                                   width > PAGE_LEAST ? width : PAGE_LEAST, SIZE_MAX};
+    char *line;
+
+    for (size_t length; value.length && (line = add_line(state)); name = "") {
+        length = text_cut(value, room, "").length;
+        snprintf(line, PAGE_LINE, "%-*s %.*s", PAGE_NAME, name, (int)length, value.data);
+        value = (struct text){value.data + length, value.length - length};
+    }
+}
+
+/* Each value that is known. */
 static int put_values(const struct record *record, void *arg)
 {
     struct screen_state *state = arg;
     const struct kind *kind = record->kind;
-    char text[4096];
 
     for (size_t i = 0; i < kind->field_count; i++) {
-        const struct value value = field_value(&kind->fields[i], record, state->sink->context);
-        if (value.type == VALUE_UNKNOWN || value_bound(&value) >= sizeof text)
+        const struct field *field = &kind->fields[i];
+        const struct value value = field_value(field, record, state->sink->context);
+        char *text = value.type == VALUE_UNKNOWN ? NULL : malloc(value_bound(&value)), *end;
+        if (!text)
             continue;
-        *value_write_human(text, &value, (int)kind->fields[i].unit) = '\0';
-        char *line = add_line(state);
-        if (line)
-            snprintf(line, PAGE_LINE, "%-24s %.220s", kind->fields[i].name, text);
-        if (line && strcmp(kind->fields[i].name, "pid") == 0 && (line = add_line(state))) {
-            char words[PAGE_LINE - 32];
-            snprintf(line, PAGE_LINE, "%-24s %s", "command line",
-                     process_command_line((pid_t)value.number, words, sizeof words));
+        end = value_write_human(text, &value, field_shown_unit(field));
+        add_value(state, field->name, (struct text){text, (size_t)(end - text)});
+        free(text);
+        if (strcmp(field->name, "pid") == 0) {
+            char words[1024];
+            add_value(state, "command line",
+                      as_text(process_command_line((pid_t)value.number, words, sizeof words)));
         }
     }
     return 0;
@@ -94,6 +114,7 @@ int screen_choose(struct screen_state *state)
     if (by)
         state->view->order.field = by;
     state->view->first = 0;
+    screen_renew(state);
     return state->ops->choose(state);
 }
 
@@ -160,6 +181,7 @@ static int set_filter(struct screen_state *state)
     command->listing.typed = typed;
     needs_add(&command->listing.needs, predicate_needs(both));
     state->typing = false;
+    screen_renew(state);
     return state->ops->filter(state);
 }
 
@@ -200,12 +222,18 @@ static int move(struct screen_state *state)
     if (beyond)
         view->first = within((long)view->first + beyond, (long)state->listed - room);
     state->chosen = within(at, room - 1);
+    /* of rows that are not there yet, the one on that line */
+    state->chosen_row = beyond || !state->shown_count
+                            ? (struct screen_row){.id = 0}
+                            : state->rows[(state->held ? view->first : 0) + state->chosen];
+    state->follows = state->key != KEY_HOME;
     return 0;
 }
 
 static int pause_looks(struct screen_state *state)
 {
     state->paused = !state->paused;
+    screen_renew(state);
     return 0;
 }
 
@@ -260,8 +288,8 @@ const struct key_binding keys_of_order[] = {
     {0, NULL, NULL},
 };
 const struct key_binding keys_of_place[] = {
-    {' ', pause_looks, "space|pause; rows can be scrolled"},
-    {KEY_UP, move, "up, down|choose a row; page up, page down, home, end"},
+    {' ', pause_looks, "space|pause: no row changes; they can be scrolled"},
+    {KEY_UP, move, "up, down|choose a row, and follow it; page up, page down, home, end"},
     {KEY_DOWN, move, NULL},
     {KEY_PAGE_UP, move, NULL},
     {KEY_PAGE_DOWN, move, NULL},

@@ -15,6 +15,7 @@ static const uint64_t NOTED = 5 * CLOCK_SECOND;
 static void note_problem(struct screen_state *state)
 {
     const uint64_t now = clock_nanoseconds(CLOCK_MONOTONIC);
+    char escaped[ESCAPE_FACTOR * REPORT_LENGTH + 1];
 
     if (*state->message && state->noted_at && now - state->noted_at > NOTED)
         *state->message = '\0';
@@ -23,7 +24,9 @@ static void note_problem(struct screen_state *state)
     if (state->noted == state->report.count || state->noted == REPORT_LINES || *state->message ||
         state->typing)
         return;
-    screen_say(state, state->report.partial, state->report.lines[state->noted++]);
+    const char *line = state->report.lines[state->noted++]; /* with names that others chose */
+    *escape_text(escaped, line, strlen(line), NULL) = '\0';
+    screen_say(state, state->report.partial, escaped);
     state->noted_at = now;
 }
 
@@ -110,6 +113,7 @@ int screen_run(struct screen_state *state, struct sink_options *options, const s
     options->columns = command->shown;
     options->count = command->shown_count;
     options->colour = command_colour(command->common);
+    options->ascii = !command_is_utf8();
     state->where = command->listing.where;
     state->sorted = SIZE_MAX;
     for (size_t i = 0; i < command->shown_count; i++)
@@ -129,5 +133,6 @@ int screen_run(struct screen_state *state, struct sink_options *options, const s
     where_finish(&state->typed_where);
     sink_destroy(state->sink);
     free(state->page);
+    free(state->rows);
     return error < 0 && error != -EPIPE ? STATUS_FAILURE : STATUS_OK;
 }

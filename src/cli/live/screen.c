@@ -2,8 +2,10 @@
 /* The table on a terminal: its frames. */
 #include "cli/live/screen.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "cli/live/terminal.h"
 
@@ -26,7 +28,7 @@ void screen_put_first(const struct screen_state *state, const char *what, const 
     snprintf(text, sizeof text, "fastnet %s, every %g s%s", what, *state->interval_ms / 1000.0,
              how_often);
     if (*state->filter)
-        said_add(text, sizeof text, "   filter: %.*s", FILTER_MAX, TYPED(state->filter));
+        said_add(text, sizeof text, "   filter: %s", TYPED(state->filter));
     if (view->group)
         said_add(text, sizeof text, "   by %s", view->group->name);
     if (state->command->listing.most)
@@ -44,8 +46,9 @@ static int put_bottom(struct screen_state *state)
         state->sorted < command->shown_count ? command->shown[state->sorted] : NULL;
 
     if (state->typing) {
-        char text[2048];
-        snprintf(text, sizeof text, "filter: %s_  %s", TYPED(state->typed), state->message);
+        char escaped[ESCAPE_FACTOR * FILTER_MAX + 1], text[2048];
+        *escape_text(escaped, state->typed, strlen(state->typed), NULL) = '\0';
+        snprintf(text, sizeof text, "filter: %s_  %s", escaped, state->message);
         return screen_end(state->sink, sorted, SIZE_MAX,
                           *state->message ? SCREEN_PROBLEM : SCREEN_BOLD, text);
     }
@@ -55,22 +58,181 @@ static int put_bottom(struct screen_state *state)
     return screen_end(state->sink, sorted, state->chosen, SCREEN_DIM, state->ops->bottom);
 }
 
-static int draw_table(struct screen_state *state)
+/* --- Rows ------------------------------------------------------------------------------------- */
+
+static bool is_same(const struct screen_row *one, const struct screen_row *other)
+{
+    return one->id && one->id == other->id && one->place == other->place &&
+           one->group == other->group;
+}
+
+bool screen_add_row(struct screen_state *state, struct screen_row row)
+{
+    const size_t at = state->row_count;
+
+    if (state->searching && !row.ended && is_same(&row, &state->chosen_row))
+        state->found = at;
+    if (!state->searching && at == state->row_room)
+        return false;
+    if (!state->searching)
+        state->rows[at] = row;
+    state->row_count++;
+    return !state->searching;
+}
+
+/* As many rows as there is room for, from the view's first one on; a view has so many at once. */
+static int add_rows(struct screen_state *state, size_t most)
 {
     struct live_view *view = state->view;
+    const size_t first = view->first;
+    size_t before;
     int error;
 
+    state->row_count = 0;
+    do {
+        before = state->row_count;
+        view->first = first + before;
+        view->count = most - before;
+        error = state->ops->show(state);
+    } while (!error && state->row_count > before && state->row_count < most &&
+             first + state->row_count < state->listed);
+    view->first = first;
+    return error;
+}
+
+static bool make_room(struct screen_state *state, size_t count)
+{
+    struct screen_row *rows = calloc(count, sizeof *rows);
+
+    if (!rows || !screen_keep_rows(state->sink, count)) {
+        free(rows);
+        return false;
+    }
+    free(state->rows);
+    state->rows = rows;
+    state->row_room = count;
+    return true;
+}
+
+/* Takes all rows that can be scrolled to, or without memory those of a screen. */
+static int hold_rows(struct screen_state *state)
+{
+    struct live_view *view = state->view;
+    const size_t first = view->first;
+    int error;
+
+    (void)make_room(state, HELD_ROWS);
     screen_begin(state->sink, state->width, state->height, true);
+    view->first = 0;
+    error = state->row_room ? add_rows(state, state->row_room) : -ENOMEM;
+    view->first = first;
+    state->listed = state->row_count;
+    state->held = true;
+    return error;
+}
+
+void screen_renew(struct screen_state *state)
+{
+    state->held = false;
+}
+
+/* Where the chosen row is now, of the first so many. */
+static int search_chosen(struct screen_state *state)
+{
+    enum { MOST = 1000 };
+    struct live_view *view = state->view;
+    const size_t first = view->first, count = view->count, rows = state->row_count;
+    int error = 0;
+
+    state->found = SIZE_MAX;
+    for (size_t i = 0; state->held && i < rows && state->found == SIZE_MAX; i++)
+        if (!state->rows[i].ended && is_same(&state->rows[i], &state->chosen_row))
+            state->found = i;
+    if (state->held)
+        return 0;
+    state->searching = true;
+    view->first = 0;
+    error = add_rows(state, MOST);
+    state->searching = false;
+    view->first = first;
+    view->count = count;
+    state->row_count = rows;
+    return error;
+}
+
+/*
+ * The highlighted row is that of the chosen socket or group, wherever that is now. If it is not on
+ * the screen, one that somebody chose is scrolled to. If it is gone, its line has the next one.
+ * Returns 1 if another part of the rows is to be shown, 0 or -errno.
+ */
+static int find_chosen(struct screen_state *state, bool may_scroll)
+{
+    const struct screen_row *rows = state->rows + (state->held ? state->view->first : 0);
+    struct live_view *view = state->view;
+    size_t at = 0;
+
+    while (at < state->shown_count && !is_same(&rows[at], &state->chosen_row))
+        at++;
+    if (at == state->shown_count && state->follows && state->chosen_row.id && may_scroll) {
+        const int error = search_chosen(state);
+        if (error < 0)
+            return error;
+        if (state->found != SIZE_MAX && state->shown_count) {
+            const bool above = state->found < view->first;
+            view->first = above ? state->found : state->found - state->shown_count + 1;
+            return 1;
+        }
+    }
+    if (at < state->shown_count)
+        state->chosen = at;
+    else if (!state->follows && state->chosen_row.id)
+        state->chosen = 0;
+    if (state->chosen >= state->shown_count)
+        state->chosen = state->shown_count ? state->shown_count - 1 : 0;
+    state->chosen_row = state->shown_count ? rows[state->chosen] : (struct screen_row){.id = 0};
+    return 0;
+}
+
+/* Puts the rows of the view that have room; sets shown_count. */
+static int put_rows(struct screen_state *state)
+{
+    struct live_view *view = state->view;
+    int error = 0;
+
+    if (state->paused && !state->held)
+        error = hold_rows(state);
+    else if (!state->paused && state->row_room != SCREEN_ROWS && !make_room(state, SCREEN_ROWS))
+        return -ENOMEM;
+    if (state->paused)
+        screen_begin_again(state->sink, state->width, state->height, true);
+    else
+        screen_begin(state->sink, state->width, state->height, true);
     view->count = screen_room(state->sink, state->ops->count_lines(state) + 1);
-    state->shown_count = 0;
-    error = state->ops->show(state);
+    if (!state->paused) {
+        error = add_rows(state, view->count);
+        state->shown_count = state->row_count;
+        return error;
+    }
+    const size_t left = state->listed > view->first ? state->listed - view->first : 0;
+    state->shown_count = left < view->count ? left : view->count;
+    screen_draw_rows(state->sink, view->first, state->shown_count);
+    return error;
+}
+
+static int draw_table(struct screen_state *state, bool may_scroll)
+{
+    struct live_view *view = state->view;
+    int error = put_rows(state);
+
     if (view->first >= state->listed && view->first) {
         const size_t least = view->count ? view->count : 1; /* the last row is there, seen or not */
         view->first = state->listed > least ? state->listed - least : 0;
-        return error < 0 ? error : draw_table(state);
+        return error < 0 ? error : draw_table(state, may_scroll);
     }
-    if (state->chosen >= state->shown_count)
-        state->chosen = state->shown_count ? state->shown_count - 1 : 0;
+    if (error >= 0)
+        error = find_chosen(state, may_scroll);
+    if (error > 0)
+        return draw_table(state, false);
     state->ops->put_lines(state);
     const int written = put_bottom(state);
     return error < 0 ? error : written;
@@ -80,8 +242,9 @@ int screen_draw(struct screen_state *state)
 {
     terminal_size(&state->width, &state->height);
     if (!state->page_count)
-        return draw_table(state);
-    screen_begin(state->sink, state->width, state->height, false);
+        return draw_table(state, true);
+    screen_begin_again(state->sink, state->width, state->height, false);
+    screen_draw_rows(state->sink, 0, 0);
     for (size_t i = state->page_first;
          i < state->page_count && i + 1 < state->page_first + state->height; i++)
         screen_line(state->sink, SCREEN_PLAIN, state->page[i]);
@@ -91,6 +254,7 @@ int screen_draw(struct screen_state *state)
 
 void screen_say(struct screen_state *state, bool is_problem, const char *text)
 {
-    snprintf(state->message, sizeof state->message, "%s", text);
+    *state->message = '\0';
+    said_add(state->message, sizeof state->message, "%s", text);
     state->is_problem = is_problem;
 }

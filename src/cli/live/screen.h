@@ -12,8 +12,16 @@
 #include "fastnet/screen.h"
 
 enum { FILTER_MAX = 240, PAGE_LINE = 256 };
+enum { HELD_ROWS = 10000 /* that can be scrolled in a pause: about 15 MB */ };
 
 struct screen_ops;
+
+/* What a row is of, at each look. id 0: of nothing that would be found again. */
+struct screen_row {
+    uint64_t id; /* of a socket, a group, ... */
+    uint64_t place;
+    bool group, ended;
+};
 
 /* The first member of the personality's own state, which is zeroed and has set what is above. */
 struct screen_state {
@@ -25,10 +33,18 @@ struct screen_state {
     struct sink *sink;
     const struct predicate *where; /* of the command line */
     struct where typed_where;      /* of `/` */
-    size_t shown_count, chosen;    /* chosen: the row on the screen */
-    size_t listed;                 /* rows that the view has */
-    size_t sorted;                 /* the column */
-    int key;                       /* that was pressed (terminal.h) */
+    /* Of the frame, or of the pause; shown_count: those on the screen. */
+    struct screen_row *rows;
+    size_t row_count, row_room, shown_count;
+    bool held;     /* they stay as they are: it is paused */
+    size_t listed; /* rows that the view has */
+    size_t chosen; /* the highlighted row on the screen, and what it is of: that is followed */
+    struct screen_row chosen_row;
+    bool follows;   /* ... also where it leaves the screen: somebody chose it */
+    bool searching; /* rows are only counted, and compared with the chosen one */
+    size_t found;   /* ... where that is; SIZE_MAX: not there */
+    size_t sorted;  /* the column */
+    int key;        /* that was pressed (terminal.h) */
     size_t width, height;
     bool paused, typing, quits;
     char filter[FILTER_MAX + 1], typed[FILTER_MAX + 1];
@@ -36,7 +52,7 @@ struct screen_state {
     bool is_problem;
     /* A page of text in place of the table; count 0: none. */
     char (*page)[PAGE_LINE];
-    size_t page_count, page_first;
+    size_t page_count, page_capacity, page_first;
     uint64_t next, events_read; /* CLOCK_MONOTONIC */
     struct report report;
     size_t noted;      /* lines of the report that were said */
@@ -65,7 +81,7 @@ struct screen_ops {
     /* How many lines stand above the table. Puts them, when rows were shown. */
     size_t (*count_lines)(const struct screen_state *state);
     void (*put_lines)(struct screen_state *state);
-    /* Hands the rows of the view to the sink, and sets shown_count and listed. */
+    /* Hands the rows of the view to the sink if screen_add_row() says so, and sets `listed`. */
     int (*show)(struct screen_state *state);
     /* Hands the chosen row to fn, with all that is known of it; or nothing. */
     int (*show_chosen)(struct screen_state *state, record_fn fn, void *arg);
@@ -80,6 +96,13 @@ struct screen_ops {
 int screen_run(struct screen_state *state, struct sink_options *options, const struct field *event);
 
 int screen_draw(struct screen_state *state);
+
+/* For ops->show: what the next row is of. Returns whether the sink gets it. */
+bool screen_add_row(struct screen_state *state, struct screen_row row);
+
+/* The order, the filter or the groups are others: in a pause, the rows are those of the next frame
+ * from then on. */
+void screen_renew(struct screen_state *state);
 
 /* The first line: "fastnet WHAT, every 1 s", and what the view is. */
 void screen_put_first(const struct screen_state *state, const char *what, const char *how_often,

@@ -234,6 +234,8 @@ int terminal_key(void)
 {
     while (input.at < input.count) {
         const int key = input.bytes[input.at++];
+        if (key == KEY_NONE) /* ctrl-space: those behind it are keys, too */
+            continue;
         if (key != KEY_ESCAPE || input.at == input.count)
             return key == '\n' ? KEY_ENTER : key == '\b' ? KEY_BACKSPACE : key;
         if (input.bytes[input.at] != '[' && input.bytes[input.at] != 'O')

@@ -60,9 +60,9 @@ static bool guess(const struct netstat_options *options, const char *word, const
     if (filters_meant(options->kind, filter, meant))
         return true;
     if (interfaces_find(word, &index) == 0)
-        snprintf(meant, FILTERS_MEANT, "-I=%.80s", TYPED(word));
+        snprintf(meant, FILTERS_MEANT, "-I=%s", TYPED(word));
     else if (options->symbolic && isalpha((unsigned char)*word))
-        snprintf(meant, FILTERS_MEANT, "fastnet ss -N %.80s", TYPED(word));
+        snprintf(meant, FILTERS_MEANT, "fastnet ss -N %s", TYPED(word));
     else if (name_nearest(&options->common, word, meant))
         return true;
     else if (options->common.interval_ms)

@@ -25,7 +25,8 @@ enum kernel_count { SEGMENTS, SENT_AGAIN, OVERFLOWS, KERNEL_COUNTS };
 struct interface_count {
     uint64_t key; /* key_of() */
     uint64_t bytes;
-    double rate, moved;   /* bytes a second of it, and of its sockets */
+    double rate, moved;   /* bytes a second of it, and of its sockets. Interface 0 of a namespace
+                           * has the sockets of which nobody knows the interface */
     char name[NAME_TEXT]; /* escaped */
 };
 
@@ -49,6 +50,7 @@ struct header {
     struct hash_table addresses; /* struct address_of */
     const struct interface_count *lines[HEADER_INTERFACES];
     size_t line_count;
+    size_t rated, unrated; /* sockets whose rates are known, and are not */
 };
 
 /* --- What is read ----------------------------------------------------------------------------- */
@@ -139,6 +141,13 @@ static int take_interface(const struct record *record, void *arg)
 
     if (interface->labelled || interface_in(&header->now, key))
         return 0;
+    if (!interface_in(&header->now, key_of(netns, 0))) {
+        count =
+            hash_table_add(&header->now.interfaces, hash_word(0, key_of(netns, 0)), sizeof *count);
+        if (!count)
+            return 0;
+        *count = (struct interface_count){.key = key_of(netns, 0)};
+    }
     count = hash_table_add(&header->now.interfaces, hash_word(0, key), sizeof *count);
     if (!count)
         return 0;
@@ -175,23 +184,33 @@ static uint32_t interface_with(const struct header *header, struct address addre
     return found ? found->index : 0;
 }
 
+/* All of 127.0.0.0/8 is lo's, though it has one address of it. */
+static bool is_of_loopback(const struct socket_id *id)
+{
+    return id->family == AF_INET && *(const uint8_t *)id->local == IN_LOOPBACKNET;
+}
+
 /*
  * Adds it to the device that it is bound to, or that of its local address; but what has its peer in
- * the same namespace passes lo, whichever the addresses are. The first two rates are the bytes that
+ * the same namespace passes lo, whichever the addresses are. A UDP socket that is bound to no
+ * address may use any interface: it counts for interface 0. The first two rates are the bytes that
  * were sent, with those sent again, and received.
  */
 static void add_socket(void *arg, const struct live_rates *of)
 {
     enum { LOOPBACK = 1 /* its number in each namespace */ };
-    const struct header *header = arg;
+    struct header *header = arg;
     const struct socket_id id = socket_id_of(&of->id);
     const double moved = of->rates[0] + of->rates[1];
     struct interface_count *interface;
     uint32_t index = id.interface;
 
-    if (moved <= 0)
+    header->rated += of->rated;
+    header->unrated += !of->rated;
+    if (moved <= 0 || (id.family != AF_INET && id.family != AF_INET6))
         return;
-    if (!index && interface_with(header, address_make(id.family, id.remote), of->netns))
+    if (!index && (interface_with(header, address_make(id.family, id.remote), of->netns) ||
+                   is_of_loopback(&id)))
         index = LOOPBACK;
     else if (!index)
         index = interface_with(header, address_make(id.family, id.local), of->netns);
@@ -216,7 +235,16 @@ static void add_line(struct header *header, const struct interface_count *interf
     header->lines[at] = interface;
 }
 
-static void make_lines(struct header *header, const struct live *live)
+/* What the sockets that the filter leaves have moved. */
+static void add_sockets(struct header *header, const struct live *live)
+{
+    for (size_t i = 0; i < header->now.interfaces.count; i++)
+        ((struct interface_count *)hash_table_at(&header->now.interfaces, i))->moved = 0;
+    header->rated = header->unrated = 0;
+    live_each(live, add_socket, header);
+}
+
+static void make_lines(struct header *header)
 {
     const double seconds = (double)(header->now.at - header->before.at) / CLOCK_SECOND;
 
@@ -229,15 +257,16 @@ static void make_lines(struct header *header, const struct live *live)
         if (now->rate >= LEAST)
             add_line(header, now);
     }
-    live_each(live, add_socket, header);
 }
 
 void header_read(struct header *header, const struct live *live, uint64_t least)
 {
     const uint64_t now = clock_nanoseconds(CLOCK_MONOTONIC);
 
-    if (header->now.at && now - header->now.at < least)
+    if (header->now.at && now - header->now.at < least) {
+        add_sockets(header, live); /* the filter may be another one */
         return;
+    }
     hash_table_finish(&header->before.interfaces);
     hash_table_finish(&header->addresses);
     header->before = header->now;
@@ -246,7 +275,8 @@ void header_read(struct header *header, const struct live *live, uint64_t least)
                COUNTER_PROTOCOL | COUNTER_NAME | COUNTER_VALUE | COUNTER_GROWS, take_counter);
     read_table(header, &table_interfaces,
                INTERFACE_INDEX | INTERFACE_COUNTERS | INTERFACE_ADDRESSES, take_interface);
-    make_lines(header, live);
+    make_lines(header);
+    add_sockets(header, live);
 }
 
 /* --- As text ---------------------------------------------------------------------------------- */
@@ -269,19 +299,38 @@ void header_put_kernel(const struct header *header, char text[HEADER_TEXT])
                  change[OVERFLOWS] / seconds);
 }
 
+bool header_has_rates(const struct header *header)
+{
+    return header->before.at;
+}
+
+/* None is there as long as no socket has a rate to compare with. */
 size_t header_interfaces(const struct header *header)
 {
-    return header->line_count;
+    return header->rated || !header->unrated ? header->line_count : 0;
+}
+
+static unsigned percent_of(double moved, const struct interface_count *line)
+{
+    const double percent = 100 * moved / line->rate;
+
+    return (unsigned)((percent < 100 ? percent : 100) + 0.5);
 }
 
 void header_put_interface(const struct header *header, size_t i, char text[HEADER_TEXT])
 {
     const struct interface_count *line = header->lines[i];
-    const double percent = 100 * line->moved / line->rate;
-    char rate[SCREEN_AMOUNT];
+    const struct interface_count *unknown = interface_in(&header->now, key_of(line->key >> 32, 0));
+    const unsigned least = percent_of(line->moved, line),
+                   most = percent_of(line->moved + (unknown ? unknown->moved : 0), line);
+    char rate[SCREEN_AMOUNT], percents[48];
 
-    snprintf(text, HEADER_TEXT, "these sockets explain about %.0f%% of %s's %sB/s",
-             percent < 100 ? percent : 100, line->name, screen_amount(rate, line->rate));
+    if (least == most)
+        snprintf(percents, sizeof percents, "about %u%%", least);
+    else
+        snprintf(percents, sizeof percents, "between %u%% and %u%%", least, most);
+    snprintf(text, HEADER_TEXT, "these sockets explain %s of %s's %sB/s", percents, line->name,
+             screen_amount(rate, line->rate));
 }
 
 struct header *header_create(bool all_netns)

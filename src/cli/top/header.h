@@ -14,10 +14,13 @@ struct header *header_create(bool all_netns);
 void header_destroy(struct header *header);
 
 /*
- * Reads the numbers. What the sockets moved is compared with them. Does nothing if they were read
- * less than `least` nanoseconds ago.
+ * Reads the numbers, unless they were read less than `least` nanoseconds ago. What the sockets that
+ * the filter leaves have moved is compared with them.
  */
 void header_read(struct header *header, const struct live *live, uint64_t least);
+
+/* Whether the numbers were read twice, so that there are rates. */
+bool header_has_rates(const struct header *header);
 
 /* "... 0.3 % of segments sent again, 2 listen overflows/s"; "-" for what is not known. */
 void header_put_kernel(const struct header *header, char text[HEADER_TEXT]);

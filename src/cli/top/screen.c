@@ -26,17 +26,11 @@ static const char *const titles[] = {
 /* What rows can stand below, by `t`. */
 static const char *const trees[] = {NULL, "process", "unit", "container", "netns"};
 
-struct shown {
-    uint64_t cookie; /* 0: a group */
-    size_t visit;
-};
-
 struct sockets_screen {
     struct screen_state state; /* first */
     struct top *top;
     struct header *header;
     struct live_summary summary;
-    struct shown shown[SCREEN_ROWS];
     size_t tree; /* in `trees` */
 };
 
@@ -52,15 +46,17 @@ static void take_row(void *arg, const struct record *record)
     struct sockets_screen *screen = arg;
     struct screen_state *state = &screen->state;
 
-    if (state->shown_count < SCREEN_ROWS)
-        screen->shown[state->shown_count++] =
-            (struct shown){record->identity, (size_t)record->visit};
-    state->sink->ops->row(state->sink, record);
+    const bool ended = record->has & SOCKET_EVENT && record->socket.event == LIVE_CLOSED;
+    const struct screen_row row = {record->identity, record->visit, false, ended};
+
+    if (screen_add_row(state, row))
+        state->sink->ops->row(state->sink, record);
 }
 
 struct sums {
     const struct listing *listing;
     const struct live_group *group;
+    bool rated; /* its rates are known, or are totals */
 };
 
 /* The sum of a column over the rows of a group, if it is one of counters or rates. */
@@ -72,7 +68,9 @@ static const char *text_of_sum(const struct field *column, char room[32], void *
     for (size_t i = 0; i < listing->rate_count; i++) {
         const bool rate = column->rate && strcmp(column->of->name, listing->rates[i]->name) == 0;
         if (rate || strcmp(column->name, listing->rates[i]->name) == 0)
-            return screen_amount(room, rate ? sums->group->rates[i] : sums->group->totals[i]);
+            return rate && !sums->rated
+                       ? "-"
+                       : screen_amount(room, rate ? sums->group->rates[i] : sums->group->totals[i]);
     }
     return NULL;
 }
@@ -81,15 +79,14 @@ static void take_group(void *arg, const struct live_group *group)
 {
     struct sockets_screen *screen = arg;
     struct screen_state *state = &screen->state;
-    struct sums sums = {&state->command->listing, group};
-    char title[128];
+    struct sums sums = {&state->command->listing, group, group->rated || state->view->totals};
+    char rows[32];
 
-    if (state->shown_count < SCREEN_ROWS)
-        screen->shown[state->shown_count++] = (struct shown){.cookie = 0};
-    const int length = snprintf(title, sizeof title, "%.*s (%zu)",
-                                group->name.length ? (int)group->name.length : 1,
-                                group->name.length ? group->name.data : "-", group->rows);
-    screen_title(state->sink, title, (size_t)length, text_of_sum, &sums);
+    if (!screen_add_row(state, (struct screen_row){group->id, 0, true, false}))
+        return;
+    snprintf(rows, sizeof rows, " (%zu)", group->rows);
+    screen_title(state->sink, group->name.length ? group->name : as_text("-"), rows, text_of_sum,
+                 &sums);
 }
 
 static void put_states(const struct screen_state *state)
@@ -97,7 +94,7 @@ static void put_states(const struct screen_state *state)
     const struct live_summary *summary = &of(state)->summary;
     char text[512];
 
-    snprintf(text, sizeof text, "%zu sockets", summary->rows);
+    snprintf(text, sizeof text, "%zu socket%s", summary->rows, summary->rows == 1 ? "" : "s");
     for (size_t i = 0; i < LIVE_STATES; i++) {
         const char *name = summary->states[i] ? socket_state_name(i) : NULL;
         if (name)
@@ -107,14 +104,19 @@ static void put_states(const struct screen_state *state)
     screen_line(state->sink, SCREEN_PLAIN, text);
 }
 
+/* There are none after the first look, which has nothing to compare with. */
 static void put_rates(const struct screen_state *state)
 {
-    const double *rates = of(state)->summary.rates;
+    const struct live_summary *summary = &of(state)->summary;
+    const double *rates = summary->rates;
     char text[2 * HEADER_TEXT], kernel[HEADER_TEXT], sent[SCREEN_AMOUNT], received[SCREEN_AMOUNT];
 
     header_put_kernel(of(state)->header, kernel);
-    snprintf(text, sizeof text, "sent %sB/s, received %sB/s, %s", screen_amount(sent, rates[0]),
-             screen_amount(received, rates[1]), kernel);
+    if (header_has_rates(of(state)->header) && (summary->rated || !summary->rows))
+        snprintf(text, sizeof text, "sent %sB/s, received %sB/s, %s", screen_amount(sent, rates[0]),
+                 screen_amount(received, rates[1]), kernel);
+    else
+        snprintf(text, sizeof text, "sent -, received -, %s", kernel);
     screen_line(state->sink, SCREEN_PLAIN, text);
 }
 
@@ -157,12 +159,12 @@ static int show(struct screen_state *state)
 
 static int show_chosen(struct screen_state *state, record_fn fn, void *arg)
 {
-    const struct shown *row = &of(state)->shown[state->chosen];
+    const struct screen_row *row = &state->chosen_row;
     int error;
 
-    if (!row->cookie)
+    if (row->group)
         return 0;
-    error = live_show_one(of(state)->top->live, row->cookie, row->visit,
+    error = live_show_one(of(state)->top->live, row->id, (size_t)row->place,
                           UINT64_MAX & ~SOCKET_STORAGES, fn, arg, &state->report);
     if (error || !state->page_count)
         screen_say(state, true, "that socket is gone");
@@ -277,7 +279,7 @@ static int sum_up(struct screen_state *state)
 static int show_idle(struct screen_state *state)
 {
     state->view->idle = !state->view->idle;
-    return 0;
+    return screen_choose(state);
 }
 
 static int show_totals(struct screen_state *state)

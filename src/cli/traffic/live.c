@@ -12,6 +12,7 @@
 #include "cli/live/screen.h"
 #include "cli/traffic/traffic.h"
 #include "fastnet/clock.h"
+#include "fastnet/hash.h"
 
 #define USUAL_ORDER "bytes_per_second"
 
@@ -34,6 +35,26 @@ static struct flows_screen *of(const struct screen_state *state)
 
 /* --- Rows ------------------------------------------------------------------------------------- */
 
+/* A flow or a group is found again by what its rows have in columns that are keys. */
+static uint64_t id_of(const struct flows_screen *screen, const struct record *record)
+{
+    const struct screen_state *state = &screen->state;
+    const bool grouped = record->kind == &kind_count;
+    const size_t count = grouped ? state->command->shown_count : kind_traffic.field_count;
+    uint64_t id = count;
+
+    for (size_t i = 0; i < count; i++) {
+        const struct field *field = grouped ? state->command->shown[i] : &kind_traffic.fields[i];
+        char text[VALUE_PART];
+        if (!field->key || field->lookups & NEED_NAMES)
+            continue;
+        const struct value value = field_value(field, record, state->command->context);
+        const size_t length = value_write_part(text, &value, UNIT_NONE);
+        id = hash_bytes(hash_word(id, length), text, length);
+    }
+    return id ? id : 1;
+}
+
 static void take_row(struct sink *sink, const struct record *record)
 {
     struct flows_screen *screen =
@@ -41,12 +62,12 @@ static void take_row(struct sink *sink, const struct record *record)
     struct screen_state *state = &screen->state;
     const size_t at = state->listed++ - state->view->first; /* wraps: before the first */
 
-    if (screen->fn && at == state->chosen)
+    if (screen->fn && at == state->chosen) /* flows stay in their order until the next look */
         screen->fn(record, screen->arg);
     if (screen->fn || at >= state->view->count)
         return;
-    state->shown_count++;
-    state->sink->ops->row(state->sink, record);
+    if (screen_add_row(state, (struct screen_row){.id = id_of(screen, record)}))
+        state->sink->ops->row(state->sink, record);
 }
 
 static int list(struct flows_screen *screen, const struct listing *listing)
@@ -135,17 +156,20 @@ static void put_sums(struct screen_state *state)
     char undescribed[64] = "", text[320];
 
     if (totals->lost)
-        snprintf(lost, sizeof lost, ", %" PRIu64 " frames lost", totals->lost);
+        snprintf(lost, sizeof lost, ", %" PRIu64 " frame%s lost", totals->lost,
+                 totals->lost == 1 ? "" : "s");
     if (totals->undescribed)
-        snprintf(undescribed, sizeof undescribed, ", %" PRIu64 " frames that cannot be described",
-                 totals->undescribed);
+        snprintf(undescribed, sizeof undescribed, ", %" PRIu64 " frame%s that cannot be described",
+                 totals->undescribed, totals->undescribed == 1 ? "" : "s");
     if (totals->forgotten.flows)
-        snprintf(forgotten, sizeof forgotten, ", %" PRIu64 " flows made room for others",
-                 totals->forgotten.flows);
-    snprintf(text, sizeof text, "%s%" PRIu64 " flows, %s packets/s, %sB/s%s%s%s",
+        snprintf(forgotten, sizeof forgotten, ", %" PRIu64 " flow%s made room for others",
+                 totals->forgotten.flows, totals->forgotten.flows == 1 ? "" : "s");
+    snprintf(text, sizeof text, "%s%" PRIu64 " flow%s, %s packets/s, %s%s%s%s%s",
              traffic_at_most(state->command->listing.where), sums->flows,
-             screen_amount(packets, (double)sums->packets / seconds),
-             screen_amount(bytes, (double)sums->bytes / seconds), lost, undescribed, forgotten);
+             sums->flows == 1 ? "" : "s",
+             totals->elapsed ? screen_amount(packets, (double)sums->packets / seconds) : "-",
+             totals->elapsed ? screen_amount(bytes, (double)sums->bytes / seconds) : "-",
+             totals->elapsed ? "B/s" : "", lost, undescribed, forgotten);
     screen_line(state->sink, *lost || *undescribed ? SCREEN_PROBLEM : SCREEN_PLAIN, text);
 }
 
@@ -153,10 +177,10 @@ static void put_lines(struct screen_state *state)
 {
     const struct traffic_command *command = of(state)->of;
     const char *interface = command->interface;
-    char name[64], text[SHARE_TEXT], escaped[ESCAPE_FACTOR * SHARE_TEXT + 1];
+    char name[TYPED_MAX + 8], text[SHARE_TEXT], escaped[ESCAPE_FACTOR * SHARE_TEXT + 1];
     const struct traffic_share *share = traffic_seen(command->traffic)->shares;
 
-    snprintf(name, sizeof name, "traffic %.40s", interface ? TYPED(interface) : "any");
+    snprintf(name, sizeof name, "traffic %s", interface ? TYPED(interface) : "any");
     screen_put_first(state, name, "", "");
     put_sums(state);
     for (size_t i = 2; i < count_lines(state); i++) {
@@ -194,6 +218,7 @@ static int sum_up(struct screen_state *state)
     state->view->order.field = order = order ? order : field_named(command->kind, USUAL_ORDER);
     state->view->group = command->listing.count_by[0];
     state->view->first = 0;
+    screen_renew(state);
     state->sorted = SIZE_MAX;
     for (size_t i = 0; i < command->shown_count; i++)
         if (strcmp(command->shown[i]->name, order->name) == 0)

@@ -53,7 +53,7 @@ static const struct field fields[] = {
     COMPUTED(average_chain, VALUE_DECIMAL, average_chain, USAGE_ENTRIES | USAGE_BUCKETS,
              "average entries in a bucket; each flow is in two, one per direction", .gauge = true),
     COMPUTED(entry_size, VALUE_NUMBER, entry_size, 0, "bytes that a flow takes",
-             .optional = USAGE_ENTRY_SIZE, .gauge = true, .unit = UNIT_BYTES),
+             .optional = USAGE_ENTRY_SIZE, .gauge = true, .unit = UNIT_BYTES, .exact = true),
     COMPUTED(entry_size_estimated, VALUE_BOOLEAN, entry_size_estimated, 0,
              "whether slabinfo(5) could not be read", .optional = USAGE_ENTRY_SIZE),
     COMPUTED(memory, VALUE_NUMBER, memory, USAGE_ENTRIES | USAGE_BUCKETS,

@@ -82,7 +82,8 @@ static struct value flagged_addresses(const struct cell *cell)
 static const struct field fields[] = {
     TEXT(interface, interface.name, 0, "its name", .key = true),
     NUMBER(interface_index, interface.index, INTERFACE_INDEX, "the kernel's number for it"),
-    NUMBER(mtu, interface.mtu, INTERFACE_MTU, "largest packet, in bytes", .unit = UNIT_BYTES),
+    NUMBER(mtu, interface.mtu, INTERFACE_MTU, "largest packet, in bytes", .unit = UNIT_BYTES,
+           .exact = true),
     NAMED(state, interface.state, state_name, INTERFACE_STATE, "UP, DOWN, DORMANT ... (RFC 2863)"),
     FLAGS(flags, interface.flags, flag_names, INTERFACE_FLAGS,
           "UP, RUNNING, PROMISC ...; joined by commas"),

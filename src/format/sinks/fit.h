@@ -4,6 +4,7 @@
 #define FORMAT_SINKS_FIT_H
 
 #include "fastnet/sink.h"
+#include "fastnet/text.h"
 
 enum {
     FIT_GAP = 2,    /* blanks between columns */
@@ -24,6 +25,12 @@ struct fit_column {
 static inline bool fit_is_right(const struct field *column)
 {
     return value_is_number(column->type) || (column->type == VALUE_VIEW && column->gauge);
+}
+
+/* The sign that the end of a text is missing. */
+static inline const char *fit_sign(const struct sink_options *options)
+{
+    return options->ascii ? TEXT_CUT_ASCII : TEXT_CUT;
 }
 
 /*

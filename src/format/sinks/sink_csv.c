@@ -99,12 +99,11 @@ static void put_list(const struct csv *csv, const struct value *list)
     writer_put(writer, "\"", 1);
 }
 
-/* As a table shows it, as text. */
+/* As a table shows it, but escaped as text is. */
 static void put_view(const struct csv *csv, const struct value *view)
 {
     char text[VALUE_VIEW_MAX];
-    const size_t length = (size_t)(value_write(text, view, NULL) - text);
-    const struct value value = {.type = VALUE_TEXT, .text = {text, length}};
+    const struct value value = {.type = VALUE_TEXT, .text = value_view_text(text, view)};
 
     put_text(csv, &value);
 }

@@ -119,8 +119,8 @@ static void put_long(struct writer *writer, const struct value *value)
 
     if (value_is_list(value))
         put_list(writer, value);
-    else if (value->type == VALUE_VIEW) /* what a table shows: its escapes are part of the text */
-        put_json(writer, (struct text){text, (size_t)(value_write(text, value, NULL) - text)});
+    else if (value->type == VALUE_VIEW)
+        put_json(writer, value_view_text(text, value));
     else
         put_json(writer, value->text);
 }

@@ -153,6 +153,8 @@ static void name_family(const struct prometheus *prometheus, const struct family
     const size_t length = sizeof total - 1;
     const struct unit_words unit = unit_of(family->field);
 
+    if (family->field->sum) /* not at the end, where promtool takes it for that of a summary */
+        name_puts(name, "_sum");
     name_words(name, words_of(prometheus, family), unit.column);
     if (family->field->type == VALUE_TIME)
         name_puts(name, "_timestamp");
@@ -368,6 +370,7 @@ static void put_head(struct prometheus *prometheus, const struct family *family,
     if (!prometheus->open)
         name_puts(name, suffix);
     put_about(prometheus, "HELP", name);
+    writer_puts(writer, field && field->sum ? "sum over these rows of: " : "");
     for (; *help; help++) {
         /* in OpenMetrics quotes are escaped, too; the older format knows no such escape */
         if (*help == '\\' || (*help == '"' && prometheus->open))

@@ -14,14 +14,15 @@ enum {
     HEIGHT_MAX = 256,
     CELL_BYTES = 96, /* of a value; longer ones are cut */
     CELL_WIDTH = 64,
-    GUTTER = 2, /* columns before a row: what happened to it */
+    CELL_MARKS = 4, /* accents of a character; Vietnamese and Thai have two */
+    GUTTER = 2,     /* columns before a row: what happened to it */
 };
 
 /* One column of a line. The second one of a wide character is empty. */
 struct spot {
-    const char *colour; /* an escape sequence, or NULL */
-    char text[6];       /* a character and what combines with it, as far as there is room */
-    uint8_t length;     /* 0: a blank */
+    const char *colour;              /* an escape sequence, or NULL */
+    char text[4 * (1 + CELL_MARKS)]; /* a character and its marks */
+    uint8_t length;                  /* 0: a blank */
 };
 
 /* A value of a row. */
@@ -40,9 +41,10 @@ struct screen {
     bool table;   /* the frame has one */
     bool whole;   /* the next frame is written whole */
     size_t lines; /* above the table */
-    enum screen_style rows[SCREEN_ROWS];
+    enum screen_style *rows;
     struct screen_cell *cells; /* options.count for each row */
-    size_t row_count;
+    size_t row_count, row_room;
+    size_t first, drawn; /* the rows that are on the screen */
     struct fit_column *columns;
 };
 
@@ -75,19 +77,17 @@ static size_t bytes_of(const char *text, size_t length)
     return bytes;
 }
 
-/* Draws text on a line, up to the given column; returns the column behind it. */
-static size_t draw(struct screen *screen, size_t line, size_t column, size_t end, const char *text,
+/* Draws text on a line, as far as it has columns; returns the column behind it. */
+static size_t draw(struct screen *screen, size_t line, size_t column, const char *text,
                    size_t length, const char *colour)
 {
     struct spot *last = NULL;
 
     if (line >= screen->height)
         return column;
-    if (end > screen->width)
-        end = screen->width;
     while (length > 0) {
         const size_t bytes = bytes_of(text, length), width = text_width(text, bytes);
-        if (width && column + width > end)
+        if (width && column + width > screen->width)
             break;
         if (width) {
             last = spot_at(screen->now, line, column);
@@ -103,6 +103,18 @@ static size_t draw(struct screen *screen, size_t line, size_t column, size_t end
         length -= bytes;
     }
     return column;
+}
+
+/* Draws text in so many columns, with the sign of a cut where it has no room in them. */
+static size_t draw_cut(struct screen *screen, size_t line, size_t column, size_t room,
+                       struct text text, const char *colour)
+{
+    const char *sign = fit_sign(&screen->options);
+    const struct text_fit fit =
+        text_cut(text, (struct text_room){SIZE_MAX, room, CELL_MARKS}, sign);
+
+    column = draw(screen, line, column, text.data, fit.length, colour);
+    return fit.cut && room ? draw(screen, line, column, sign, strlen(sign), colour) : column;
 }
 
 static void colour_line(struct screen *screen, size_t line, const char *colour)
@@ -190,25 +202,39 @@ static struct screen_cell *cell_at(const struct screen *screen, size_t row, size
     return &screen->cells[row * screen->options.count + column];
 }
 
-static void set_cell(struct screen *screen, size_t column, const char *text, size_t length)
+/*
+ * behind: ASCII that is not cut with the text. Marks before the first character stand on a dotted
+ * circle, which Unicode has for that (23.1).
+ */
+static void set_cell(struct screen *screen, size_t column, struct text text, struct text behind)
 {
+    static const char circle[] = "◌";
     struct screen_cell *cell = cell_at(screen, screen->row_count, column);
-    struct fit_column *fit = &screen->columns[column];
-    size_t width = CELL_WIDTH;
+    const char *sign = fit_sign(&screen->options);
+    const bool is_bare = text.length && !text_width(text.data, bytes_of(text.data, text.length));
+    const size_t before = is_bare ? sizeof circle - 1 : 0, columns = is_bare ? 1 : 0;
+    const struct text_room room = {CELL_BYTES - before - behind.length,
+                                   CELL_WIDTH - columns - behind.length, CELL_MARKS};
+    const struct text_fit part = text_cut(text, room, sign);
+    char *end = put_bytes(cell->text, circle, before);
 
-    length = text_fitting(text, length, &width);
-    while (length > sizeof cell->text) {
-        size_t less = --width;
-        length = text_fitting(text, length, &less);
-    }
-    memcpy(cell->text, text, length);
-    cell->length = (uint8_t)length;
-    cell->width = (uint8_t)text_width(text, length);
+    end = put_bytes(end, text.data, part.length);
+    end = put_bytes(part.cut ? put_string(end, sign) : end, behind.data, behind.length);
+    cell->length = (uint8_t)(end - cell->text);
+    cell->width = (uint8_t)(columns + part.width + part.cut + behind.length);
     cell->colour = NULL;
-    if (cell->width > fit->contents)
-        fit->contents = cell->width;
-    if (cell->width > fit->usual && cell->width <= FIT_USUAL)
-        fit->usual = cell->width;
+}
+
+/* Columns never become narrower while the screen stays. */
+static void measure(struct screen *screen, size_t row, size_t column)
+{
+    const size_t width = cell_at(screen, row, column)->width;
+    struct fit_column *fit = &screen->columns[column];
+
+    if (width > fit->contents)
+        fit->contents = width;
+    if (width > fit->usual && width <= FIT_USUAL)
+        fit->usual = width;
 }
 
 static enum screen_style mark_of(const struct screen *screen, const struct record *record)
@@ -227,48 +253,59 @@ static enum screen_style mark_of(const struct screen *screen, const struct recor
 static void screen_row(struct sink *sink, const struct record *record)
 {
     struct screen *screen = (struct screen *)sink;
-    char text[4096];
+    char text[VALUE_PART];
 
-    if (screen->row_count == SCREEN_ROWS)
+    if (screen->row_count == screen->row_room)
         return;
     for (size_t i = 0; i < screen->options.count; i++) {
         const struct field *column = screen->options.columns[i];
         const struct value value = field_value(column, record, sink->context);
-        const bool fits = value_bound(&value) <= sizeof text;
-        const char *end = fits ? value_write_human(text, &value, (int)column->unit) : text;
-        const struct text shown = {text, (size_t)(end - text)};
+        const struct text shown = {text, value_write_part(text, &value, field_shown_unit(column))};
         const struct synonym *synonym = screen->options.synonym;
         const bool has_synonym = synonym && strcmp(column->name, synonym->column) == 0;
-        const struct text cell = has_synonym ? synonym_of(synonym, shown) : shown;
-        set_cell(screen, i, cell.data, cell.length);
+        set_cell(screen, i, has_synonym ? synonym_of(synonym, shown) : shown, as_text(""));
         if (screen->options.colour && column->coloured)
-            cell_at(screen, screen->row_count, i)->colour =
-                colour_of_state(text, (size_t)(end - text));
+            cell_at(screen, screen->row_count, i)->colour = colour_of_state(text, shown.length);
     }
     screen->rows[screen->row_count++] = mark_of(screen, record);
 }
 
-void screen_title(struct sink *sink, const char *title, size_t length,
+void screen_title(struct sink *sink, struct text title, const char *behind,
                   const char *(*text)(const struct field *column, char room[32], void *arg),
                   void *arg)
 {
     struct screen *screen = (struct screen *)sink;
     char room[32];
 
-    if (screen->row_count == SCREEN_ROWS)
+    if (screen->row_count == screen->row_room)
         return;
     for (size_t i = 0; i < screen->options.count; i++) {
         const char *of = text(screen->options.columns[i], room, arg);
-        set_cell(screen, i, of ? of : "", of ? strlen(of) : 0);
+        set_cell(screen, i, as_text(of ? of : ""), as_text(""));
     }
     if (screen->options.count)
-        set_cell(screen, 0, title, length);
+        set_cell(screen, 0, title, as_text(behind));
     screen->rows[screen->row_count++] = SCREEN_BOLD;
 }
 
 /* --- A frame ---------------------------------------------------------------------------------- */
 
 void screen_begin(struct sink *sink, size_t width, size_t height, bool table)
+{
+    ((struct screen *)sink)->row_count = 0;
+    screen_begin_again(sink, width, height, table);
+    screen_draw_rows(sink, 0, SCREEN_ROWS);
+}
+
+void screen_draw_rows(struct sink *sink, size_t first, size_t count)
+{
+    struct screen *screen = (struct screen *)sink;
+
+    screen->first = first;
+    screen->drawn = count;
+}
+
+void screen_begin_again(struct sink *sink, size_t width, size_t height, bool table)
 {
     struct screen *screen = (struct screen *)sink;
 
@@ -279,7 +316,7 @@ void screen_begin(struct sink *sink, size_t width, size_t height, bool table)
     screen->width = width;
     screen->height = height;
     screen->table = table;
-    screen->lines = screen->row_count = 0;
+    screen->lines = 0;
     memset(screen->now, 0, WIDTH_MAX * height * sizeof *screen->now);
 }
 
@@ -287,7 +324,7 @@ void screen_line(struct sink *sink, enum screen_style style, const char *text)
 {
     struct screen *screen = (struct screen *)sink;
 
-    draw(screen, screen->lines++, 0, SIZE_MAX, text, strlen(text), style_of(screen, style));
+    draw_cut(screen, screen->lines++, 0, screen->width, as_text(text), style_of(screen, style));
 }
 
 size_t screen_room(const struct sink *sink, size_t below)
@@ -318,14 +355,9 @@ static void put_cell(struct screen *screen, size_t line, struct place *place, si
         at = end - width;
     const size_t edge = screen->width > at ? screen->width - at : 0;
     const size_t room = fit->whole || fit->width > edge ? edge : fit->width;
-    size_t less = right || !room ? 0 : room - 1;
-    if (width <= room) {
-        place->at = draw(screen, line, at, SIZE_MAX, text.data, text.length, colour) + FIT_GAP;
-    } else {
-        const size_t length = text_fitting(text.data, text.length, &less);
-        place->at = draw(screen, line, at, at + room, text.data, length, colour);
-        place->at = draw(screen, line, place->at, at + room, "…", strlen("…"), colour) + FIT_GAP;
-    }
+    if (right && width > room && room)
+        text = as_text(fit_sign(&screen->options));
+    place->at = draw_cut(screen, line, at, room, text, colour) + FIT_GAP;
     place->start = end + FIT_GAP;
 }
 
@@ -336,7 +368,7 @@ static void put_row(struct screen *screen, size_t row, size_t line)
     struct place place = {GUTTER, GUTTER};
 
     if (of == SCREEN_NEW || of == SCREEN_ENDED)
-        draw(screen, line, 0, GUTTER, of == SCREEN_NEW ? "+" : "-", 1, style);
+        draw(screen, line, 0, of == SCREEN_NEW ? "+" : "-", 1, style);
     for (size_t i = 0; i < screen->options.count; i++) {
         const struct screen_cell *cell = cell_at(screen, row, i);
         if (!screen->columns[i].width)
@@ -353,12 +385,11 @@ static void put_headings(struct screen *screen, const struct field *sorted)
     for (size_t i = 0; i < screen->options.count; i++) {
         const struct text title = title_of(screen, screen->options.columns[i]);
         char capitals[CELL_BYTES];
-        const size_t width = screen->columns[i].width;
         const bool is_name = title.data == screen->options.columns[i]->name;
         size_t length = 0;
-        if (!width)
+        if (!screen->columns[i].width)
             continue;
-        for (; length < title.length && length < width && length < sizeof capitals; length++)
+        for (; length < title.length && length < sizeof capitals; length++)
             capitals[length] =
                 is_name ? (char)toupper((unsigned char)title.data[length]) : title.data[length];
         put_cell(screen, screen->lines, &place, i, (struct text){capitals, length}, length,
@@ -366,23 +397,31 @@ static void put_headings(struct screen *screen, const struct field *sorted)
     }
 }
 
-/* A message that is longer than a line takes those above it, too; the line of keys is cut. */
-static void put_last(struct screen *screen, enum screen_style style, const char *text)
+/* The length of the first line of a text: a character at least. */
+static size_t first_line(const struct screen *screen, struct text text)
 {
-    const size_t width = screen->width, height = screen->height;
-    size_t length = strlen(text), fits;
-    size_t lines =
-        style != SCREEN_DIM && width ? (text_width(text, length) + width - 1) / width : 1;
+    const struct text_room room = {SIZE_MAX, screen->width, SIZE_MAX};
+    const size_t length = text_cut(text, room, "").length;
 
-    lines = lines < height ? lines : height;
-    for (size_t line = height - lines; length; line++, text += fits, length -= fits) {
-        size_t column = width;
-        fits = text_fitting(text, length, &column);
-        if (!fits) /* one that is wider than the screen */
-            fits = bytes_of(text, length);
-        if (line < height)
-            memset(spot_at(screen->now, line, 0), 0, width * sizeof *screen->now);
-        draw(screen, line, 0, SIZE_MAX, text, fits, style_of(screen, style));
+    return length || !text.length ? length : bytes_of(text.data, text.length);
+}
+
+/* A message that is longer than a line takes those above it, too; the line of keys is cut. */
+static void put_last(struct screen *screen, enum screen_style style, struct text text)
+{
+    const size_t height = screen->height;
+    size_t lines = style == SCREEN_DIM && height;
+
+    for (struct text rest = text; rest.length && style != SCREEN_DIM && lines < height; lines++) {
+        const size_t length = first_line(screen, rest);
+        rest = (struct text){rest.data + length, rest.length - length};
+    }
+    for (size_t line = height - lines; line < height; line++) {
+        const size_t length = line + 1 < height ? first_line(screen, text) : text.length;
+        memset(spot_at(screen->now, line, 0), 0, screen->width * sizeof *screen->now);
+        draw_cut(screen, line, 0, screen->width, (struct text){text.data, length},
+                 style_of(screen, style));
+        text = (struct text){text.data + length, text.length - length};
     }
 }
 
@@ -391,22 +430,26 @@ int screen_end(struct sink *sink, const struct field *sorted, size_t chosen,
 {
     struct screen *screen = (struct screen *)sink;
     struct spot *before = screen->before;
+    const size_t left = screen->row_count > screen->first ? screen->row_count - screen->first : 0,
+                 count = left < screen->drawn ? left : screen->drawn;
 
     for (size_t i = 0; i < screen->options.count; i++) {
         const size_t title = title_of(screen, screen->options.columns[i]).length;
         if (screen->columns[i].contents < title)
             screen->columns[i].contents = title;
+        for (size_t row = 0; row < count; row++)
+            measure(screen, screen->first + row, i);
     }
     screen->options.width = screen->width > GUTTER ? screen->width - GUTTER : 1;
     fit_columns(screen->columns, &screen->options, false);
     if (screen->table)
         put_headings(screen, sorted);
-    for (size_t i = 0; i < screen->row_count; i++) {
-        put_row(screen, i, screen->lines + 1 + i);
+    for (size_t i = 0; i < count; i++) {
+        put_row(screen, screen->first + i, screen->lines + 1 + i);
         if (i == chosen)
             colour_line(screen, screen->lines + 1 + i, styles[SCREEN_CHOSEN]);
     }
-    put_last(screen, style, last);
+    put_last(screen, style, as_text(last));
     writer_puts(sink->writer, screen->whole ? "\033[?2026h\033[0m\033[2J" : "\033[?2026h");
     if (screen->whole)
         memset(before, 0, WIDTH_MAX * screen->height * sizeof *before);
@@ -432,10 +475,30 @@ void screen_titles(struct sink *sink, const char *titles)
     ((struct screen *)sink)->options.titles = titles;
 }
 
+bool screen_keep_rows(struct sink *sink, size_t count)
+{
+    struct screen *screen = (struct screen *)sink;
+    struct screen_cell *cells = calloc((screen->options.count + 1) * count, sizeof *cells);
+    enum screen_style *rows = calloc(count, sizeof *rows);
+
+    if (!cells || !rows) {
+        free(cells);
+        free(rows);
+        return false;
+    }
+    free(screen->cells);
+    free(screen->rows);
+    screen->cells = cells;
+    screen->rows = rows;
+    screen->row_room = count;
+    screen->row_count = 0;
+    return true;
+}
+
 bool screen_columns(struct sink *sink, const struct field *const *columns, size_t count)
 {
     struct screen *screen = (struct screen *)sink;
-    struct screen_cell *cells = calloc((count + 1) * SCREEN_ROWS, sizeof *cells);
+    struct screen_cell *cells = calloc((count + 1) * screen->row_room, sizeof *cells);
     struct fit_column *fits = calloc(count + 1, sizeof *fits);
 
     if (!cells || !fits) {
@@ -449,6 +512,7 @@ bool screen_columns(struct sink *sink, const struct field *const *columns, size_
     screen->columns = fits;
     screen->options.columns = columns;
     screen->options.count = count;
+    screen->row_count = 0;
     screen->whole = true;
     return true;
 }
@@ -459,6 +523,7 @@ static void screen_destroy(struct sink *sink)
 
     free(screen->now);
     free(screen->before);
+    free(screen->rows);
     free(screen->cells);
     free(screen->columns);
 }
@@ -478,7 +543,8 @@ struct sink *sink_screen_create(const struct sink_options *options, const struct
     screen->options.header = false; /* titles are other words than names */
     screen->now = calloc((size_t)WIDTH_MAX * HEIGHT_MAX, sizeof *screen->now);
     screen->before = calloc((size_t)WIDTH_MAX * HEIGHT_MAX, sizeof *screen->before);
-    if (screen->now && screen->before && screen_columns(sink, options->columns, options->count))
+    if (screen->now && screen->before && screen_keep_rows(sink, SCREEN_ROWS) &&
+        screen_columns(sink, options->columns, options->count))
         return sink;
     sink_destroy(sink);
     return NULL;

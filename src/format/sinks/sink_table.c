@@ -88,12 +88,9 @@ static const char *colour_of(const struct table_line *line, const char *text,
     return column->coloured ? colour_of_state(text, cell->length) : NULL;
 }
 
-/* The sign that the end of a text is missing: one column wide. */
-#define CUT "…"
-
 /*
- * Where a terminal has no room for it, leaves so much of a text that CUT fits behind it. If longer
- * cells have taken the room, the row ends here.
+ * Where a terminal has no room for it, leaves so much of a text that the sign of a cut fits behind
+ * it. If longer cells have taken the room, the row ends here.
  */
 static bool cut(struct table_line *line, const char *text, struct kept_cell *cell)
 {
@@ -106,10 +103,12 @@ static bool cut(struct table_line *line, const char *text, struct kept_cell *cel
     line->ended = left < fit->width;
     if (!left)
         line->blanks = width - line->at - 1;
-    cell->width = line->ended ? (left ? left - 1 : 0) : fit->width - 1;
-    cell->length = text_fitting(text, cell->length, &cell->width);
-    cell->width++;
-    return true;
+    const size_t columns = !line->ended ? fit->width : left ? left : 1;
+    const struct text_fit part =
+        text_cut((struct text){text, cell->length}, (struct text_room){SIZE_MAX, columns, SIZE_MAX},
+                 fit_sign(&line->table->options));
+    *cell = (struct kept_cell){part.length, part.width + part.cut};
+    return part.cut;
 }
 
 static void put_cell(struct table_line *line, const char *text, struct kept_cell cell)
@@ -118,7 +117,7 @@ static void put_cell(struct table_line *line, const char *text, struct kept_cell
     const char *colour = colour_of(line, text, &cell);
     const size_t width = line->table->options.width;
 
-    /* earlier cells left no room for a blank and CUT, and this one may be missing */
+    /* earlier cells left no room for a blank and the sign, and this one may be missing */
     if (width && line->at + 1 >= width && line->at && !line->table->columns[line->column].whole) {
         line->ended = true;
         return;
@@ -141,7 +140,7 @@ static void put_cell(struct table_line *line, const char *text, struct kept_cell
     }
     writer_put_after(writer, blanks, text, cell.length);
     if (is_cut)
-        writer_puts(writer, CUT);
+        writer_puts(writer, fit_sign(&line->table->options));
     if (colour)
         writer_puts(writer, COLOUR_RESET);
     line->blanks = FIT_GAP + (right ? 0 : padding);
@@ -173,9 +172,10 @@ static inline size_t bound_of(const struct value *value)
 static inline char *write_cell(const struct fitted *table, size_t column, char *dst,
                                const struct value *value, size_t *width)
 {
-    char *const end = table->options.human
-                          ? value_write_human(dst, value, (int)table->options.columns[column]->unit)
-                          : value_write(dst, value, " ");
+    char *const end =
+        table->options.human
+            ? value_write_human(dst, value, field_shown_unit(table->options.columns[column]))
+            : value_write(dst, value, " ");
 
     *width = (size_t)(end - dst);
     if (!table->columns[column].is_ascii)
@@ -195,12 +195,11 @@ static void put_headings(struct fitted *table)
     writer_puts(table->sink.writer, table->options.colour ? COLOUR_HEADING : "");
     for (; line.column < table->options.count; line.column++) {
         const char *name = table->options.columns[line.column]->name;
-        const size_t width = table->columns[line.column].width;
         char heading[CELL_BOUND];
         size_t length = 0;
-        for (; length < width && length < sizeof heading && name[length]; length++)
+        for (; length < sizeof heading && name[length]; length++)
             heading[length] = (char)toupper((unsigned char)name[length]);
-        if (length)
+        if (table->columns[line.column].width)
             put_cell(&line, heading, (struct kept_cell){length, length});
     }
     writer_puts(table->sink.writer, table->options.colour ? COLOUR_RESET : "");
@@ -216,11 +215,16 @@ static uint64_t reasons_of(const struct fitted *table, const struct record *reco
     return value.type == VALUE_FLAGS ? value.flags.bits[0] : 0;
 }
 
-static struct table_line begin_line(struct fitted *table, uint64_t reasons)
+static void count_reasons(struct fitted *table, uint64_t reasons)
 {
     table->totals.marked += reasons != 0;
     for (size_t i = 0; i < TOTALS_REASONS && reasons >> i; i++)
         table->totals.reasons[i] += reasons >> i & 1;
+}
+
+static struct table_line begin_line(struct fitted *table, uint64_t reasons)
+{
+    count_reasons(table, reasons);
     return (struct table_line){.table = table, .reasons = reasons};
 }
 
@@ -408,6 +412,29 @@ static void table_row(struct sink *sink, const struct record *record)
         put_huge(table, record);
 }
 
+/* Counts it for the totals. */
+static void table_unshown(struct sink *sink, const struct record *record)
+{
+    struct fitted *table = (struct fitted *)sink;
+    const struct sink_options *options = &table->options;
+    char digits[TEXT_U64_MAX], text[CELL_BOUND];
+
+    if (!options->totals)
+        return;
+    table->totals.rows += record_rows(record);
+    count_reasons(table, reasons_of(table, record));
+    for (size_t i = 0; i < options->count; i++) {
+        if (!options->columns[i]->coloured)
+            continue;
+        struct value value = field_value(options->columns[i], record, sink->context);
+        size_t width;
+        prepare(&value, table, i, digits);
+        if (bound_of(&value) <= sizeof text)
+            totals_add_state(&table->totals, text,
+                             (size_t)(write_cell(table, i, text, &value, &width) - text));
+    }
+}
+
 static void table_end(struct sink *sink)
 {
     struct fitted *table = (struct fitted *)sink;
@@ -430,8 +457,11 @@ static void table_pause(struct sink *sink)
 
 struct sink *sink_table_create(const struct sink_options *options)
 {
-    static const struct sink_ops ops = {
-        .begin = table_begin, .row = table_row, .pause = table_pause, .end = table_end};
+    static const struct sink_ops ops = {.begin = table_begin,
+                                        .row = table_row,
+                                        .unshown = table_unshown,
+                                        .pause = table_pause,
+                                        .end = table_end};
     struct fitted *table = calloc(1, sizeof *table + options->count * sizeof table->columns[0]);
 
     if (!table)

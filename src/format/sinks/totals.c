@@ -20,13 +20,22 @@ void totals_add_state(struct totals *totals, const char *name, size_t length)
         memcpy(totals->states[i].name, name, length);
 }
 
+/* Whether it stands before the other state: by their rows, or else by their names. */
+static bool is_before(const struct totals *totals, size_t state, size_t other)
+{
+    const uint64_t rows = totals->states[state].rows, others = totals->states[other].rows;
+
+    return rows > others ||
+           (rows == others && strcmp(totals->states[state].name, totals->states[other].name) < 0);
+}
+
 /* The state with the most rows, which are forgotten; NULL when there is none left. */
 static const char *take_largest(struct totals *totals, uint64_t *rows)
 {
     size_t largest = 0;
 
     for (size_t i = 1; i < TOTALS_STATES; i++)
-        if (totals->states[i].rows > totals->states[largest].rows)
+        if (is_before(totals, i, largest))
             largest = i;
     *rows = totals->states[largest].rows;
     totals->states[largest].rows = 0;
@@ -49,16 +58,18 @@ __attribute__((format(printf, 3, 4))) static size_t append(char line[LINE_MAX_BY
 
 /* "; accept queue full ×2, ...": as many as there is room for. */
 static size_t append_reasons(char line[LINE_MAX_BYTES], const struct totals *totals,
-                             const struct field *attention, size_t room)
+                             const struct sink_options *options, size_t room)
 {
+    const struct field *attention = options->attention;
     const char *before = ";";
     size_t used = 0;
 
     for (unsigned i = 0; i < TOTALS_REASONS; i++) {
         if (!totals->reasons[i])
             continue;
-        const size_t more = append(line, used, "%s %s ×%llu", before, attention->flags->names[i],
-                                   (unsigned long long)totals->reasons[i]);
+        const size_t more =
+            append(line, used, "%s %s %s%llu", before, attention->flags->names[i],
+                   options->ascii ? "x" : "×", (unsigned long long)totals->reasons[i]);
         if (text_width(line, more) > room)
             break;
         for (size_t at = used; at < more; at++)
@@ -71,9 +82,9 @@ static size_t append_reasons(char line[LINE_MAX_BYTES], const struct totals *tot
 
 /* ": 487 TIME_WAIT, …": as many states as there is room for; '…' stands for others. */
 static size_t append_states(char line[LINE_MAX_BYTES], size_t used, struct totals *totals,
-                            size_t room)
+                            const struct sink_options *options, size_t room)
 {
-    static const char others[] = ", …";
+    const char *others = options->ascii ? ", ..." : ", …";
     const char *before = ":", *state;
     const size_t none = used;
     size_t cut = none; /* the last place that has room for others, too */
@@ -102,13 +113,13 @@ void totals_put(struct totals *totals, const struct sink_options *options)
     const size_t command = see ? strlen("; see: ") + text_width(see, strlen(see)) : 0;
     size_t used = append(line, 0, "%llu %.*s", (unsigned long long)totals->rows,
                          (int)(strlen(rows) - (totals->rows == 1)), rows);
-    const size_t all = append_reasons(reasons, totals, options->attention, LINE_MAX_BYTES);
+    const size_t all = append_reasons(reasons, totals, options, LINE_MAX_BYTES);
     const bool beside = /* or else in a line of its own: reasons are not cut for it */
         used + text_width(reasons, all) + command <= options->width;
     const size_t room = options->width - (beside ? command : 0),
-                 behind = append_reasons(reasons, totals, options->attention, less(room, used));
+                 behind = append_reasons(reasons, totals, options, less(room, used));
 
-    used = append_states(line, used, totals, less(room, text_width(reasons, behind)));
+    used = append_states(line, used, totals, options, less(room, text_width(reasons, behind)));
     used = append(line, used, "%.*s%s%s\n", (int)behind, reasons,
                   !see     ? ""
                   : beside ? "; see: "

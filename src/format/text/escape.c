@@ -262,6 +262,29 @@ char *escape_label(char *dst, const char *data, size_t size)
     return escape_with(dst, data, size, NULL, '"', escape_label_character);
 }
 
+static unsigned hex_digit(char digit)
+{
+    return (unsigned)(digit <= '9' ? digit - '0' : digit - 'a' + 10);
+}
+
+char *escape_undo(char *text, const char *end)
+{
+    enum { HEX = 4 /* \xHH */ };
+    char *dst = text;
+
+    for (const char *at = text; at < end;) {
+        const bool is_escape = *at == '\\' && end - at > 1;
+        if (is_escape && at[1] == 'x' && end - at >= HEX) {
+            *dst++ = (char)(hex_digit(at[2]) << 4 | hex_digit(at[3]));
+            at += HEX;
+        } else {
+            at += is_escape; /* a backslash before another one */
+            *dst++ = *at++;
+        }
+    }
+    return dst;
+}
+
 size_t escape_piece(const char *data, size_t size, size_t most)
 {
     if (size <= most)

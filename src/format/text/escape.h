@@ -19,6 +19,12 @@ enum text_part {
 char *escape_part(char *dst, const char *data, size_t size, const char *delimiters,
                   enum text_part *part);
 
+/*
+ * Undoes in place what escape_text() has done, with any delimiters; returns the new end. Of an
+ * abstract name '@' stays.
+ */
+char *escape_undo(char *text, const char *end);
+
 /* The length of the first piece: at most `most` bytes (above 3), without a cut character. */
 size_t escape_piece(const char *data, size_t size, size_t most);
 

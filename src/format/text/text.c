@@ -301,6 +301,17 @@ void text_put_word(FILE *stream, const char *before, const char *word)
     fputs(plain ? "" : "'", stream);
 }
 
+void text_print(char *dst, size_t size, const char *format, va_list arguments)
+{
+    const int length = vsnprintf(dst, size, format, arguments);
+
+    if (size < sizeof "..." || length < 0 || (size_t)length < size)
+        return;
+    const struct text_room room = {size - 2, SIZE_MAX, SIZE_MAX}; /* less than dst has */
+    const struct text_fit part = text_cut((struct text){dst, size - 1}, room, "...");
+    snprintf(dst + part.length, size - part.length, "...");
+}
+
 bool text_list(char *list, size_t size, const char *between, struct text word)
 {
     const size_t used = strlen(list), added = (used ? strlen(between) : 0) + word.length;

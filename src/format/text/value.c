@@ -300,6 +300,46 @@ char *value_write_human(char *dst, const struct value *value, int unit)
     return value_write(dst, value, " ");
 }
 
+/* The beginning of a list that is not empty: whole elements. */
+static char *write_list_part(char *dst, const char *end, const struct value *list)
+{
+    const char *start = dst;
+    struct value element;
+
+    for (size_t at = 0; value_next(list, &at, &element);) {
+        if (element_bound(&element) + 1 > (size_t)(end - dst))
+            break;
+        if (dst > start)
+            *dst++ = ',';
+        dst = write_element(dst, &element);
+    }
+    return dst;
+}
+
+size_t value_write_part(char dst[VALUE_PART], const struct value *value, int unit)
+{
+    enum { PIECE = VALUE_PART / ESCAPE_FACTOR };
+    enum text_part part = value_part(value);
+    char digits[TEXT_U64_MAX], *end;
+
+    if (value_bound(value) <= VALUE_PART) {
+        end = value_write_human(dst, value, unit);
+    } else if (value_is_list(value)) {
+        end = write_list_part(dst, dst + VALUE_PART, value);
+    } else {
+        const struct text text = value_text(value, digits);
+        end = escape_part(dst, text.data, escape_piece(text.data, text.length, PIECE), " ", &part);
+    }
+    return (size_t)(end - dst);
+}
+
+struct text value_view_text(char text[VALUE_VIEW_MAX], const struct value *view)
+{
+    const char *end = escape_undo(text, view->view.write(text, view, false));
+
+    return (struct text){text, (size_t)(end - text)};
+}
+
 enum text_part text_put(struct writer *writer, struct text text, const char *delimiters,
                         enum text_part part)
 {

@@ -16,6 +16,9 @@ extern const uint16_t value_most[];
 /* Writes a value as value_write() does, of any length. */
 void value_put(struct writer *writer, const struct value *value, const char *delimiters);
 
+/* The text of a view, with the names in it as they are: it is still to be escaped. */
+struct text value_view_text(char text[VALUE_VIEW_MAX], const struct value *view);
+
 /* A number of bytes; short for people (human). */
 char *put_amount(char *dst, uint64_t bytes, bool human);
 

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "fastnet/array.h"
+#include "fastnet/text.h"
 
 /* Characters that are not assigned count as the one before them. */
 
@@ -115,13 +116,17 @@ static const struct number_range combining[] = {
     {0x1e2ec, 0x1e2ef}, {0x1e8d0, 0x1e8d6}, {0x1e944, 0x1e94a}, {0xe0100, 0xe01ef},
 };
 
-/* Returns the width of the character at *at, and moves *at behind it. */
+/*
+ * Returns the width of the character at *at, and moves *at behind it. A byte that begins no
+ * character is one of its own.
+ */
 static size_t next_width(const char *text, size_t length, size_t *at)
 {
     const unsigned char lead = (unsigned char)text[(*at)++];
+    const size_t most = *at + (lead < 0xc0 ? 0 : lead < 0xe0 ? 1 : lead < 0xf0 ? 2 : 3);
     uint32_t code = lead < 0x80 ? lead : lead < 0xe0 ? lead & 0x1f : lead & 0xf;
 
-    for (; *at < length && ((unsigned char)text[*at] & 0xc0) == 0x80; ++*at)
+    for (; *at < length && *at < most && ((unsigned char)text[*at] & 0xc0) == 0x80; ++*at)
         code = code << 6 | ((unsigned char)text[*at] & 0x3f);
     if (lead < 0x80)
         return 1;
@@ -165,16 +170,57 @@ size_t text_width(const char *text, size_t length)
     return width;
 }
 
-size_t text_fitting(const char *text, size_t length, size_t *width)
+/*
+ * Where the escape that this end of a text is in begins (escape_text()), or the end itself. A
+ * backslash after an odd number of backslashes is the second byte of an escape.
+ */
+static size_t before_escape(struct text text, size_t end)
 {
-    size_t fits = 0, used = 0;
+    enum { ESCAPE = 4 /* \xHH */ };
 
-    for (size_t i = 0; i < length; fits = i) {
-        const size_t more = next_width(text, length, &i);
-        if (used + more > *width)
-            break;
-        used += more;
+    for (size_t back = 1; back < ESCAPE && back <= end; back++) {
+        size_t backslashes = 0;
+        if (text.data[end - back] != '\\')
+            continue;
+        while (backslashes <= end - back && text.data[end - back - backslashes] == '\\')
+            backslashes++;
+        const bool is_hex = end - back + 1 < text.length && text.data[end - back + 1] == 'x';
+        return backslashes % 2 && (is_hex || back == 1) ? end - back : end;
     }
-    *width = used;
-    return fits;
+    return end;
+}
+
+/* The longest beginning of a text that has room, between two characters. */
+static struct text_fit fit_of(struct text text, struct text_room room)
+{
+    struct text_fit fit = {0, 0, 0, false};
+    size_t marks = 0;
+
+    for (size_t at = 0; at < text.length; fit.length = at, fit.characters++) {
+        const size_t width = next_width(text.data, text.length, &at);
+        marks = width ? 0 : marks + 1;
+        fit.cut = at > room.bytes || fit.width + width > room.columns || marks > room.marks;
+        if (fit.cut)
+            break;
+        fit.width += width;
+    }
+    return fit;
+}
+
+struct text_fit text_cut(struct text text, struct text_room room, const char *sign)
+{
+    const size_t bytes = strlen(sign), columns = text_width(sign, bytes);
+    struct text_fit fit = fit_of(text, room);
+
+    if (!fit.cut)
+        return fit;
+    if (room.bytes < bytes || room.columns < columns)
+        return (struct text_fit){0, 0, 0, true};
+    room.bytes -= bytes;
+    room.columns -= columns;
+    fit = fit_of(text, room);
+    text.length = before_escape(text, fit.length);
+    fit = fit_of(text, room);
+    fit.cut = true;
+    return fit;
 }

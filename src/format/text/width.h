@@ -8,7 +8,4 @@
 /* Columns of valid UTF-8, as escape_text() leaves it: a character takes 0, 1 or 2. */
 size_t text_width(const char *text, size_t length);
 
-/* The number of its first bytes that fit into *width columns; sets *width to their width. */
-size_t text_fitting(const char *text, size_t length, size_t *width);
-
 #endif

@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: MIT */
+/* The sink of a terminal's screen: what its cells show. */
+#include <stdio.h>
+#include <string.h>
+
+#include "fastnet/array.h"
+#include "fastnet/lookup.h"
+#include "fastnet/screen.h"
+#include "kit.h"
+
+#define ACCENT    "\xcc\x81"
+#define HAN       "\xe6\xbc\xa2"
+#define TEN(text) text text text text text text text text text text
+
+static const struct field text_column = {
+    .name = "text", .help = "", .type = VALUE_TEXT, .index = 0, .value = given_value};
+static const struct field owners_column = {
+    .name = "owners", .help = "", .type = VALUE_OWNERS, .index = 0, .value = given_value};
+
+static struct sink *screen;
+
+static struct sink *create(const struct sink_options *options)
+{
+    return screen = sink_screen_create(options, NULL);
+}
+
+/* A frame with one cell; the text until the next call. */
+static const char *frame_of(const struct field *column, struct value value, size_t width,
+                            bool ascii)
+{
+    struct output output;
+
+    output_columns(&output, create,
+                   (struct sink_options){.columns = &column, .count = 1, .ascii = ascii});
+    screen_begin(screen, width, 3, true);
+    output_row(&output, &(struct record){.kind = &kind_count, .count = {&value, 1}});
+    assert_int_equal(screen_end(screen, NULL, SIZE_MAX, SCREEN_DIM, ""), 0);
+    return output_text(&output);
+}
+
+static void assert_shown(const char *text, size_t width, const char *expected)
+{
+    const char *frame = frame_of(&text_column, string_value(text), width, false);
+
+    print_message("%s\n", text);
+    assert_non_null(strstr(frame, expected));
+}
+
+static void a_cell_is_cut_with_a_sign_and_never_empty(void **state)
+{
+    (void)state;
+    assert_shown("nginx", 100, "nginx\033");
+    assert_shown(TEN("nginx1") "1234", 100, "nginx11234\033");
+    assert_shown(TEN("nginx1") "12345", 100, "nginx1123…\033");
+    assert_shown(TEN(TEN("nginx")), 10, "nginxng…\033");
+    assert_shown("a" TEN(ACCENT), 100, "a" ACCENT ACCENT ACCENT ACCENT "…\033");
+    assert_shown(TEN(TEN(ACCENT)), 100, "◌" ACCENT ACCENT ACCENT ACCENT "…\033");
+    assert_shown(ACCENT, 100, "◌" ACCENT "\033");
+    assert_shown(TEN("e" ACCENT ACCENT), 100, TEN("e" ACCENT ACCENT) "\033");
+    assert_shown(TEN(TEN("e" ACCENT)), 100, "e" ACCENT "…\033");
+    assert_shown(TEN(TEN(HAN)), 100, TEN(HAN) TEN(HAN) TEN(HAN) HAN "…\033");
+    assert_shown(HAN HAN HAN, 7, HAN HAN "…\033");
+    assert_shown("\xf0\x9f\x91\xa8\xe2\x80\x8d\xf0\x9f\x91\xa9", 100,
+                 "\xf0\x9f\x91\xa8\\xe2\\x80\\x8d\xf0\x9f\x91\xa9\033");
+    assert_shown("\033[2J\x9b\xff", 100, "\\x1b[2J\\x9b\\xff\033");
+}
+
+static void signs_are_ascii_where_the_locale_is(void **state)
+{
+    (void)state;
+    assert_non_null(
+        strstr(frame_of(&text_column, string_value(TEN(TEN("x"))), 10, true), "xxxxxxx+\033"));
+}
+
+static void a_list_of_any_length_begins_in_its_cell(void **state)
+{
+    enum { MANY = 3000 };
+    static struct owner_process processes[MANY];
+    static struct owner owners[MANY];
+
+    (void)state;
+    for (int i = 0; i < MANY; i++) {
+        processes[i] = (struct owner_process){.pid = 100 + i, .name = "quicd-long-nam2"};
+        owners[i] = (struct owner){.process = &processes[i], .fd = 3};
+    }
+    const struct value value = {.type = VALUE_OWNERS, .owners = {owners, MANY}};
+    assert_non_null(strstr(frame_of(&owners_column, value, 100, false),
+                           "quicd-long-nam2/100/3,quicd-long-nam2/101/3,quicd-long-nam2/102…"));
+}
+
+static void lines_and_messages_are_cut_with_a_sign(void **state)
+{
+    const struct field *column = &text_column;
+    struct output output;
+
+    (void)state;
+    output_columns(&output, create, (struct sink_options){.columns = &column, .count = 1});
+    screen_begin(screen, 10, 4, false);
+    screen_line(screen, SCREEN_PLAIN, "listen overflows 7");
+    assert_int_equal(screen_end(screen, NULL, SIZE_MAX, SCREEN_BOLD, TEN(HAN HAN HAN)), 0);
+    const char *frame = output_text(&output);
+    /* a message takes the lines above, from the first one on */
+    assert_null(strstr(frame, "listen"));
+    assert_non_null(strstr(frame, HAN HAN HAN HAN "…"));
+    output_columns(&output, create, (struct sink_options){.columns = &column, .count = 1});
+    screen_begin(screen, 10, 4, false);
+    screen_line(screen, SCREEN_PLAIN, "listen overflows 7");
+    assert_int_equal(screen_end(screen, NULL, SIZE_MAX, SCREEN_DIM, "? help  / filter"), 0);
+    frame = output_text(&output);
+    assert_non_null(strstr(frame, "listen ov…"));
+    assert_non_null(strstr(frame, "? help  /…"));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_cell_is_cut_with_a_sign_and_never_empty),
+        cmocka_unit_test(signs_are_ascii_where_the_locale_is),
+        cmocka_unit_test(a_list_of_any_length_begins_in_its_cell),
+        cmocka_unit_test(lines_and_messages_are_cut_with_a_sign),
+    };
+
+    return cmocka_run_group_tests_name("screen", tests, NULL, NULL);
+}
