@@ -61,7 +61,7 @@ struct owners;
 enum owners_choice { OWNERS_AUTO, OWNERS_BPF, OWNERS_PROC };
 
 struct owners_options {
-    const char *proc_root; /* "/proc", or a captured tree; borrowed */
+    const char *proc_root; /* "/proc", another proc file system or a captured tree; borrowed */
     bool commands;         /* fill owner.command */
     bool cgroups;          /* fill owner.cgroup */
     bool pids_inside;      /* fill owner.pid_inside */
@@ -77,8 +77,8 @@ struct owners_options {
 /*
  * Asks the program, or walks PROC_ROOT/PID/fd once, and for tasks PROC_ROOT/TID/fd. Returns 0, or
  * -errno when the list of processes cannot be read. Processes and descriptors that vanish during
- * the walk are no error. This, owners_refresh() and owners_find() use RIGHT_OWNERS, or RIGHT_READ
- * for a captured tree; no right that was raised before is in effect afterwards.
+ * the walk are no error. This, owners_refresh() and owners_find() use the right of struct proc_tree
+ * (proc_tree.h); no right that was raised before is in effect afterwards.
  */
 int owners_create(struct owners **owners, const struct owners_options *options);
 void owners_destroy(struct owners *owners);
@@ -118,17 +118,27 @@ const char *process_command_line(pid_t pid, char *text, size_t size);
 
 /* What the walks missed. Missing permission and vanishing processes are no errors. */
 struct owners_summary {
-    size_t denied;  /* processes that hide descriptors from this user */
+    size_t denied;   /* processes that hide descriptors from this user */
+    size_t unlisted; /* ... whose descriptors a captured tree lacks */
     size_t unnamed; /* owners whose names may not be read: empty */
     /* One hides even its directory of descriptors: netstat's message depends on it. */
     bool shut_out;
     /* PROC_ROOT is a proc mount that does not list all processes (hidepid=, proc(5)). */
     bool hidden;
+    /* ... or that does not show the processes of other pid namespaces (pid_namespaces(7)). */
+    bool partial;
     bool none; /* PROC_ROOT shows no process at all, as a captured tree may */
     bool any;  /* a process other than this one was found to hold a socket */
     int error; /* the first errno (EMFILE, ENOMEM, EIO ...) that cost descriptors, or 0 */
 };
 const struct owners_summary *owners_summary(const struct owners *owners);
+
+/* Whether a socket that has no owner is certainly held by no process. */
+static inline bool owners_know_all(const struct owners_summary *summary)
+{
+    return !summary->denied && !summary->unlisted && !summary->hidden && !summary->partial &&
+           !summary->error;
+}
 
 /*
  * Users: getpwuid(3), each uid once. NULL when it has no name. Modules of nsswitch.conf(5) may run

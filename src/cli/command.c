@@ -211,6 +211,7 @@ static int resolve_source(struct listing_command *command)
     listing->backend = common->backend;
     listing->owners = common->owners;
     listing->proc_root = root ? root : "/proc";
+    listing->processes = common->processes;
     listing->home = common->home;
     listing->all_netns = common->all_netns;
     listing->headings = common->all_netns && !common->no_header && !columns_used(command);
@@ -251,8 +252,11 @@ bool command_is_untrusted(const struct listing_command *command)
 
     if (lookups & NEED_NAMES)
         return false;
-    return !proc_tree_is_own(listing->proc_root) ||
-           (listing->diag_file && !(lookups & NEED_ANY_OWNERS));
+    if (!proc_tree_is_own(listing->proc_root) && !listing->processes)
+        return true;
+    /* landlock(7) would keep the links of a proc file system's PID/fd from being read */
+    return (listing->diag_file || !proc_tree_is_own(listing->proc_root)) &&
+           !(lookups & NEED_ANY_OWNERS);
 }
 
 /* --- Metrics, and the file that is replaced --------------------------------------------------- */

@@ -164,7 +164,7 @@ static unsigned rights_of(const struct listing *listing)
     if (listing->home && listing->needs.lookups & NEED_NAMES)
         rights |= 1u << RIGHT_NAMESPACES;
     if (listing->needs.lookups & (NEED_ANY_OWNERS | NEED_SENDERS | NEED_CONNECTS))
-        rights |= 1u << RIGHT_OWNERS;
+        rights |= 1u << RIGHT_OWNERS | (listing->processes ? 1u << RIGHT_NAMESPACE_FILES : 0);
     if (listing->needs.lookups & NEED_CONTAINERS)
         rights |= 1u << RIGHT_CONTAINERS;
     if (((listing->needs.lookups & (NEED_ANY_OWNERS | NEED_CONNECTS) || listing->all_netns) &&

@@ -25,13 +25,13 @@ static int count_descriptors(const struct proc_tree *tree, pid_t pid, uint64_t *
 {
     int directory, result;
 
-    *open = tree->captured ? UINT64_MAX : process_count_descriptors(tree, pid);
-    if (*open != UINT64_MAX && (*open || process_count_descriptors(tree, getpid()) + 1 > 1))
+    *open = !tree->living ? UINT64_MAX : process_count_descriptors(tree, pid);
+    if (*open != UINT64_MAX && (*open || process_count_descriptors(tree, procfs_self(tree)) + 1 > 1))
         return 0;
     *open = 0;
     if (!process_is_open(tree, pid))
         return -EACCES;
-    rights_raise(tree->captured ? RIGHT_READ : RIGHT_OWNERS);
+    rights_raise(tree->right);
     directory = process_open_descriptors(tree, pid);
     rights_lower();
     if (directory < 0)

@@ -52,6 +52,8 @@ static int take_processes(struct parts *parts, const struct proc_tree *tree,
 {
     for (size_t i = 0; i < listed->count; i++) {
         const uint64_t open = process_count_descriptors(tree, listed->items[i].pid);
+        if (!open && process_has_threads(tree, listed->items[i].pid)) /* what they hold, nobody says */
+            return -ENOTSUP;
         if (!open || open == UINT64_MAX) /* threads of the kernel */
             continue;
         if (parts->count == PROCESSES_MOST)

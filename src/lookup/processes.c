@@ -158,6 +158,68 @@ int process_open_descriptors(const struct proc_tree *tree, pid_t pid)
     return proc_tree_open_directory(tree, path);
 }
 
+/* Links of PID/task: ".", "..", and one for each thread (proc_task_getattr() of the kernel). */
+bool process_has_threads(const struct proc_tree *tree, pid_t pid)
+{
+    enum { OF_ONE_THREAD = 3 };
+    char path[PROCESS_PATH_MAX];
+    struct stat status;
+
+    snprintf(path, sizeof path, "%d/task", (int)pid);
+    return fstatat(tree->fd, path, &status, 0) == 0 &&
+           (!tree->living || status.st_nlink > OF_ONE_THREAD);
+}
+
+struct thread_walk {
+    const struct proc_tree *tree;
+    const char *tasks;
+    int (*fn)(int directory, void *arg);
+    void *arg;
+};
+
+static int pass_thread(const char *name, void *arg)
+{
+    const struct thread_walk *walk = arg;
+    char path[2 * PROCESS_PATH_MAX];
+    int tid, directory, result;
+
+    if (!name_parse(name, &tid))
+        return 0;
+    snprintf(path, sizeof path, "%s/%d/fd", walk->tasks, tid);
+    directory = proc_tree_open_directory(walk->tree, path);
+    if (directory < 0) /* it has ended meanwhile */
+        return 0;
+    result = walk->fn(directory, walk->arg);
+    close(directory);
+    return result;
+}
+
+int process_each_thread(const struct proc_tree *tree, pid_t pid,
+                        int (*fn)(int directory, void *arg), void *arg)
+{
+    char tasks[PROCESS_PATH_MAX];
+    struct thread_walk walk = {tree, tasks, fn, arg};
+    int directory, result = 0;
+
+    snprintf(tasks, sizeof tasks, "%d/task", (int)pid);
+    if (!process_has_threads(tree, pid))
+        return 0;
+    directory = proc_tree_open_directory(tree, tasks);
+    if (directory < 0)
+        return 0;
+    result = directory_each(directory, pass_thread, &walk);
+    close(directory);
+    return error_is_absence(result) ? 0 : result;
+}
+
+/* Threads of the kernel, and processes that have ended, have an empty command line. */
+bool process_is_uncaptured(const struct proc_tree *tree, pid_t pid)
+{
+    char text[2];
+
+    return !tree->living && process_read_file(tree, pid, "cmdline", text, sizeof text) != 0;
+}
+
 struct look {
     int directory;
     int status;

@@ -74,7 +74,7 @@ static bool is_ownerless(const struct cell *cell)
     if (inode_of(cell) == 0)
         return !origin_of(cell->record).listener; /* somebody held a listener that accepted */
     /* if every process was looked into, one that was not found is not there */
-    return summary && summary->denied == 0 && !summary->hidden && summary->error == 0;
+    return summary && owners_know_all(summary);
 }
 
 WORDS(owner_by_word, [OWNER_BY_SOCKET] = "socket", [OWNER_BY_CONNECT] = "connect",
