@@ -3,6 +3,7 @@
 #include "cli/common.h"
 
 #include <ctype.h>
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -390,10 +391,10 @@ static int enter_procfs(struct common *common, struct procfs *procfs)
     bool opened;
 
     common->typed_root = common->proc_root;
-    if (found < 0)
+    if (found == -ENAMETOOLONG)
         return common_misuse(common, "--proc-root: '%s': %s", TYPED(common->proc_root),
                              strerror(-found));
-    if (!found) /* a captured tree */
+    if (found <= 0) /* a captured tree, or an error that the listing reports */
         return 0;
     take_processes(common, procfs);
     common->proc_root = NULL;
@@ -405,8 +406,7 @@ static int enter_procfs(struct common *common, struct procfs *procfs)
         return 0;
     if ((error != -EACCES && error != -EPERM) || !proc_tree_has(procfs->process, "net/dev"))
         return fail_netns(common, path, opened, error);
-    fprintf(stderr,
-            "%s: network namespace \"%s\": %s%s: only its files are read, in %s/net\n",
+    fprintf(stderr, "%s: network namespace \"%s\": %s%s: only its files are read, in %s/net\n",
             common->program, TYPED(path), strerror(-error), hint_at_rights(error),
             TYPED(procfs->process));
     common->proc_root = procfs->process;

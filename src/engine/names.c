@@ -192,21 +192,23 @@ static bool are_owners_missing(const struct run *run, const struct owners *owner
            (run->owners.unowned && !owners_know_all(summary));
 }
 
-/* Why the owners of sockets that seem to have none are unknown. */
+/* Why the owners of sockets that seem to have none are unknown: the first reason is enough. */
 static void report_unowned(struct run *run, const struct owners_summary *summary)
 {
     const bool groups_are_named =
         run->owners.stand_ins && run->listing->named.lookups & NEED_OWNERS_CGROUPS;
 
-    if (summary->denied && !(summary->shut_out && run->listing->report_shut_out))
+    if (summary->shut_out && run->listing->report_shut_out)
+        return;
+    if (summary->denied)
         report_add(run->report, groups_are_named ? REPORT_LOSS : REPORT_NOTE, "owners: %zu %s open",
                    summary->denied,
                    summary->denied == 1 ? "process does not show what it holds"
                                         : "processes do not show what they hold");
-    if (summary->unlisted)
+    else if (summary->unlisted)
         report_note(run->report, "owners: %s lacks the descriptors of %zu process%s",
                     run_processes(run), summary->unlisted, summary->unlisted == 1 ? "" : "es");
-    if (summary->partial)
+    else if (summary->partial && !summary->hidden)
         report_note(run->report,
                     "owners: %s shows one pid namespace: processes outside of it may hold sockets, "
                     "too",

@@ -307,13 +307,12 @@ int owners_create(struct owners **owners, const struct owners_options *options)
     created->names_at_once = options->names_at_once;
     rights_raise(proc_tree_is_own(options->proc_root) ? RIGHT_OWNERS : RIGHT_READ);
     int status = proc_tree_init(&created->walk.tree, options->proc_root);
-    rights_lower();
     if (status == 0) {
         raise_right(created);
         created->partial = procfs_is_partial(&created->walk.tree);
         status = owners_refresh(created);
-        rights_lower();
     }
+    rights_lower();
     if (status < 0) {
         owners_destroy(created);
         return status;

@@ -233,7 +233,8 @@ static void read_process(struct worker *worker, size_t index)
     if (fd < 0) {
         process->denied |= error_is_denial(fd);
         process->shut |= error_is_denial(fd);
-        process->unlisted = fd == -ENOENT && process_is_uncaptured(&walk->options->tree, process->pid);
+        process->unlisted =
+            fd == -ENOENT && process_is_uncaptured(&walk->options->tree, process->pid);
         note_error(walk, error_to_report(fd));
         return;
     }

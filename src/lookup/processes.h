@@ -96,10 +96,10 @@ int process_look(const struct proc_tree *tree, struct process *process);
 
 /*
  * Reads comm and, if asked for, argv[0] as netstat cuts it: from the first 511 bytes of cmdline;
- * and the group: the line "0::PATH" of cgroup (cgroups(7)); and the last of the numbers in NSpid of
- * status (proc(5)), if there are several. What cannot be read stays NULL or 0. A
- * vanished process is marked as gone. Returns 0, or -errno of an error other than a missing
- * permission or a vanished process.
+ * and the group: the line of cgroup (cgroups(7)) that tells most; and the last of the numbers in
+ * NSpid of status (proc(5)), if there are several. What cannot be read stays NULL or 0. A vanished
+ * process is marked as gone. Returns 0, or -errno of an error other than a missing permission or a
+ * vanished process.
  */
 struct process_names {
     bool command, cgroup, pid_inside;

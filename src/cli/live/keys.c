@@ -37,9 +37,11 @@ static int put_values(const struct record *record, void *arg)
         if (line)
             snprintf(line, PAGE_LINE, "%-24s %.220s", kind->fields[i].name, text);
         if (line && strcmp(kind->fields[i].name, "pid") == 0 && (line = add_line(state))) {
+            const char *processes = state->command->listing.processes;
             char words[PAGE_LINE - 32];
             snprintf(line, PAGE_LINE, "%-24s %s", "command line",
-                     process_command_line((pid_t)value.number, words, sizeof words));
+                     process_command_line(processes ? processes : "/proc", (pid_t)value.number,
+                                          words, sizeof words));
         }
     }
     return 0;
