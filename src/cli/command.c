@@ -201,6 +201,7 @@ static int resolve_source(struct listing_command *command)
     const struct common *common = command->common;
     struct listing *listing = &command->listing;
     const char *root = common->proc_root;
+    const char *option = common->typed_root == common->usual_root ? "PROC_ROOT" : "--proc-root";
     const int error = !root                         ? 0
                       : strlen(root) > PATH_MAX / 2 ? -ENAMETOOLONG
                                                     : proc_tree_find(root);
@@ -218,7 +219,7 @@ static int resolve_source(struct listing_command *command)
     if (!root)
         return 0;
     if (error < 0)
-        return common_misuse(common, "--proc-root: '%s': %s", TYPED(root), strerror(-error));
+        return common_misuse(common, "%s: '%s': %s", option, TYPED(root), strerror(-error));
     if (common->backend == BACKEND_NETLINK)
         return common_misuse(common, "--proc-root: cannot be combined with --backend=netlink");
     listing->backend = BACKEND_PROC; /* a captured tree says nothing of this machine's sockets */

@@ -425,6 +425,9 @@ static int enter_netns(struct common *common)
     if ((common->all_netns || common->netns) && common->proc_root)
         return common_misuse(common, "%s: cannot be combined with --proc-root",
                              common->netns ? "--netns" : "--all-netns");
+    if (!common->proc_root && !common->all_netns && !common->netns &&
+        common->backend != BACKEND_NETLINK)
+        common->proc_root = common->usual_root;
     if (common->proc_root)
         return enter_procfs(common, &procfs);
     if (!common->netns)
