@@ -19,17 +19,18 @@ struct process_descriptors {
 
 /* Counts what the walk missed; processes that vanish meanwhile do not count. */
 struct descriptors_missed {
-    size_t denied; /* processes that do not tell theirs */
-    bool hidden;   /* /proc does not list all processes (hidepid=, proc(5)) */
-    bool none;     /* there are no processes in the tree: only a part of it was captured */
-    int error;     /* the first other errno, negative; or 0 */
+    size_t denied;   /* processes that do not tell theirs */
+    size_t unlisted; /* processes of a captured tree that lacks theirs */
+    bool hidden;     /* /proc does not list all processes (hidepid=, proc(5)), or none */
+    bool none;       /* there are no processes in the tree: only a part of it was captured */
+    int error;       /* the first other errno, negative; or 0 */
 };
 
 /*
  * Passes each process that has at least so many descriptors open to fn, until that returns other
  * than 0. Returns 0, or -errno when the list of processes cannot be read, or fn's result. What
- * hidepid= (proc(5)) hides from the user stays hidden. Uses RIGHT_OWNERS, or RIGHT_READ for a
- * captured tree, where it must count them: before Linux 6.2.
+ * hidepid= (proc(5)) hides from the user stays hidden. Uses the right of struct
+ * proc_tree where it must count them: before Linux 6.2, and in captured trees.
  */
 typedef int (*descriptors_fn)(const struct process_descriptors *process, void *arg);
 int descriptors_each(const char *proc_root, uint64_t least, descriptors_fn fn, void *arg,

@@ -36,9 +36,16 @@ struct doctor_options {
     bool all_netns;        /* it is asked to examine one network namespace after another */
     const char *netns;     /* as the user named the one that this process has entered; or NULL */
     const char *proc_root;
+    const char *processes;  /* the directory with the processes; NULL: proc_root */
+    const char *typed_root; /* --proc-root; NULL: it was not given */
     enum backend_choice backend;
     enum owners_choice owners;
 };
+
+static inline const char *doctor_processes(const struct doctor_options *options)
+{
+    return options->processes ? options->processes : options->proc_root;
+}
 
 /* Borrows the options. Returns NULL when memory is short. */
 struct doctor *doctor_create(const struct doctor_options *options);

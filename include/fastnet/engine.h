@@ -65,6 +65,7 @@ struct listing {
     enum backend_choice backend;
     enum owners_choice owners;
     const char *proc_root;
+    const char *processes; /* the directory with the processes, who own sockets; NULL: proc_root */
     /*
      * Visits all network namespaces (namespace.h). Where the sink has no column for them, a line
      * with the name stands before the rows of each (headings).

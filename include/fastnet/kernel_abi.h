@@ -52,6 +52,10 @@ struct kernel_task_iterator {             /* 6.1 */
 #define SYS_landlock_create_ruleset 444
 #define SYS_landlock_restrict_self  446
 #endif
+/* include/linux/proc_ns.h: the inode of the root of each proc file system; enum in linux/fs.h, 6.11
+ */
+#define PROC_ROOT_INODE 1
+
 /* include/uapi/linux/landlock.h; which nothing includes */
 #define LANDLOCK_CREATE_RULESET_VERSION 1
 

@@ -23,8 +23,9 @@ struct owner_process {
     /* argv[0] without the directories of an absolute path; empty if there is none; the name if
      * argv[0] cannot be read; NULL unless asked for. */
     const char *command;
-    /* The path of its control group (/proc/PID/cgroup): of version 2, or, if that is the root, of
-     * version 1, systemd's own hierarchy first. NULL if it has none, or unless asked for. */
+    /* The path of its control group (/proc/PID/cgroup): the one that names a container or a pod, or
+     * else a unit; of version 2, or else of version 1, systemd's own hierarchy first. NULL if it
+     * has none, or unless asked for. */
     const char *cgroup;
     /* Its number in the innermost pid namespace that it is in (pid_namespaces(7)); 0 if that is the
      * one of PROC_ROOT, or unless asked for. */
@@ -61,7 +62,7 @@ struct owners;
 enum owners_choice { OWNERS_AUTO, OWNERS_BPF, OWNERS_PROC };
 
 struct owners_options {
-    const char *proc_root; /* "/proc", or a captured tree; borrowed */
+    const char *proc_root; /* "/proc", another proc file system or a captured tree; borrowed */
     bool commands;         /* fill owner.command */
     bool cgroups;          /* fill owner.cgroup */
     bool pids_inside;      /* fill owner.pid_inside */
@@ -78,8 +79,8 @@ struct owners_options {
 /*
  * Asks the program, or walks PROC_ROOT/PID/fd once, and for tasks PROC_ROOT/TID/fd. Returns 0, or
  * -errno when the list of processes cannot be read. Processes and descriptors that vanish during
- * the walk are no error. This, owners_refresh() and owners_find() use RIGHT_OWNERS, or RIGHT_READ
- * for a captured tree; no right that was raised before is in effect afterwards.
+ * the walk are no error. This, owners_refresh() and owners_find() use the right of struct proc_tree
+ * (proc_tree.h); no right that was raised before is in effect afterwards.
  */
 int owners_create(struct owners **owners, const struct owners_options *options);
 void owners_destroy(struct owners *owners);
@@ -128,23 +129,33 @@ size_t owners_of_listener(struct owners *owners, uint64_t inode, const struct ow
 
 /*
  * The arguments of a process, separated by blanks and escaped, at most `size` bytes with the
- * terminator; "-" if they cannot be read. Uses RIGHT_OWNERS. Returns text.
+ * terminator; "-" if they cannot be read. proc_root: "/proc", for example. Returns text.
  */
-const char *process_command_line(pid_t pid, char *text, size_t size);
+const char *process_command_line(const char *proc_root, pid_t pid, char *text, size_t size);
 
 /* What the walks missed. Missing permission and vanishing processes are no errors. */
 struct owners_summary {
-    size_t denied;  /* processes that hide descriptors from this user */
-    size_t unnamed; /* owners whose names may not be read: empty */
+    size_t denied;   /* processes that hide descriptors from this user */
+    size_t unlisted; /* ... whose descriptors a captured tree lacks */
+    size_t unnamed;  /* owners whose names may not be read: empty */
     /* One hides even its directory of descriptors: netstat's message depends on it. */
     bool shut_out;
     /* PROC_ROOT is a proc mount that does not list all processes (hidepid=, proc(5)). */
     bool hidden;
+    /* ... or that does not show the processes of other pid namespaces (pid_namespaces(7)). */
+    bool partial;
     bool none; /* PROC_ROOT shows no process at all, as a captured tree may */
     bool any;  /* a process other than this one was found to hold a socket */
     int error; /* the first errno (EMFILE, ENOMEM, EIO ...) that cost descriptors, or 0 */
 };
 const struct owners_summary *owners_summary(const struct owners *owners);
+
+/* Whether a socket that has no owner is certainly held by no process. */
+static inline bool owners_know_all(const struct owners_summary *summary)
+{
+    return !summary->denied && !summary->unlisted && !summary->hidden && !summary->partial &&
+           !summary->error;
+}
 
 /*
  * Users: getpwuid(3), each uid once. NULL when it has no name. Modules of nsswitch.conf(5) may run
@@ -332,7 +343,9 @@ struct cgroup_names {
     /* The pod: its uid in Kubernetes, or the first 12 digits of its id in podman(1). */
     char pod[CGROUP_NAME_MAX + 1];
 };
-/* A path that leads out of the cgroup namespace tells nothing. */
+/*
+ * Of a path that leads out of the cgroup namespace, the directories behind the last "/.." tell.
+ */
 void cgroup_names(const char *path, struct cgroup_names *names);
 /* Whether it leads there: /proc/PID/cgroup begins it with "/.." (cgroup_namespaces(7)). */
 bool cgroup_is_outside(const char *path);
@@ -372,9 +385,9 @@ struct cgroups;
 int cgroups_create(struct cgroups **cgroups, const char *mounts);
 void cgroups_destroy(struct cgroups *cgroups);
 /*
- * By its id, or by its path in /proc/PID/cgroup. NULL if there is no such group (any more), or it
- * is outside of the cgroup namespace. The result is valid until the next call, its texts as long
- * as `cgroups`.
+ * By its id, or by its path in /proc/PID/cgroup. NULL if there is no such group (any more), or by
+ * its id if it is outside of the cgroup namespace. The result is valid until the next call, its
+ * texts as long as `cgroups`.
  */
 const struct cgroup *cgroups_by_id(struct cgroups *cgroups, uint64_t id);
 const struct cgroup *cgroups_by_path(struct cgroups *cgroups, const char *path);
@@ -383,6 +396,11 @@ const char *cgroups_path(struct cgroups *cgroups, uint64_t id);
 /* The ids that are known, in any order: of group i, which is below the count. */
 size_t cgroups_count(const struct cgroups *cgroups);
 uint64_t cgroups_id(const struct cgroups *cgroups, size_t i);
+
+/* Looks for containers in hierarchies of version 1, and sets summary.mixed. Returns that. */
+bool cgroups_look_mixed(struct cgroups *cgroups);
+/* Sets it: the processes are of another machine's view, whose hierarchies cannot be seen here. */
+void cgroups_set_mixed(struct cgroups *cgroups);
 
 /*
  * Takes over what names containers, or NULL. cgroups_name() is the name of a group's container or
@@ -394,6 +412,7 @@ const char *cgroups_name(struct cgroups *cgroups, const char *id);
 struct cgroups_summary {
     int error; /* errno that left all ids without groups (ENOENT: no cgroup2 is mounted), or 0 */
     bool version1; /* hierarchies of version 1 are mounted */
+    bool mixed;    /* ... and may have containers that version 2 does not have: owners tell more */
     bool flat;     /* there is only the root */
     bool inside;   /* of a cgroup namespace: its root is not the root of the machine */
     bool asked;    /* a group was asked for */

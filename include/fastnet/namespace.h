@@ -43,8 +43,8 @@ struct netns namespace_own(void);
  */
 uint64_t namespace_own_id(void);
 
-/* The id of the namespace that a process of this machine is in; 0: unknown. Uses RIGHT_OWNERS. */
-uint64_t namespace_of_process(pid_t pid);
+/* The id of the namespace that a process is in; 0: unknown. proc_root: "/proc", for example. */
+uint64_t namespace_of_process(const char *proc_root, pid_t pid);
 
 /*
  * A number of this thread's namespace that no other one gets as long as the machine runs

@@ -11,10 +11,13 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
+#include "fastnet/rights.h"
+
 struct proc_tree {
-    int fd;        /* of its root, or -1 */
-    bool captured; /* not /proc: files are checked before they are opened */
-    bool living;   /* a proc file system */
+    int fd;           /* of its root, or -1 */
+    bool captured;    /* not /proc: files are checked before they are opened */
+    bool living;      /* a proc file system */
+    enum right right; /* to look into its processes */
 };
 
 /* True if the root is /proc itself: all its files are the kernel's. */
@@ -53,6 +56,35 @@ ssize_t proc_tree_read(const struct proc_tree *tree, const char *path, char *tex
 
 /* Opens a directory below the root. Returns a descriptor or -errno. */
 int proc_tree_open_directory(const struct proc_tree *tree, const char *path);
+
+/* --- Proc file systems that are mounted elsewhere --------------------------------------------- */
+
+/* Its root, or the directory of a process in it: PID, self, thread-self or PID/task/TID. */
+enum { PROCFS_PATH_MAX = 1024 }; /* bytes with the terminator */
+struct procfs {
+    char root[PROCFS_PATH_MAX];    /* empty: not known, because only the process is mounted there */
+    char process[PROCFS_PATH_MAX]; /* the process, or process 1 if the root was named */
+    bool is_root;                  /* the root was named */
+    bool own;                      /* it shows the pid namespace of this process, as /proc does */
+};
+
+/*
+ * Looks at a directory, as far as the real user may see. Returns 1 if it is in a proc file system,
+ * 0 if it is in another one, as a captured tree is, or -errno: -ENAMETOOLONG for a long path.
+ */
+int procfs_find(const char *directory, struct procfs *procfs);
+
+/* The same for the file of a network namespace: DIRECTORY/PID/ns/net, or a link to it. */
+int procfs_find_namespace(const char *path, struct procfs *procfs);
+
+/*
+ * Whether it may lack processes of this machine, because its pid namespace (pid_namespaces(7)) is
+ * not the first one.
+ */
+bool procfs_is_partial(const struct proc_tree *tree);
+
+/* The number that this process has there; 0: none, or it is unknown. */
+pid_t procfs_self(const struct proc_tree *tree);
 
 /* How the machine that wrote a tree differs from this one, in bits; zeroes: it does not. */
 enum {

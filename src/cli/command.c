@@ -219,6 +219,7 @@ static int resolve_source(struct listing_command *command)
     const struct common *common = command->common;
     struct listing *listing = &command->listing;
     const char *root = common->proc_root;
+    const char *option = common->typed_root == common->usual_root ? "PROC_ROOT" : "--proc-root";
     const int error = !root                         ? 0
                       : strlen(root) > PATH_MAX / 2 ? -ENAMETOOLONG
                                                     : proc_tree_find(root);
@@ -229,13 +230,14 @@ static int resolve_source(struct listing_command *command)
     listing->backend = common->backend;
     listing->owners = common->owners;
     listing->proc_root = root ? root : "/proc";
+    listing->processes = common->processes;
     listing->home = common->home;
     listing->all_netns = common->all_netns;
     listing->headings = common->all_netns && !common->no_header && !columns_used(command);
     if (!root)
         return 0;
     if (error < 0)
-        return common_misuse(common, "--proc-root: '%s': %s", TYPED(root), strerror(-error));
+        return common_misuse(common, "%s: '%s': %s", option, TYPED(root), strerror(-error));
     if (common->backend == BACKEND_NETLINK)
         return common_misuse(common, "--proc-root: cannot be combined with --backend=netlink");
     listing->backend = BACKEND_PROC; /* a captured tree says nothing of this machine's sockets */
@@ -269,8 +271,11 @@ bool command_is_untrusted(const struct listing_command *command)
 
     if (lookups & NEED_NAMES)
         return false;
-    return !proc_tree_is_own(listing->proc_root) ||
-           (listing->diag_file && !(lookups & NEED_ANY_OWNERS));
+    if (!proc_tree_is_own(listing->proc_root) && !listing->processes)
+        return true;
+    /* landlock(7) would keep the links of a proc file system's PID/fd from being read */
+    return (listing->diag_file || !proc_tree_is_own(listing->proc_root)) &&
+           !(lookups & NEED_ANY_OWNERS);
 }
 
 /* --- Metrics, and the file that is replaced --------------------------------------------------- */

@@ -47,12 +47,16 @@ struct common {
     const char *commit;                 /* as words */
     enum output_format format;
     const char *columns, *sort, *count_by, *sum; /* as typed, or NULL */
-    const char *proc_root;                       /* NULL: /proc */
-    const char *netns;                           /* a network namespace; NULL: this one */
-    int home;                                    /* the home namespace (namespace.h); 0: this one */
-    bool all_netns;                              /* all of them */
-    const char *output;                          /* a file to replace; NULL: stdout */
-    const char *completion;                      /* a shell, or NULL */
+    const char *proc_root;  /* its files are read in place of those in /proc; NULL: /proc */
+    const char *processes;  /* the directory with the processes; NULL: that of proc_root */
+    const char *typed_root; /* --proc-root; NULL: it was not given */
+    const char
+        *usual_root;    /* what stands for --proc-root, if nothing says where to read; or NULL */
+    const char *netns;  /* a network namespace; NULL: this one */
+    int home;           /* the home namespace (namespace.h); 0: this one */
+    bool all_netns;     /* all of them */
+    const char *output; /* a file to replace; NULL: stdout */
+    const char *completion; /* a shell, or NULL */
     bool no_header, exact, explain, percent, human;
     bool table; /* columns in place of the personality's layout */
     enum color_choice color;

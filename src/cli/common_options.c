@@ -3,16 +3,19 @@
 #include "cli/common.h"
 
 #include <ctype.h>
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "cli/completion.h"
 #include "cli/form.h"
 #include "fastnet/array.h"
 #include "fastnet/namespace.h"
+#include "fastnet/proc_tree.h"
 #include "fastnet/rights.h"
 
 enum {
@@ -320,42 +323,119 @@ static int take_option(const struct option *option, const char *argument, void *
     return 0;
 }
 
-/* In the words of ss and ip. */
-static int fail_netns(const struct common *common, const char *before, const char *after, int error)
+/* Why a namespace cannot be opened or entered, as a suffix of the error. */
+static const char *hint_at_rights(int error)
 {
-    fprintf(stderr, "%s: %s network namespace \"%s\"%s: %s%s\n", common->program, before,
-            TYPED(common->netns), after, strerror(-error),
-            error != -EPERM                       ? error == -EACCES ? " (try sudo)" : ""
-            : rights_have(1u << RIGHT_NAMESPACES) ? " in spite of CAP_SYS_ADMIN (" REFUSED_BY ")"
-                                                  : " (needs CAP_SYS_ADMIN)");
+    if (error != -EPERM)
+        return error == -EACCES ? " (try sudo)" : "";
+    return rights_have(1u << RIGHT_NAMESPACES) ? " in spite of CAP_SYS_ADMIN (" REFUSED_BY ")"
+                                               : " (needs CAP_SYS_ADMIN)";
+}
+
+/* In the words of ss and ip. opened: it cannot be entered. */
+static int fail_netns(const struct common *common, const char *name, bool opened, int error)
+{
+    fprintf(stderr, "%s: %s network namespace \"%s\"%s: %s%s\n", common->program,
+            opened ? "setting the" : "Cannot open", TYPED(name), opened ? " failed" : "",
+            strerror(-error), hint_at_rights(error));
     return STATUS_FAILURE;
 }
 
+static bool is_this_one(int netns)
+{
+    struct stat file;
+
+    return fstat(netns, &file) == 0 && file.st_ino == namespace_own_id();
+}
+
 /*
- * Enters the namespace that was named, if one was; common->home is the one before. Nothing was
- * looked up or read until then.
+ * Enters a namespace that is not this one; common->home is the one before. Nothing was looked up
+ * or read until then. *opened: it could be opened. Returns 0 or -errno.
  */
+static int enter(struct common *common, const char *name, bool *opened)
+{
+    const int away = namespace_open(name);
+    int home, error;
+
+    *opened = away >= 0;
+    if (away < 0 || is_this_one(away)) {
+        if (away >= 0)
+            close(away);
+        return away < 0 ? away : 0;
+    }
+    home = namespace_open_own();
+    error = home < 0 ? home : namespace_enter(away);
+    close(away);
+    if (!error)
+        common->home = home;
+    else if (home >= 0)
+        close(home);
+    return error;
+}
+
+/* Owners of sockets are looked for where the proc file system is, unless /proc shows the same. */
+static void take_processes(struct common *common, const struct procfs *procfs)
+{
+    if (!procfs->own)
+        common->processes = *procfs->root ? procfs->root : procfs->process;
+}
+
+/*
+ * --proc-root of a proc file system: its process 1, or the process, says which namespace is meant.
+ * The files of a namespace that may not be entered can be read, because everybody may do that.
+ */
+static int enter_procfs(struct common *common, struct procfs *procfs)
+{
+    const int found = procfs_find(common->proc_root, procfs);
+    char path[PROCFS_PATH_MAX + 8];
+    bool opened;
+
+    common->typed_root = common->proc_root;
+    if (found == -ENAMETOOLONG)
+        return common_misuse(common, "--proc-root: '%s': %s", TYPED(common->proc_root),
+                             strerror(-found));
+    if (found <= 0) /* a captured tree, or an error that the listing reports */
+        return 0;
+    take_processes(common, procfs);
+    common->proc_root = NULL;
+    if (procfs->own && procfs->is_root)
+        return 0;
+    snprintf(path, sizeof path, "%s/ns/net", procfs->process);
+    const int error = enter(common, path, &opened);
+    if (!error)
+        return 0;
+    if ((error != -EACCES && error != -EPERM) || !proc_tree_has(procfs->process, "net/dev"))
+        return fail_netns(common, path, opened, error);
+    fprintf(stderr, "%s: network namespace \"%s\": %s%s: only its files are read, in %s/net\n",
+            common->program, TYPED(path), strerror(-error), hint_at_rights(error),
+            TYPED(procfs->process));
+    common->proc_root = procfs->process;
+    common->processes = procfs->own ? "/proc" : common->processes;
+    return 0;
+}
+
 static int enter_netns(struct common *common)
 {
-    int away, home, error;
+    static struct procfs procfs; /* has texts of *common: there is one command line */
+    bool opened;
+    int error;
 
     if (common->all_netns && common->netns)
         return common_misuse(common, "--all-netns and --netns cannot be combined");
     if ((common->all_netns || common->netns) && common->proc_root)
         return common_misuse(common, "%s: cannot be combined with --proc-root",
                              common->netns ? "--netns" : "--all-netns");
+    if (!common->proc_root && !common->all_netns && !common->netns &&
+        common->backend != BACKEND_NETLINK)
+        common->proc_root = common->usual_root;
+    if (common->proc_root)
+        return enter_procfs(common, &procfs);
     if (!common->netns)
         return 0;
-    away = namespace_open(common->netns);
-    if (away < 0)
-        return fail_netns(common, "Cannot open", "", away);
-    home = namespace_open_own();
-    error = home < 0 ? home : namespace_enter(away);
-    close(away);
-    if (error)
-        return fail_netns(common, "setting the", " failed", error);
-    common->home = home;
-    return 0;
+    if (strchr(common->netns, '/') && procfs_find_namespace(common->netns, &procfs) > 0)
+        take_processes(common, &procfs);
+    error = enter(common, common->netns, &opened);
+    return error ? fail_netns(common, common->netns, opened, error) : 0;
 }
 
 int common_parse(struct common *common, const struct grammar *grammar, int argc, char *const argv[],

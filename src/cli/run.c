@@ -65,6 +65,20 @@ static void hint_at_patterns(const struct listing *listing, struct report *repor
                     pattern->text.data, length, pattern->text.data, length, pattern->text.data);
 }
 
+/* A container may have ended, or its name may be mistyped; or only its daemon's group is known. */
+static void report_containers(const struct predicate *typed, struct report *report)
+{
+    const struct value *constant = &typed->constant;
+
+    if (typed->operation == PREDICATE_EQUAL && typed->field && constant->type == VALUE_TEXT &&
+        strcmp(typed->field->name, "container") == 0)
+        report_note(report, "control groups: no row is of a container with the name or id '%.*s'",
+                    (int)constant->text.length, constant->text.data);
+    for (const struct predicate *part = typed->parts; part && typed->operation != PREDICATE_NOT;
+         part = part->next)
+        report_containers(part, report);
+}
+
 /* What there is to know of a pass besides its exit status. */
 struct pass {
     bool silent;  /* it only gives the next one of --delta something to compare with */
@@ -89,6 +103,9 @@ static int list_once(const struct listing_command *command, struct engine *engin
         report_note(&report, "%llu more row%s not shown", (unsigned long long)report.unshown,
                     report.unshown == 1 ? " is" : "s are");
     hint_at_patterns(&command->listing, &report);
+    if (!report.listed && !report.partial && command->listing.number <= 1 &&
+        command->listing.typed && !pass->silent)
+        report_containers(command->listing.typed, &report);
     report_print(&report, stderr, command->common->program);
     pass->last = error || report.ended;
     pass->useless = error || pass->silent || (report.partial && !report.listed);
@@ -164,7 +181,7 @@ static unsigned rights_of(const struct listing *listing)
     if (listing->home && listing->needs.lookups & NEED_NAMES)
         rights |= 1u << RIGHT_NAMESPACES;
     if (listing->needs.lookups & (NEED_ANY_OWNERS | NEED_SENDERS | NEED_CONNECTS))
-        rights |= 1u << RIGHT_OWNERS;
+        rights |= 1u << RIGHT_OWNERS | (listing->processes ? 1u << RIGHT_NAMESPACE_FILES : 0);
     if (listing->needs.lookups & NEED_CONTAINERS)
         rights |= 1u << RIGHT_CONTAINERS;
     if (((listing->needs.lookups & (NEED_ANY_OWNERS | NEED_CONNECTS) || listing->all_netns) &&

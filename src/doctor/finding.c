@@ -111,8 +111,8 @@ static void put_place(FILE *stream, const struct examination *examination, bool 
         text_put_word(stream, " --netns ", netns ? netns : own.name);
     else if (own.id)
         fprintf(stream, " --all-netns --where 'netns_id = %" PRIu64 "'", own.id);
-    if (strcmp(options->proc_root, "/proc") != 0)
-        text_put_word(stream, " --proc-root ", options->proc_root);
+    if (options->typed_root)
+        text_put_word(stream, " --proc-root ", options->typed_root);
 }
 
 /* The command of the rule for this process and place; none if it does not fit. */
@@ -127,7 +127,10 @@ static void make_command(struct finding *finding, const struct examination *exam
         return;
     while (*from)
         if (strncmp(from, "/proc", 5) == 0) {
-            text_put_word(stream, "", examination->options->proc_root);
+            text_put_word(stream, "",
+                          strncmp(from, "/proc/PID", 9) == 0
+                              ? doctor_processes(examination->options)
+                              : examination->options->proc_root);
             from += 5;
         } else if (strncmp(from, "PID", 3) == 0) {
             fprintf(stream, "%" PRIu32, finding->record.finding.pid);
@@ -199,12 +202,12 @@ const char *address_text(char text[ENDPOINT_TEXT], const struct address *address
 struct owners *owners_of(struct examination *examination)
 {
     const struct doctor_options *options = examination->options;
-    struct owners_options how = {.proc_root = options->proc_root};
+    struct owners_options how = {.proc_root = doctor_processes(options)};
 
     if (examination->looked_for_owners)
         return examination->owners;
     examination->looked_for_owners = true;
-    if (options->owners != OWNERS_PROC && proc_tree_is_own(options->proc_root)) {
+    if (options->owners != OWNERS_PROC && proc_tree_is_own(how.proc_root)) {
         examination->program = owners_program_create();
         if (examination->program &&
             owners_program_load(examination->program, options->owners == OWNERS_BPF))
@@ -212,7 +215,7 @@ struct owners *owners_of(struct examination *examination)
     }
     const int error = owners_create(&examination->owners, &how);
     if (error < 0)
-        report_loss(examination->report, "owners: %s: %s", options->proc_root, strerror(-error));
+        report_loss(examination->report, "owners: %s: %s", how.proc_root, strerror(-error));
     return examination->owners;
 }
 

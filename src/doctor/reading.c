@@ -316,6 +316,7 @@ static int list(const struct source *source, struct reading *reading, const stru
     struct listing listing = {
         .needs.fields = source->fields & ~((needs & READS_TCP_INFO) ? 0 : only_told),
         .proc_root = options->proc_root,
+        .processes = options->processes,
         .backend = options->backend,
         .owners = options->owners,
         .events = source->reads == READS_REFUSED ? &events : NULL,

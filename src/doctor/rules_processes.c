@@ -29,7 +29,8 @@ static void say_unclosed(struct examination *examination, const struct holder *h
     char process[PROCESS_TEXT];
     struct finding finding;
 
-    (void)descriptors_of(examination->options->proc_root, holder->process->pid, &descriptors);
+    (void)descriptors_of(doctor_processes(examination->options), holder->process->pid,
+                         &descriptors);
     if (holder->count < UNCLOSED_MANY &&
         (holder->count < UNCLOSED_FEW ||
          !reaches(holder->count, UNCLOSED_PERCENT, descriptors.open)))
@@ -178,22 +179,23 @@ void rule_dns(struct examination *examination)
 enum { DESCRIPTORS_PERCENT = 90, DESCRIPTORS_LEAST = 16 };
 
 /* A namespace that is unknown has the id 0. */
-static bool is_here(pid_t pid)
+static bool is_here(const char *root, pid_t pid)
 {
     const uint64_t own = namespace_own_id();
 
-    return own && namespace_of_process(pid) == own;
+    return own && namespace_of_process(root, pid) == own;
 }
 
 static int take_process(const struct process_descriptors *process, void *arg)
 {
     struct examination *examination = arg;
     const bool one_namespace = examination->options->netns;
+    const char *root = doctor_processes(examination->options);
     char text[PROCESS_TEXT];
     struct finding finding;
 
     if (!reaches(process->open, DESCRIPTORS_PERCENT, process->limit) ||
-        (one_namespace && !is_here(process->pid)))
+        (one_namespace && !is_here(root, process->pid)))
         return 0;
     finding_begin(&finding, examination,
                   process->open >= process->limit ? SEVERITY_FAULT : SEVERITY_WARNING, "%s",
@@ -203,8 +205,9 @@ static int take_process(const struct process_descriptors *process, void *arg)
     finding_summary(&finding, "%s has %" PRIu64 " of %" PRIu64 " descriptors open%s", text,
                     process->open, process->limit,
                     process->open >= process->limit ? ": it can accept and open nothing more" : "");
-    finding_evidence(&finding, "%" PRIu64 " entries in /proc/%d/fd, soft limit %" PRIu64,
-                     process->open, (int)process->pid, process->limit);
+    finding_evidence(&finding, "%" PRIu64 " entries in %s/%d/fd, soft limit %" PRIu64,
+                     process->open, examination->options->processes ? root : "/proc",
+                     (int)process->pid, process->limit);
     finding_emit(&finding, examination, process->open, process->limit, UNTOLD);
     return 0;
 }
@@ -213,21 +216,22 @@ void rule_descriptors(struct examination *examination)
 {
     struct report *report = examination->report;
     struct descriptors_missed missed;
-    const int error = descriptors_each(examination->options->proc_root, DESCRIPTORS_LEAST,
-                                       take_process, examination, &missed);
+    const char *root = doctor_processes(examination->options);
+    const int error = descriptors_each(root, DESCRIPTORS_LEAST, take_process, examination, &missed);
 
     if (error < 0)
-        report_loss(report, "descriptors: %s: %s", examination->options->proc_root,
-                    strerror(-error));
+        report_loss(report, "descriptors: %s: %s", root, strerror(-error));
     if (missed.denied)
         report_loss(report, "descriptors: %zu %s not show how many %s open", missed.denied,
                     missed.denied == 1 ? "process does" : "processes do",
                     missed.denied == 1 ? "it has" : "they have");
+    if (missed.unlisted)
+        report_loss(report, "descriptors: %s lacks those of %zu process%s", root, missed.unlisted,
+                    missed.unlisted == 1 ? "" : "es");
     if (missed.none)
-        report_loss(report, "descriptors: %s shows no processes", examination->options->proc_root);
-    if (missed.hidden)
-        report_loss(report, "descriptors: %s does not show all processes (hidepid, proc(5))",
-                    examination->options->proc_root);
+        report_loss(report, "descriptors: %s shows no processes", root);
+    else if (missed.hidden)
+        report_loss(report, "descriptors: %s does not show all processes (hidepid, proc(5))", root);
     if (missed.error)
         report_loss(report, "descriptors: some are not known: %s", strerror(-missed.error));
 }

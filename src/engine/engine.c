@@ -339,6 +339,21 @@ static int carry_out(struct run *run)
 }
 
 /*
+ * Whether ids of groups do not tell all: where version 1 has containers, and where the groups of
+ * processes elsewhere may be outside of this cgroup namespace.
+ */
+static bool are_ids_too_few(const struct run *run)
+{
+    struct cgroups *cgroups = run->engine->context.cgroups;
+
+    if (!cgroups_tell(cgroups_summary(cgroups)))
+        return true;
+    if (run->listing->processes)
+        cgroups_set_mixed(cgroups);
+    return run->listing->processes || cgroups_look_mixed(cgroups);
+}
+
+/*
  * Owners are looked for, too, if the groups that they are in must stand in for those of their
  * sockets, which some backend does not tell, or this machine.
  */
@@ -348,7 +363,7 @@ static void need_stand_ins(struct run *run)
 
     if (!(run->needs.lookups & NEED_OWNERS_CGROUPS))
         return;
-    run->owners.stand_ins = !cgroups_tell(cgroups_summary(run->engine->context.cgroups));
+    run->owners.stand_ins = are_ids_too_few(run);
     for (size_t i = 0; i < listing->table_count; i++)
         if (listing->tables[i].table && run_lacks_groups(run, listing->tables[i].table))
             run->owners.stand_ins = true;

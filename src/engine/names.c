@@ -15,8 +15,12 @@
 static struct owners_program *load_program(struct engine *engine, const struct listing *listing,
                                            const char **reason)
 {
-    *reason = listing->owners == OWNERS_PROC            ? ""
-              : !proc_tree_is_own(listing->proc_root)   ? "a captured tree has no kernel"
+    const char *processes = listing->processes ? listing->processes : listing->proc_root;
+
+    *reason = listing->owners == OWNERS_PROC ? ""
+              : !proc_tree_is_own(processes)
+                  ? listing->processes ? "it numbers processes as /proc does, not as this directory"
+                                       : "a captured tree has no kernel"
               : (listing->needs.lookups & NEED_THREADS) ? "it finds no threads"
                                                         : NULL;
     if (*reason)
@@ -53,7 +57,7 @@ static int look_for_owners(struct run *run, struct owners **owners)
 {
     const char *reason;
     const struct owners_options options = {
-        .proc_root = run->listing->proc_root,
+        .proc_root = run_processes(run),
         .commands = run->needs.lookups & NEED_COMMANDS,
         .tasks = run->needs.lookups & NEED_THREADS,
         .cgroups = run->owners.stand_ins,
@@ -91,9 +95,9 @@ void run_walk_owners(struct run *run)
     error = look_for_owners(run, &owners);
     end_owner_look(&run->engine->owner_looks);
     if (error < 0)
-        report_note(run->report, "owners: %s: %s", run->listing->proc_root, strerror(-error));
+        report_note(run->report, "owners: %s: %s", run_processes(run), strerror(-error));
     if (owners && owners_summary(owners)->none) {
-        report_note(run->report, "owners: %s shows no processes", run->listing->proc_root);
+        report_note(run->report, "owners: %s shows no processes", run_processes(run));
         owners_destroy(owners);
         owners = NULL;
     }
@@ -169,7 +173,7 @@ void run_look_again_for_owners(struct run *run)
     error = owners ? owners_refresh(owners) : 0;
     if (error < 0)
         report_note(run->report, "owners: %s could not be read a second time: %s",
-                    run->listing->proc_root, strerror(-error));
+                    run_processes(run), strerror(-error));
 }
 
 /* A filter leaves out rows of which it cannot know whether they pass. */
@@ -267,14 +271,35 @@ static bool are_owners_missing(const struct run *run, const struct owners *owner
         return !run->owners.later; /* not put off until there was no row for it */
     summary = owners_summary(owners);
     return summary->error || summary->hidden || summary->shut_out || summary->unnamed ||
-           (summary->denied && run->owners.unowned);
+           (run->owners.unowned && !owners_know_all(summary));
+}
+
+/* Why the owners of sockets that seem to have none are unknown: the first reason is enough. */
+static void report_unowned(struct run *run, const struct owners_summary *summary)
+{
+    const bool groups_are_named =
+        run->owners.stand_ins && run->listing->named.lookups & NEED_OWNERS_CGROUPS;
+
+    if (summary->shut_out && run->listing->report_shut_out)
+        return;
+    if (summary->denied)
+        report_add(run->report, groups_are_named ? REPORT_LOSS : REPORT_NOTE, "owners: %zu %s open",
+                   summary->denied,
+                   summary->denied == 1 ? "process does not show what it holds"
+                                        : "processes do not show what they hold");
+    else if (summary->unlisted)
+        report_note(run->report, "owners: %s lacks the descriptors of %zu process%s",
+                    run_processes(run), summary->unlisted, summary->unlisted == 1 ? "" : "es");
+    else if (summary->partial && !summary->hidden)
+        report_note(run->report,
+                    "owners: %s shows one pid namespace: processes outside of it may hold sockets, "
+                    "too",
+                    run_processes(run));
 }
 
 void run_report_owners(struct run *run)
 {
     const struct owners *owners = run->engine->context.owners;
-    const bool groups_are_named =
-        run->owners.stand_ins && run->listing->named.lookups & NEED_OWNERS_CGROUPS;
     const struct owners_summary *summary;
     const size_t said = run->report->count;
 
@@ -290,17 +315,13 @@ void run_report_owners(struct run *run)
         report_note(run->report, "owners: some are missing: %s", strerror(summary->error));
     if (summary->hidden)
         report_note(run->report, "owners: %s does not list all processes (hidepid, proc(5))",
-                    run->listing->proc_root);
+                    run_processes(run));
     if (summary->unnamed)
         report_note(run->report, "owners: %zu %s", summary->unnamed,
                     summary->unnamed == 1 ? "process does not show its name"
                                           : "processes do not show their names");
-    if (!(summary->shut_out && run->listing->report_shut_out) && summary->denied &&
-        run->owners.unowned)
-        report_add(run->report, groups_are_named ? REPORT_LOSS : REPORT_NOTE, "owners: %zu %s open",
-                   summary->denied,
-                   summary->denied == 1 ? "process does not show what it holds"
-                                        : "processes do not show what they hold");
+    if (run->owners.unowned)
+        report_unowned(run, summary);
     run->engine->told_owners |= run->report->count > said;
 }
 
@@ -492,7 +513,7 @@ int run_prepare_numbers(struct run *run)
     if ((needs & NEED_MACHINE) && !*context->host)
         machine_name(run->listing->proc_root, context->host);
     if ((needs & NEED_SENDERS) && !context->senders &&
-        !(context->senders = senders_create(run->listing->proc_root)))
+        !(context->senders = senders_create(run_processes(run))))
         return -ENOMEM;
     return 0;
 }

@@ -131,6 +131,12 @@ static inline bool run_is_captured(const struct run *run)
     return !proc_tree_is_own(run->listing->proc_root);
 }
 
+/* Where the processes are that may own sockets. */
+static inline const char *run_processes(const struct run *run)
+{
+    return run->listing->processes ? run->listing->processes : run->listing->proc_root;
+}
+
 /*
  * visits.c: which namespaces are visited. Returns 0 or -errno; run_end_visits() is needed in any
  * case, and frees the kept rows, too.

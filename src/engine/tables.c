@@ -144,7 +144,9 @@ static struct query query_for(struct run *run, const struct listing_table *table
         .needs = run->needs.fields,
         .where = predicate_of(both),
         /* where ids tell no groups, only owners' groups can be compared */
-        .cgroups = cgroups && cgroups_tell(cgroups_summary(cgroups)) ? cgroups : NULL,
+        .cgroups = cgroups && cgroups_tell(cgroups_summary(cgroups)) && !run->owners.stand_ins
+                       ? cgroups
+                       : NULL,
         .key = listing->key,
         .maker = listing->maker,
         .pass = run->visits.pass,

@@ -34,9 +34,7 @@ static const struct pattern {
     {NULL, "*-%i.scope", CONTAINER_ID},
     {"libpod_parent", "%i", POD_ID},
     {NULL, "%i", CONTAINER_ID},
-    {NULL, "libpod-%i", CONTAINER_ID},
-    {NULL, "libpod-payload-%i", CONTAINER_ID},
-    {NULL, "crio-%i", CONTAINER_ID},
+    {NULL, "*-%i", CONTAINER_ID},
     {NULL, "*libpod_pod_%i.slice", POD_ID},
     {NULL, "*kubepods*-pod%u.slice", POD_UID},
     {NULL, "pod%u", POD_UID},
@@ -45,6 +43,11 @@ static const struct pattern {
     {"lxc", "%n", CONTAINER_NAME},
     {"lxc.payload", "%n", CONTAINER_NAME},
     {"lxc.monitor", "%n", NOTHING},
+    /* garden of Cloud Foundry, Mesos */
+    {"garden", "%u", CONTAINER_NAME},
+    {"good", "%u", CONTAINER_NAME},
+    {"bad", "%u", CONTAINER_NAME},
+    {"mesos", "%u", CONTAINER_NAME},
     /* systemd-machined(8) knows virtual machines, too */
     {NULL, "machine-qemu\\x2d%n.scope", NOTHING},
     {NULL, "machine-%n.scope", CONTAINER_NAME},
@@ -229,8 +232,8 @@ void cgroup_names(const char *path, struct cgroup_names *names)
     struct naming naming = {.names = names, .above = {"", 0}, .user = {"", 0}};
 
     *names = (struct cgroup_names){.unit = ""};
-    if (cgroup_is_outside(path))
-        return;
+    while (cgroup_is_outside(path))
+        path += strlen("/..");
     for (path += strspn(path, "/"); *path; path += strspn(path, "/")) {
         const size_t length = strcspn(path, "/");
         if (length <= CGROUP_NAME_MAX)

@@ -283,6 +283,71 @@ uint64_t cgroups_id(const struct cgroups *cgroups, size_t i)
     return ((const struct group *)hash_table_at(&cgroups->by_id, i))->id;
 }
 
+/* --- Beside version 1 ------------------------------------------------------------------------- */
+
+static bool has_containers(int fd, char *path, size_t length, int depth);
+
+static bool leads_to_containers(int dirfd, const struct dirent *entry, char *path, size_t length,
+                                int depth)
+{
+    const size_t more = strlen(entry->d_name);
+    struct cgroup_names names;
+    int fd;
+
+    if (entry->d_type != DT_DIR || *entry->d_name == '.' || length + 1 + more >= PATH_MAX ||
+        depth == DEPTH_MAX)
+        return false;
+    path[length] = '/';
+    memcpy(path + length + 1, entry->d_name, more + 1);
+    cgroup_names(path, &names);
+    if (*names.container || *names.pod)
+        return true;
+    fd = openat(dirfd, entry->d_name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    return fd >= 0 && has_containers(fd, path, length + 1 + more, depth + 1);
+}
+
+/* Whether a group below the directory, which it closes, is that of a container or a pod. */
+static bool has_containers(int fd, char *path, size_t length, int depth)
+{
+    DIR *directory = fdopendir(fd);
+    const struct dirent *entry;
+    bool found = false;
+
+    if (!directory) {
+        close(fd);
+        return false;
+    }
+    while (!found && (entry = readdir(directory)))
+        found = leads_to_containers(fd, entry, path, length, depth);
+    closedir(directory);
+    return found;
+}
+
+bool cgroups_look_mixed(struct cgroups *cgroups)
+{
+    FILE *file = cgroups->summary.version1
+                     ? setmntent(cgroups->mounts ? cgroups->mounts : "/proc/self/mounts", "re")
+                     : NULL;
+    char line[PATH_MAX], path[PATH_MAX];
+    struct mntent mount;
+
+    while (file && !cgroups->summary.mixed && getmntent_r(file, &mount, line, sizeof line)) {
+        const int fd = strcmp(mount.mnt_type, "cgroup") == 0
+                           ? open(mount.mnt_dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+                           : -1;
+        *path = '\0';
+        cgroups->summary.mixed = fd >= 0 && has_containers(fd, path, 0, 0);
+    }
+    if (file)
+        endmntent(file);
+    return cgroups->summary.mixed;
+}
+
+void cgroups_set_mixed(struct cgroups *cgroups)
+{
+    cgroups->summary.mixed = true;
+}
+
 /* --- By path ---------------------------------------------------------------------------------- */
 
 static bool has_path(const void *element, const void *key)
@@ -297,8 +362,12 @@ const struct cgroup *cgroups_by_path(struct cgroups *cgroups, const char *path)
     const struct group *found;
     uint64_t hash;
 
+    const char *rest = path;
+
     cgroups->summary.asked = true;
-    if (cgroup_is_outside(path)) {
+    while (cgroup_is_outside(rest))
+        rest += strlen("/..");
+    if (rest != path && strlen(rest) <= 1) { /* which group outside of the namespace is not said */
         cgroups->summary.unknown = true;
         return NULL;
     }

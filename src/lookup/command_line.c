@@ -1,28 +1,25 @@
 /* SPDX-License-Identifier: MIT */
-#include <fcntl.h>
 #include <stdio.h>
-#include <unistd.h>
 
 #include "fastnet/lookup.h"
+#include "fastnet/proc_tree.h"
 #include "fastnet/rights.h"
+#include "lookup/processes.h"
 
-const char *process_command_line(pid_t pid, char *text, size_t size)
+const char *process_command_line(const char *proc_root, pid_t pid, char *text, size_t size)
 {
     enum { MOST = 1024 };
-    char path[40], words[MOST], escaped[ESCAPE_FACTOR * MOST + sizeof "..."];
+    char words[MOST], escaped[ESCAPE_FACTOR * MOST + sizeof "..."];
+    struct proc_tree tree;
     ssize_t length = -1;
-    bool more;
-    int fd;
 
-    snprintf(path, sizeof path, "/proc/%d/cmdline", (int)pid);
-    rights_raise(RIGHT_OWNERS); /* for hidepid= of proc(5) */
-    fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd >= 0)
-        length = read(fd, words, sizeof words);
-    rights_lower();
-    if (fd >= 0)
-        close(fd);
-    more = length == MOST;
+    if (proc_tree_init(&tree, proc_root) == 0) {
+        rights_raise(tree.right); /* for hidepid= of proc(5) */
+        length = process_read_file(&tree, pid, "cmdline", words, sizeof words);
+        rights_lower();
+    }
+    proc_tree_finish(&tree);
+    const bool more = length == MOST;
     while (length > 0 && !words[length - 1])
         length--;
     for (ssize_t i = 0; i < length; i++) /* arguments end with NUL */

@@ -17,6 +17,26 @@ static int count_one(const char *name, void *arg)
     return 0;
 }
 
+/* Threads of a process mostly share their descriptors: those of the thread that has most. */
+static int count_of_thread(int directory, void *arg)
+{
+    uint64_t *most = arg, open = 0;
+    const int status = directory_each(directory, count_one, &open);
+
+    *most = open > *most ? open : *most;
+    return status;
+}
+
+static int count_of_threads(const struct proc_tree *tree, pid_t pid, uint64_t *open)
+{
+    int status;
+
+    rights_raise(tree->right);
+    status = process_each_thread(tree, pid, count_of_thread, open);
+    rights_lower();
+    return status;
+}
+
 /*
  * The size is the number, but not of a captured directory, nor where even this process has 0. What
  * it holds is private, unless its user or a right allows to look.
@@ -25,20 +45,21 @@ static int count_descriptors(const struct proc_tree *tree, pid_t pid, uint64_t *
 {
     int directory, result;
 
-    *open = tree->captured ? UINT64_MAX : process_count_descriptors(tree, pid);
-    if (*open != UINT64_MAX && (*open || process_count_descriptors(tree, getpid()) + 1 > 1))
-        return 0;
+    *open = !tree->living ? UINT64_MAX : process_count_descriptors(tree, pid);
+    if (*open != UINT64_MAX &&
+        (*open || process_count_descriptors(tree, procfs_self(tree)) + 1 > 1))
+        return *open ? 0 : count_of_threads(tree, pid, open);
     *open = 0;
     if (!process_is_open(tree, pid))
         return -EACCES;
-    rights_raise(tree->captured ? RIGHT_READ : RIGHT_OWNERS);
+    rights_raise(tree->right);
     directory = process_open_descriptors(tree, pid);
     rights_lower();
     if (directory < 0)
         return directory;
     result = directory_each(directory, count_one, open);
     close(directory);
-    return result;
+    return result || *open ? result : count_of_threads(tree, pid, open);
 }
 
 /* --- How many it may have --------------------------------------------------------------------- */
@@ -94,6 +115,10 @@ static int take(const struct reading *reading, pid_t pid)
     struct process_descriptors process = {.pid = pid};
     int error = count_descriptors(reading->tree, pid, &process.open);
 
+    if ((error == -ENOENT || !process.open) && process_is_uncaptured(reading->tree, pid)) {
+        missed->unlisted++;
+        return 0;
+    }
     if (!error && process.open < reading->least)
         return 0;
     if (!error)
@@ -116,8 +141,8 @@ int descriptors_each(const char *proc_root, uint64_t least, descriptors_fn fn, v
         return result;
     result = processes_list(&tree, &processes, false);
     /* process 1 is in every pid namespace */
-    missed->none = !processes.count;
-    missed->hidden = processes.count && tree.living && processes.items[0].pid != 1;
+    missed->none = !processes.count && !tree.living;
+    missed->hidden = tree.living && (!processes.count || processes.items[0].pid != 1);
     for (size_t i = 0; i < processes.count && result == 0; i++)
         result = take(&reading, processes.items[i].pid);
     processes_finish(&processes);

@@ -25,6 +25,7 @@ struct owners {
     struct walk_options walk;
     struct owners_program *program; /* NULL: /proc is walked */
     bool names_at_once;
+    bool partial;    /* the tree may lack processes of this machine */
     uint64_t looked; /* CLOCK_BOOTTIME, when the last look began */
     struct processes processes;
     struct holdings holdings; /* sorted by inode, then holder */
@@ -43,7 +44,7 @@ struct owners {
 
 static void raise_right(const struct owners *owners)
 {
-    rights_raise(owners->walk.tree.captured ? RIGHT_READ : RIGHT_OWNERS);
+    rights_raise(owners->walk.tree.right);
 }
 
 /* Of a holder: that was so at an earlier look. Descriptors are not below 0, so the bit is free. */
@@ -191,8 +192,9 @@ static void summarize(struct owners *owners)
 {
     const struct processes *processes = &owners->processes;
     const struct holdings *holdings = &owners->holdings;
-    const pid_t self = getpid(); /* it holds the netlink socket of an earlier pass */
-    struct owners_summary summary = {.error = owners->summary.error};
+    /* it holds the netlink socket of an earlier pass */
+    const pid_t self = owners->walk.tree.living ? procfs_self(&owners->walk.tree) : 0;
+    struct owners_summary summary = {.error = owners->summary.error, .partial = owners->partial};
 
     if (!owners->program) { /* which only loads where process 1 is seen */
         summary.none = processes->count == 0;
@@ -201,6 +203,7 @@ static void summarize(struct owners *owners)
     for (size_t i = 0; i < processes->count; i++) {
         summary.denied +=
             processes->items[i].denied && processes->items[i].leader == processes->items[i].pid;
+        summary.unlisted += processes->items[i].unlisted;
         summary.shut_out |= processes->items[i].shut;
         summary.unnamed += processes->items[i].unnamed;
     }
@@ -332,11 +335,13 @@ int owners_create(struct owners **owners, const struct owners_options *options)
     created->walk.threads = options->threads;
     created->program = options->program;
     created->names_at_once = options->names_at_once;
-    created->walk.tree.captured = !proc_tree_is_own(options->proc_root);
-    raise_right(created);
+    rights_raise(proc_tree_is_own(options->proc_root) ? RIGHT_OWNERS : RIGHT_READ);
     int status = proc_tree_init(&created->walk.tree, options->proc_root);
-    if (status == 0)
+    if (status == 0) {
+        raise_right(created);
+        created->partial = procfs_is_partial(&created->walk.tree);
         status = owners_refresh(created);
+    }
     rights_lower();
     if (status < 0) {
         owners_destroy(created);
@@ -360,21 +365,41 @@ void owners_destroy(struct owners *owners)
 
 /* --- What the program found, confirmed by /proc ----------------------------------------------- */
 
-/* Whether /proc shows that the process holds the socket. Returns 1, 0 or -errno. */
-static int is_shown_by_tree(const struct owners *owners, const struct process *process,
-                            const struct holding *holding)
+/* Whether a directory of descriptors shows the socket. Returns 1, 0 or -errno. */
+static int shows(int directory, void *holding)
 {
+    const struct holding *held = holding;
     char name[16];
     int fd;
     uint64_t inode = 0;
-    const int directory = process_open_descriptors(&owners->walk.tree, process->pid);
+
+    snprintf(name, sizeof name, "%d", (int)(uint32_t)held->holder);
+    const int status = descriptor_read(directory, name, &fd, &inode);
+    return status < 0 ? status : inode == held->inode;
+}
+
+/* The same for a thread, which may have fewer descriptors than another thread. */
+static int is_shown_by_thread(int directory, void *holding)
+{
+    const int status = shows(directory, holding);
+
+    return error_is_absence(status) ? 0 : status;
+}
+
+/* Whether /proc shows that the process holds the socket. Returns 1, 0 or -errno. */
+static int is_shown_by_tree(const struct owners *owners, const struct process *process,
+                            struct holding *holding)
+{
+    const struct proc_tree *tree = &owners->walk.tree;
+    const int directory = process_open_descriptors(tree, process->pid);
 
     if (directory < 0)
         return directory;
-    snprintf(name, sizeof name, "%d", (int)(uint32_t)holding->holder);
-    const int status = descriptor_read(directory, name, &fd, &inode);
+    int status = shows(directory, holding);
     close(directory);
-    return status < 0 ? status : inode == holding->inode;
+    if (error_is_absence(status))
+        status = process_each_thread(tree, process->pid, is_shown_by_thread, holding);
+    return status;
 }
 
 /*
@@ -383,7 +408,7 @@ static int is_shown_by_tree(const struct owners *owners, const struct process *p
  */
 static bool is_confirmed(struct owners *owners, size_t i)
 {
-    const struct holding *holding = &owners->holdings.items[i];
+    struct holding *holding = &owners->holdings.items[i];
     if (owners->items[i].process->name || holding->holder & HOLDER_PAST)
         return owners->items[i].process->name;
     const pid_t pid = (pid_t)(holding->holder >> HOLDER_PROCESS_SHIFT);

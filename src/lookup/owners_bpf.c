@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * /proc/PID/fd shows the descriptors of a process's first thread, and none if that has ended. So
- * does the program: it leaves out all threads but the first, even those with descriptors of their
- * own.
+ * /proc/PID/fd shows the descriptors of a process's first thread, and none if that has ended. The
+ * program leaves out all threads but the first, even those with descriptors of their own, unless
+ * the first has ended: then it has no files any more, and the others count.
  */
 #include "lookup/owners_bpf.h"
 
@@ -24,7 +24,7 @@
 int kernel_layout_init(struct kernel_layout *layout, const struct btf *btf)
 {
     struct btf_type function, prototype;
-    uint32_t meta, task, fd, file, inode, block;
+    uint32_t meta, task, fd, file, inode, block, leader;
 
     *layout = (struct kernel_layout){.function = btf_find(btf, BTF_FUNCTION, "bpf_iter_task_file")};
     if (!layout->function || !btf_type(btf, layout->function, &function) ||
@@ -36,6 +36,9 @@ int kernel_layout_init(struct kernel_layout *layout, const struct btf *btf)
         !kernel_member_find(btf, kernel_pointed_to(btf, meta), "seq", &layout->seq, NULL) ||
         !kernel_member_find(btf, kernel_pointed_to(btf, task), "pid", &layout->pid, NULL) ||
         !kernel_member_find(btf, kernel_pointed_to(btf, task), "tgid", &layout->tgid, NULL) ||
+        !kernel_member_find(btf, kernel_pointed_to(btf, task), "group_leader", &layout->leader,
+                            &leader) ||
+        !kernel_member_find(btf, kernel_pointed_to(btf, leader), "files", &layout->files, NULL) ||
         !kernel_member_find(btf, kernel_pointed_to(btf, file), "f_inode", &layout->inode, &inode) ||
         !kernel_member_find(btf, kernel_pointed_to(btf, inode), "i_ino", &layout->number, NULL) ||
         !kernel_member_find(btf, kernel_pointed_to(btf, inode), "i_sb", &layout->super_block,
@@ -59,7 +62,12 @@ static void put_conditions(struct assembly *to, const struct kernel_layout *layo
     assembly_end_if(to, BPF_JEQ, TASK, 0);
     assembly_load(to, BPF_FIRST, TASK, layout->pid);
     assembly_load(to, BPF_SECOND, TASK, layout->tgid);
-    assembly_end_if_unequal(to, BPF_FIRST, BPF_SECOND);
+    const size_t is_first = assembly_skip_if_equal(to, BPF_FIRST, BPF_SECOND);
+    assembly_load(to, BPF_FIRST, TASK, layout->leader);
+    assembly_end_if(to, BPF_JEQ, BPF_FIRST, 0);
+    assembly_load(to, BPF_FIRST, BPF_FIRST, layout->files);
+    assembly_end_if(to, BPF_JNE, BPF_FIRST, 0);
+    assembly_land(to, is_first);
     assembly_load(to, INODE, FILE_OF, layout->inode);
     assembly_end_if(to, BPF_JEQ, INODE, 0);
     assembly_load(to, BPF_FIRST, INODE, layout->super_block);

@@ -32,7 +32,8 @@ struct kernel_layout {
     uint32_t function;                         /* bpf_iter_task_file: the number of its type */
     struct kernel_member meta, task, fd, file; /* its parameters */
     struct kernel_member seq;                  /* of struct bpf_iter_meta */
-    struct kernel_member pid, tgid;            /* of struct task_struct */
+    struct kernel_member pid, tgid, leader;    /* of struct task_struct; leader: group_leader */
+    struct kernel_member files;                /* of the leader; NULL if it has ended */
     struct kernel_member inode;                /* of struct file: f_inode */
     struct kernel_member number, super_block;  /* of struct inode: i_ino, i_sb */
     struct kernel_member magic;                /* of struct super_block: s_magic */
@@ -41,11 +42,11 @@ struct kernel_layout {
 /* Returns 0, or -ENOTSUP: the kernel has no such iterator, or other types. */
 int kernel_layout_init(struct kernel_layout *layout, const struct btf *btf);
 
-enum { OWNERS_PROGRAM_MAX = 40 };
+enum { OWNERS_PROGRAM_MAX = 48 };
 
 /*
  * For each descriptor of a process that is a socket, the program writes a struct holding. Threads
- * are left out. Returns the number of instructions.
+ * are left out, unless the first one has ended. Returns the number of instructions.
  */
 size_t owners_program_make(const struct kernel_layout *layout,
                            struct bpf_insn program[OWNERS_PROGRAM_MAX]);

@@ -40,24 +40,64 @@ struct worker {
 struct parts {
     struct part items[PROCESSES_MOST];
     size_t count;
-    uint64_t open, most; /* descriptors of all of them, and of one */
+    struct holdings ended; /* of processes whose first thread has ended, from /proc */
+    uint64_t open, most;   /* descriptors of all of them, and of one */
     atomic_size_t next;
     struct worker workers[THREADS];
 };
 
 /* --- Which processes -------------------------------------------------------------------------- */
 
+struct ended {
+    struct holdings *found;
+    pid_t pid;
+    int directory; /* of a thread */
+};
+
+static int take_descriptor(const char *name, void *arg)
+{
+    const struct ended *ended = arg;
+    struct holdings *found = ended->found;
+    uint64_t inode;
+    int fd;
+
+    if (descriptor_read(ended->directory, name, &fd, &inode) <= 0)
+        return 0;
+    struct holding *added = ARRAY_ADD(found->items, found->count, found->capacity);
+    if (!added)
+        return -ENOMEM;
+    *added = (struct holding){inode, (uint64_t)ended->pid << HOLDER_PROCESS_SHIFT | (unsigned)fd};
+    return 0;
+}
+
+static int take_thread(int directory, void *arg)
+{
+    struct ended *ended = arg;
+    int status;
+
+    ended->directory = directory;
+    status = directory_each(directory, take_descriptor, ended);
+    return status == -ENOMEM ? status : 0;
+}
+
+/*
+ * A walk over the descriptors of one process ends at its first thread if that has none, so a
+ * process whose first thread has ended is read here.
+ */
 static int take_processes(struct parts *parts, const struct proc_tree *tree,
                           const struct processes *listed)
 {
     for (size_t i = 0; i < listed->count; i++) {
-        const uint64_t open = process_count_descriptors(tree, listed->items[i].pid);
+        const pid_t pid = listed->items[i].pid;
+        const uint64_t open = process_count_descriptors(tree, pid);
+        struct ended ended = {&parts->ended, pid, -1};
+        if (!open && process_each_thread(tree, pid, take_thread, &ended) < 0)
+            return -ENOMEM;
         if (!open || open == UINT64_MAX) /* threads of the kernel */
             continue;
         if (parts->count == PROCESSES_MOST)
             return -ENOTSUP;
-        parts->items[parts->count++] =
-            (struct part){.pid = listed->items[i].pid, .open = open, .fd = -1};
+        parts->items[parts->count++] = (struct part){.pid = pid, .open = open, .fd = -1};
         parts->open += open;
         parts->most = open > parts->most ? open : parts->most;
     }
@@ -140,8 +180,8 @@ static int read_parts(struct parts *parts)
 /* In the order of processes, in which the kernel tells them when it is asked for all. */
 static int join_parts(struct parts *parts, struct processes *processes, struct holdings *found)
 {
-    const size_t from = found->count,
-                 all = parts->workers[0].found.count + parts->workers[1].found.count;
+    const size_t from = found->count, all = parts->workers[0].found.count +
+                                            parts->workers[1].found.count + parts->ended.count;
     struct holding *items =
         array_with_room(found->items, &found->capacity, from + all, sizeof *items);
     int status;
@@ -157,6 +197,9 @@ static int join_parts(struct parts *parts, struct processes *processes, struct h
                    part->count * sizeof *items);
         found->count += part->count;
     }
+    if (parts->ended.count)
+        memcpy(items + found->count, parts->ended.items, parts->ended.count * sizeof *items);
+    found->count += parts->ended.count;
     status = owners_program_add(processes, found, from);
     if (status < 0)
         found->count = from;
@@ -188,6 +231,7 @@ int owners_parts_walk(int program, struct processes *processes, struct holdings 
             close(parts->items[i].fd);
     for (size_t i = 0; i < THREADS; i++)
         free(parts->workers[i].found.items);
+    free(parts->ended.items);
     free(parts);
     return status;
 }

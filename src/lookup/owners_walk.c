@@ -27,6 +27,8 @@ enum {
      */
     COST_PROCESS = 3,
     COST_ALONE = 1024,
+
+    DOTS = 2, /* "." and ".." of a directory */
 };
 
 /* The descriptor directory of one process while it is read. */
@@ -113,7 +115,7 @@ static void account(struct worker *worker, size_t cost)
 
 struct tally {
     bool denied;
-    size_t sockets;
+    size_t sockets, entries; /* entries: also "." and ".." */
 };
 
 static int read_link(struct worker *worker, const struct directory *directory, const char *name,
@@ -155,8 +157,10 @@ static struct tally read_pieces(struct worker *worker, struct directory *directo
         }
         account(worker, length / DIRENT_TYPICAL);
         const char *name;
-        for (size_t at = 0; status >= 0 && (name = directory_next(buffer, length, &at));)
+        for (size_t at = 0; status >= 0 && (name = directory_next(buffer, length, &at));) {
+            tally.entries++;
             status = read_link(worker, directory, name, &tally);
+        }
         if (status < 0)
             break;
     }
@@ -186,6 +190,37 @@ static void leave(struct walk *walk, struct directory *directory, struct tally t
         note_error(walk, process_read_names(&walk->options->tree, process, walk->options->names));
 }
 
+struct thread_reading {
+    struct worker *worker;
+    size_t process;
+    struct tally tally;
+};
+
+static int read_thread(int fd, void *arg)
+{
+    struct thread_reading *reading = arg;
+    struct directory directory = {.fd = fd, .process = reading->process, .readers = 1};
+    const struct tally tally = read_pieces(reading->worker, &directory);
+
+    reading->tally.denied |= tally.denied;
+    reading->tally.sockets += tally.sockets;
+    return 0;
+}
+
+/* A process without descriptors: its first thread may have ended, or its tree may lack them. */
+static struct tally read_empty(struct worker *worker, size_t index)
+{
+    const struct walk *walk = worker->walk;
+    const struct proc_tree *tree = &walk->options->tree;
+    struct process *process = &walk->processes->items[index];
+    struct thread_reading reading = {worker, index, {0}};
+
+    if (!walk->options->tasks) /* else all threads are read */
+        (void)process_each_thread(tree, process->pid, read_thread, &reading);
+    process->unlisted = !reading.tally.sockets && process_is_uncaptured(tree, process->pid);
+    return reading.tally;
+}
+
 static void read_process(struct worker *worker, size_t index)
 {
     struct walk *walk = worker->walk;
@@ -198,11 +233,16 @@ static void read_process(struct worker *worker, size_t index)
     if (fd < 0) {
         process->denied |= error_is_denial(fd);
         process->shut |= error_is_denial(fd);
+        process->unlisted =
+            fd == -ENOENT && process_is_uncaptured(&walk->options->tree, process->pid);
         note_error(walk, error_to_report(fd));
         return;
     }
     worker->own = (struct directory){.fd = fd, .process = index, .readers = 1};
-    leave(walk, &worker->own, read_pieces(worker, &worker->own));
+    struct tally tally = read_pieces(worker, &worker->own);
+    if (tally.entries <= DOTS)
+        tally = read_empty(worker, index);
+    leave(walk, &worker->own, tally);
 }
 
 /* Of the offered directories the one with the fewest readers. */

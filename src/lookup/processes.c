@@ -158,6 +158,68 @@ int process_open_descriptors(const struct proc_tree *tree, pid_t pid)
     return proc_tree_open_directory(tree, path);
 }
 
+/* Links of PID/task: ".", "..", and one for each thread (proc_task_getattr() of the kernel). */
+bool process_has_threads(const struct proc_tree *tree, pid_t pid)
+{
+    enum { OF_ONE_THREAD = 3 };
+    char path[PROCESS_PATH_MAX];
+    struct stat status;
+
+    snprintf(path, sizeof path, "%d/task", (int)pid);
+    return fstatat(tree->fd, path, &status, 0) == 0 &&
+           (!tree->living || status.st_nlink > OF_ONE_THREAD);
+}
+
+struct thread_walk {
+    const struct proc_tree *tree;
+    const char *tasks;
+    int (*fn)(int directory, void *arg);
+    void *arg;
+};
+
+static int pass_thread(const char *name, void *arg)
+{
+    const struct thread_walk *walk = arg;
+    char path[2 * PROCESS_PATH_MAX];
+    int tid, directory, result;
+
+    if (!name_parse(name, &tid))
+        return 0;
+    snprintf(path, sizeof path, "%s/%d/fd", walk->tasks, tid);
+    directory = proc_tree_open_directory(walk->tree, path);
+    if (directory < 0) /* it has ended meanwhile */
+        return 0;
+    result = walk->fn(directory, walk->arg);
+    close(directory);
+    return result;
+}
+
+int process_each_thread(const struct proc_tree *tree, pid_t pid,
+                        int (*fn)(int directory, void *arg), void *arg)
+{
+    char tasks[PROCESS_PATH_MAX];
+    struct thread_walk walk = {tree, tasks, fn, arg};
+    int directory, result = 0;
+
+    snprintf(tasks, sizeof tasks, "%d/task", (int)pid);
+    if (!process_has_threads(tree, pid))
+        return 0;
+    directory = proc_tree_open_directory(tree, tasks);
+    if (directory < 0)
+        return 0;
+    result = directory_each(directory, pass_thread, &walk);
+    close(directory);
+    return error_is_absence(result) ? 0 : result;
+}
+
+/* Threads of the kernel, and processes that have ended, have an empty command line. */
+bool process_is_uncaptured(const struct proc_tree *tree, pid_t pid)
+{
+    char text[2];
+
+    return !tree->living && process_read_file(tree, pid, "cmdline", text, sizeof text) != 0;
+}
+
 struct look {
     int directory;
     int status;
@@ -375,6 +437,35 @@ bool process_began_after(const struct proc_tree *tree, const struct process *pro
            strtoull(field, NULL, 10) + 1 > time / (CLOCK_SECOND / (uint64_t)sysconf(_SC_CLK_TCK));
 }
 
+static void take_name(struct process *process, const char *name, size_t length)
+{
+    length = length < PROCESS_NAME_MAX ? length : PROCESS_NAME_MAX;
+    memcpy(process->name, name, length);
+    process->name[length] = '\0';
+    process->named = true;
+}
+
+/* Before Linux 2.6.33 there is no comm, nor in trees of other programs; stat has it in (). */
+static bool read_name_elsewhere(const struct proc_tree *tree, struct process *process)
+{
+    char text[COMMAND_MAX + 1] = "";
+    const char *begin, *end;
+
+    (void)process_read_file(tree, process->pid, "stat", text, sizeof text);
+    begin = strchr(text, '(');
+    end = strrchr(text, ')');
+    if (begin && end > begin) {
+        take_name(process, begin + 1, (size_t)(end - begin) - 1);
+        return true;
+    }
+    if (process_read_file(tree, process->pid, "cmdline", text, sizeof text) <= 0 || !*text)
+        return false;
+    begin = strrchr(text, '/');
+    begin = begin ? begin + 1 : text;
+    take_name(process, begin, strlen(begin));
+    return true;
+}
+
 static int read_name(const struct proc_tree *tree, struct process *process)
 {
     char buffer[PROCESS_NAME_MAX + 2];
@@ -387,16 +478,14 @@ static int read_name(const struct proc_tree *tree, struct process *process)
         snprintf(path, sizeof path, "%d", (int)process->pid);
         process->gone =
             fstatat(tree->fd, path, &status, AT_SYMLINK_NOFOLLOW) < 0 && error_is_absence(-errno);
+        if (length == -ENOENT && !process->gone && read_name_elsewhere(tree, process))
+            return 0;
         return error_to_report((int)length);
     }
     /* The name itself may end in newlines: remove only the one that the file adds. */
     if (length > 0 && buffer[length - 1] == '\n')
         length--;
-    if (length > PROCESS_NAME_MAX)
-        length = PROCESS_NAME_MAX;
-    memcpy(process->name, buffer, (size_t)length);
-    process->name[length] = '\0';
-    process->named = true;
+    take_name(process, buffer, (size_t)length);
     return 0;
 }
 
@@ -422,6 +511,19 @@ static int read_command(const struct proc_tree *tree, struct process *process)
     return keep(&process->command, buffer[0] == '/' ? strrchr(buffer, '/') + 1 : buffer);
 }
 
+/*
+ * Where version 2 is used beside version 1, Docker, containerd and k3s put containers into
+ * hierarchies of version 1 alone, and a container's processes are in the daemon's unit of version
+ * 2. So a path with a container or a pod tells more than one with a unit.
+ */
+static size_t tells(const char *path)
+{
+    struct cgroup_names names;
+
+    cgroup_names(path, &names);
+    return *names.container || *names.pod ? 2 : *names.unit ? 1 : 0;
+}
+
 /* The path in "HIERARCHY:CONTROLLERS:PATH" (cgroups(7)), or NULL. *rank: how much it tells. */
 static const char *group_of_line(const char *line, size_t *rank)
 {
@@ -434,22 +536,27 @@ static const char *group_of_line(const char *line, size_t *rank)
         return NULL;
     *rank = 1;
     if (path[2])
-        *rank += strlen(path) + (unified ? 2UL : systemd) * CGROUP_FILE_MAX;
+        *rank += strlen(path) + (3 * tells(path + 1) + (unified ? 2UL : systemd)) * CGROUP_FILE_MAX;
     return path + 1;
 }
 
 /*
- * Of all lines, which have their newlines, the path that tells most: more than the root, and that
- * of version 2, or of systemd's own hierarchy of version 1, or the longest one.
+ * Of all lines the path that tells most: of a container or a pod, of a unit, and more than the
+ * root; then that of version 2, or of systemd's own hierarchy of version 1, or the longest one.
+ * cut: the last line may lack its end.
  */
-static const char *group_in(char *file)
+static const char *group_in(char *file, bool cut)
 {
     const char *found = NULL;
     size_t most = 0, rank = 0;
     char *end;
 
-    for (char *line = file; (end = strchr(line, '\n')); line = end + 1) {
-        *end = '\0';
+    for (char *line = file; *line; line = end) {
+        end = line + strcspn(line, "\n");
+        if (!*end && cut)
+            break;
+        if (*end)
+            *end++ = '\0';
         const char *path = group_of_line(line, &rank);
         if (path && rank > most) {
             found = path;
@@ -464,7 +571,8 @@ static int read_cgroup(const struct proc_tree *tree, struct process *process)
     char buffer[CGROUP_FILE_MAX + 1];
     const ssize_t length = process_read_file(tree, process->pid, "cgroup", buffer, sizeof buffer);
 
-    return length < 0 ? error_to_report((int)length) : keep(&process->cgroup, group_in(buffer));
+    return length < 0 ? error_to_report((int)length)
+                      : keep(&process->cgroup, group_in(buffer, length == CGROUP_FILE_MAX));
 }
 
 /*

@@ -21,6 +21,7 @@ struct process {
     pid_t leader;     /* the process that the thread belongs to; of a process itself */
     bool denied;      /* some or all of its descriptors may not be seen */
     bool shut;        /* its directory of descriptors may not be opened */
+    bool unlisted;    /* a captured tree lacks its descriptors */
     bool hidden;      /* hidepid= of proc(5) hides it from the user, so it is not looked into */
     bool gone;        /* it vanished before its name was read last */
     bool unread;      /* its name was not read yet */
@@ -77,15 +78,29 @@ uint64_t process_count_descriptors(const struct proc_tree *tree, pid_t pid);
 /* Opens PID/fd. Returns a descriptor or -errno. */
 int process_open_descriptors(const struct proc_tree *tree, pid_t pid);
 
+/*
+ * A process whose first thread has ended shows no descriptors: passes the opened PID/task/TID/fd of
+ * each thread to fn until it returns other than 0. Returns that, or 0: also if there is only the
+ * first thread.
+ */
+int process_each_thread(const struct proc_tree *tree, pid_t pid,
+                        int (*fn)(int directory, void *arg), void *arg);
+
+/* Whether there are further threads, or, in a captured tree, any. */
+bool process_has_threads(const struct proc_tree *tree, pid_t pid);
+
+/* Whether a process without descriptors may have had some when a tree was captured. */
+bool process_is_uncaptured(const struct proc_tree *tree, pid_t pid);
+
 /* Notes whether it hides what it holds: by its first descriptor. Returns 0 or -errno, as below. */
 int process_look(const struct proc_tree *tree, struct process *process);
 
 /*
  * Reads comm and, if asked for, argv[0] as netstat cuts it: from the first 511 bytes of cmdline;
- * and the group: the line "0::PATH" of cgroup (cgroups(7)); and the last of the numbers in NSpid of
- * status (proc(5)), if there are several. What cannot be read stays NULL or 0. A
- * vanished process is marked as gone. Returns 0, or -errno of an error other than a missing
- * permission or a vanished process.
+ * and the group: the line of cgroup (cgroups(7)) that tells most; and the last of the numbers in
+ * NSpid of status (proc(5)), if there are several. What cannot be read stays NULL or 0. A vanished
+ * process is marked as gone. Returns 0, or -errno of an error other than a missing permission or a
+ * vanished process.
  */
 struct process_names {
     bool command, cgroup, pid_inside;

@@ -93,27 +93,40 @@ static bool find_socket(const struct senders *senders, uint32_t port, uint64_t *
 struct search {
     int directory;
     uint64_t inode;
+    size_t entries; /* also "." and ".." */
 };
 
 static int is_socket(const char *name, void *arg)
 {
-    const struct search *search = arg;
+    struct search *search = arg;
     uint64_t held;
     int fd;
 
+    search->entries++;
     return descriptor_read(search->directory, name, &fd, &held) > 0 && held == search->inode;
+}
+
+static int is_held(int directory, void *arg)
+{
+    struct search *search = arg;
+
+    search->directory = directory;
+    return directory_each(directory, is_socket, search);
 }
 
 static bool take_process(struct senders *senders, const struct proc_tree *tree, pid_t pid,
                          uint64_t inode)
 {
-    struct search search = {process_open_descriptors(tree, pid), inode};
+    enum { DOTS = 2 };
+    struct search search = {process_open_descriptors(tree, pid), inode, 0};
     bool found;
 
     if (search.directory < 0)
         return false;
     found = directory_each(search.directory, is_socket, &search) > 0;
     close(search.directory);
+    if (search.entries <= DOTS) /* its first thread may have ended */
+        found = process_each_thread(tree, pid, is_held, &search) > 0;
     if (!found)
         return false;
     senders->process = (struct process){.pid = pid};

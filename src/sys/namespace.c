@@ -306,13 +306,13 @@ static int read_link(int proc, const char *path, uint64_t *id)
     return 0;
 }
 
-uint64_t namespace_of_process(pid_t pid)
+uint64_t namespace_of_process(const char *proc_root, pid_t pid)
 {
-    char path[64];
+    char path[PATH_MAX];
     uint64_t id = 0;
 
-    snprintf(path, sizeof path, "/proc/%d/ns/net", (int)pid);
-    rights_raise(RIGHT_OWNERS);
+    snprintf(path, sizeof path, "%s/%d/ns/net", proc_root, (int)pid);
+    rights_raise(proc_tree_is_own(proc_root) ? RIGHT_OWNERS : RIGHT_NAMESPACE_FILES);
     (void)read_link(AT_FDCWD, path, &id);
     rights_lower();
     return id;

@@ -85,6 +85,7 @@ int proc_tree_init(struct proc_tree *tree, const char *root)
 
     tree->captured = !proc_tree_is_own(root);
     tree->living = false;
+    tree->right = tree->captured ? RIGHT_READ : RIGHT_OWNERS;
     fd = proc_open(AT_FDCWD, root, O_RDONLY | O_DIRECTORY);
     if (fd == -EACCES) /* its files may still be readable by name */
         fd = proc_open(AT_FDCWD, root, O_PATH | O_DIRECTORY);
@@ -92,6 +93,8 @@ int proc_tree_init(struct proc_tree *tree, const char *root)
     if (fd < 0)
         return fd;
     tree->living = fstatfs(tree->fd, &system) == 0 && system.f_type == PROC_SUPER_MAGIC;
+    if (tree->captured && tree->living) /* not lent: it may be that of a machine's other users */
+        tree->right = RIGHT_NAMESPACE_FILES;
     return 0;
 }
 

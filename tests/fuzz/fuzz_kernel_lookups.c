@@ -102,7 +102,7 @@ static void check_names(struct cgroups *cgroups, const struct cgroup *group, con
     check_name(path, group->container);
     check_name(path, group->pod);
     same = cgroups_by_path(cgroups, path);
-    require(!same == cgroup_is_outside(path));
+    require(same || cgroup_is_outside(path));
     require(!same || same == cgroups_by_path(cgroups, path));
 }
 
@@ -143,7 +143,11 @@ static void check_path(const uint8_t *data, size_t size)
     if (size)
         memcpy(path, data, size);
     cgroup_names(path, &names);
-    require(!cgroup_is_outside(path) || (!*names.unit && !*names.container && !*names.pod));
+    if (cgroup_is_outside(path)) {
+        struct cgroup_names rest;
+        cgroup_names(path + strlen("/.."), &rest);
+        require(memcmp(&names, &rest, sizeof rest) == 0);
+    }
     check_name(path, *names.unit ? names.unit : NULL);
     check_name(path, *names.container ? names.container : NULL);
     check_name(path, *names.pod ? names.pod : NULL);

@@ -7,7 +7,7 @@
 
 /* Offsets in bytes; names that are changed are not found. */
 struct made_kernel {
-    uint32_t pid, tgid, inode, number, super_block, magic;
+    uint32_t pid, tgid, leader, files, inode, number, super_block, magic;
     uint32_t number_size;
     const char *function;
 };
@@ -15,6 +15,8 @@ struct made_kernel {
 static const struct made_kernel made_kernel_usual = {
     .pid = 12,
     .tgid = 16,
+    .leader = 24,
+    .files = 40,
     .inode = 32,
     .number = 64,
     .super_block = 40,
@@ -46,14 +48,17 @@ static inline void made_kernel(struct made_btf *made, const struct made_kernel *
 {
     const uint32_t word = made_int(made, "int", 4, MADE_SIGNED);
     const uint32_t number = made_int(made, "unsigned long", kernel->number_size, 0);
-    uint32_t inner, task, file, inode, super_block, seq, meta, prototype;
+    uint32_t inner, task, files, file, inode, super_block, seq, meta, prototype;
 
+    files = made_pointer(made, made_struct(made, "files_struct", 0));
     inner = made_struct(made, "", 2);
     made_member(made, "pid", word, (kernel->pid - 8) * 8);
     made_member(made, "tgid", word, (kernel->tgid - 8) * 8);
-    task = made_struct(made, "task_struct", 1);
+    task = made_pointer(made, inner + 2); /* the next type */
+    (void)made_struct(made, "task_struct", 3);
     made_member(made, "", inner, 8 * 8);
-    task = made_pointer(made, task);
+    made_member(made, "group_leader", task, kernel->leader * 8);
+    made_member(made, "files", files, kernel->files * 8);
     super_block = made_struct(made, "super_block", 1);
     made_member(made, "s_magic", number, kernel->magic * 8);
     super_block = made_pointer(made, super_block);

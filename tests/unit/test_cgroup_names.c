@@ -100,6 +100,15 @@ static void containers_are_known_by_their_ids(void **state)
         /* a container in a container */
         {"/system.slice/docker-" ID ".scope/docker/" ID2, "docker-" ID ".scope", "fedcba987654",
          ""},
+        /* without a driver's end of the name */
+        {"/system.slice/containerd.service/cri-containerd-" ID, "containerd.service",
+         "0123456789ab", ""},
+        {"/kubepods.slice/cri-containerd-" ID "/init.scope", "init.scope", "0123456789ab", ""},
+        {"/default/nerdctl-" ID, "", "0123456789ab", ""},
+        {"/k8s.io/" ID, "", "0123456789ab", ""},
+        {"/ecs/0123456789abcdef0123456789abcdef/" ID, "", "0123456789ab", ""},
+        {"/actions_job/" ID, "", "0123456789ab", ""},
+        {"/docker/" ID2 "/buildkit/u5y1p2fmbzq6c4fhzpz8b2kfa", "", "fedcba987654", ""},
         /* what is no id */
         {"/docker/buildkit", "", "", ""},
         {"/docker/0123456789ab", "", "", ""},
@@ -171,7 +180,13 @@ static void other_containers_have_names(void **state)
         {"/lxc/101/ns/system.slice/ssh.service", "ssh.service", "101", ""},
         {"/user.slice/user-1000.slice/session-1.scope/lxc.payload.web", "session-1.scope", "web",
          ""},
+        {"/garden/" UID, "", UID, ""},
+        {"/system.slice/garden.service/garden/good/" UID, "garden.service", UID, ""},
+        {"/mesos/" UID "/mesos/" UID, "", UID, ""},
+        {"/garden/good", "", "", ""},
         {"/machine.slice/machine-web.scope", "machine-web.scope", "web", ""},
+        {"/machine.slice/machine-lxc\\x2d12\\x2dweb.scope", "machine-lxc\\x2d12\\x2dweb.scope",
+         "lxc-12-web", ""},
         {"/machine.slice/machine-my\\x2dweb.scope/payload", "machine-my\\x2dweb.scope", "my-web",
          ""},
         {"/machine.slice/machine-web.scope/supervisor", "machine-web.scope", "", ""},
@@ -198,12 +213,16 @@ static void other_containers_have_names(void **state)
     assert_rows(rows, COUNT(rows));
 }
 
-static void a_path_out_of_the_namespace_tells_nothing(void **state)
+static void a_path_out_of_the_namespace_tells_what_its_rest_tells(void **state)
 {
     static const struct row rows[] = {
         {"/..", "", "", ""},
-        {"/../nginx.service", "", "", ""},
-        {"/../../docker/" ID, "", "", ""},
+        {"/../..", "", "", ""},
+        {"/../nginx.service", "nginx.service", "", ""},
+        {"/../../docker/" ID, "", "0123456789ab", ""},
+        {"/../../../../system.slice/docker-" ID ".scope", "docker-" ID ".scope", "0123456789ab",
+         ""},
+        {"/../pod" UID "/" ID, "", "0123456789ab", UID},
         {"/..nginx.service", "..nginx.service", "", ""},
     };
 
@@ -235,7 +254,7 @@ int main(void)
         cmocka_unit_test(containers_are_known_by_their_ids),
         cmocka_unit_test(pods_are_known_by_their_uids),
         cmocka_unit_test(other_containers_have_names),
-        cmocka_unit_test(a_path_out_of_the_namespace_tells_nothing),
+        cmocka_unit_test(a_path_out_of_the_namespace_tells_what_its_rest_tells),
         cmocka_unit_test(what_is_too_long_for_a_directory_tells_nothing),
     };
 

@@ -135,7 +135,7 @@ static void what_the_groups_are_of_is_summarized(void **state)
     assert_false(summary->flat);
     assert_non_null(cgroups_by_path(cgroups, "/anything"));
     assert_false(summary->unknown);
-    assert_null(cgroups_by_path(cgroups, "/../outside"));
+    assert_null(cgroups_by_path(cgroups, "/.."));
     assert_true(summary->unknown);
     cgroups_destroy(cgroups);
     remove_group(&tree, "/system.slice");
@@ -231,12 +231,14 @@ static void the_group_of_the_first_owner_stands_in(void **state)
         {"0::/system.slice/nginx.service\n", "/system.slice/nginx.service", "nginx.service"},
         {"9:name=systemd:/a.service\n1:cpu:/b.service\n0::/c.service\n", "/c.service", "c.service"},
         {"0::/\n", "/", "-"},
-        {"0::/../a.service\n", "-", "-"}, /* outside of the namespace */
+        {"0::/../a.service\n", "/../a.service", "a.service"}, /* outside of the namespace */
+        {"0::/../..\n", "-", "-"},
         {"9:cpu:/user.slice/b\n2:name=systemd:/b.service\n0::/\n", "/b.service", "b.service"},
         {"9:cpu:/docker/x/b.service\n8:name=systemd:/\n0::/\n", "/docker/x/b.service", "b.service"},
         {"9:cpu,cpuacct:/\n8:pids:/b.service\n", "/b.service", "b.service"},
         {"8:pids:b.service\n", "-", "-"},
-        {"0::/a.serv", "-", "-"}, /* cut short */
+        {"0::/a.service", "/a.service", "a.service"}, /* without a newline */
+        {"1:cpu:/x\n0::/b.service\n3:pids:/docker/a", "/b.service", "b.service"},
         {"10::/a.service\n", "-", "-"},
         {"0::a.service\n", "-", "-"},
         {"", "-", "-"},
@@ -254,6 +256,60 @@ static void the_group_of_the_first_owner_stands_in(void **state)
     }
     assert_stand_in(&tree, "unit", "later.service");
     remove_process(&tree, 30);
+    tree_remove(&tree);
+}
+
+/* Hierarchies of version 1 and version 2 side by side: systemd's hybrid mode, or less. */
+static void containers_of_version_1_are_found_beside_version_2(void **state)
+{
+#define ID  "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
+#define UID "8c6fd7e2-4b1a-4f0e-9c55-0a1b2c3d4e5f"
+    static const struct {
+        const char *file, *container, *pod, *unit;
+    } rows[] = {
+        {"8:memory:/docker/" ID "\n1:name=systemd:/docker/" ID
+         "\n0::/system.slice/containerd.service\n",
+         "0123456789ab", "-", "-"},
+        {"1:name=systemd:/docker/" ID "\n0::/system.slice/docker.service", "0123456789ab", "-",
+         "-"},
+        {"0::/system.slice/containerd.service\n1:name=systemd:/kubepods/burstable/pod" UID "/" ID
+         "\n",
+         "0123456789ab", UID, "-"},
+        {"11:pids:/kubepods/besteffort/pod" UID "/" ID
+         "\n1:name=systemd:/system.slice/k3s.service\n0::/system.slice/k3s.service\n",
+         "0123456789ab", UID, "-"},
+        {"4:devices:/system.slice/docker-" ID ".scope\n0::/\n", "0123456789ab", "-",
+         "docker-" ID ".scope"},
+        {"1:name=systemd:/system.slice/containerd.service/kubepods-burstable-pod" UID
+         ".slice:cri-containerd:" ID "\n0::/system.slice/containerd.service\n",
+         "0123456789ab", UID, "containerd.service"},
+        {"1:name=systemd:/lxc.payload.web\n0::/system.slice/lxc.service\n", "web", "-", "-"},
+        /* what version 2 names itself is right */
+        {"1:name=systemd:/docker/" ID "\n0::/kubepods/pod" UID "\n", "-", UID, "-"},
+        {"1:name=systemd:/a.service\n0::/machine.slice/libpod-" ID ".scope\n", "0123456789ab", "-",
+         "libpod-" ID ".scope"},
+        /* a daemon is in no container */
+        {"1:name=systemd:/system.slice/docker.service\n0::/system.slice/docker.service\n", "-", "-",
+         "docker.service"},
+        /* a unit tells more than a group without any */
+        {"1:name=systemd:/system.slice/nginx.service\n0::/other\n", "-", "-", "nginx.service"},
+        /* from a cgroup namespace beside it */
+        {"0::/../../../../system.slice/docker-" ID ".scope\n", "0123456789ab", "-",
+         "docker-" ID ".scope"},
+        {"1:name=systemd:/../docker/" ID "\n0::/../../../system.slice/containerd.service\n",
+         "0123456789ab", "-", "-"},
+    };
+    struct tree tree;
+
+    (void)state;
+    tree_make(&tree);
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        put_process(&tree, 20, rows[i].file);
+        assert_stand_in(&tree, "container", rows[i].container);
+        assert_stand_in(&tree, "pod", rows[i].pod);
+        assert_stand_in(&tree, "unit", rows[i].unit);
+        remove_process(&tree, 20);
+    }
     tree_remove(&tree);
 }
 
@@ -444,6 +500,7 @@ int main(void)
         cmocka_unit_test(what_the_groups_are_of_is_summarized),
         cmocka_unit_test(a_group_tells_unit_container_and_pod),
         cmocka_unit_test(the_group_of_the_first_owner_stands_in),
+        cmocka_unit_test(containers_of_version_1_are_found_beside_version_2),
         cmocka_unit_test(a_socket_shows_the_path_of_its_group),
         cmocka_unit_test(a_row_of_ss_has_the_path_of_its_group),
         cmocka_unit_test(the_kernel_chooses_from_a_range),

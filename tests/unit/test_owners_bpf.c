@@ -35,6 +35,8 @@ static void offsets_are_those_of_the_kernels_types(void **state)
     assert_int_equal(layout_of(&made_kernel_usual, &layout), 0);
     assert_int_equal(layout.pid.offset, 12);
     assert_int_equal(layout.tgid.offset, 16);
+    assert_int_equal(layout.leader.offset, 24);
+    assert_int_equal(layout.files.offset, 40);
     assert_int_equal(layout.inode.offset, 32);
     assert_int_equal(layout.number.offset, 64);
     assert_int_equal(layout.super_block.offset, 40);
@@ -63,8 +65,9 @@ static void kernels_that_are_too_different_are_refused(void **state)
 /* A name that is spoilt is not found: no part can be missing unnoticed. */
 static void every_part_is_needed(void **state)
 {
-    static const char *const names[] = {"pid",  "tgid", "f_inode", "i_ino", "i_sb", "s_magic",
-                                        "meta", "task", "fd",      "file",  "seq"};
+    static const char *const names[] = {"pid",   "tgid", "group_leader", "files", "f_inode",
+                                        "i_ino", "i_sb", "s_magic",      "meta",  "task",
+                                        "fd",    "file", "seq"};
     struct made_btf made = {.types = 0};
     const size_t length = (made_kernel(&made, &made_kernel_usual), made_bytes(&made, bytes));
 
@@ -88,7 +91,7 @@ static void every_part_is_needed(void **state)
 
 /* As the kernel that made_kernel_usual describes has them. */
 struct scene {
-    char task[64], file[64], inode[128], super_block[128], meta[8];
+    char task[64], leader[64], file[64], inode[128], super_block[128], meta[8];
     uint64_t context[4];
     struct holding said[2];
     size_t count; /* of these */
@@ -100,6 +103,8 @@ static void make_scene(struct scene *scene)
     *scene = (struct scene){.count = 0};
     place_u32(scene->task + 12, 1234);
     place_u32(scene->task + 16, 1234);
+    place_u64(scene->task + 24, (uintptr_t)scene->leader);
+    place_u64(scene->leader + 40, 1); /* its files */
     place_u64(scene->file + 32, (uintptr_t)scene->inode);
     place_u64(scene->inode + 40, (uintptr_t)scene->super_block);
     place_u64(scene->inode + 64, UINT64_C(5000000000));
@@ -148,6 +153,19 @@ static void a_socket_is_a_holding_of_its_process(void **state)
     run(&scene);
     assert_int_equal(scene.count, 1);
     assert_int_equal(scene.said[0].inode, UINT64_C(5000000000));
+    assert_int_equal(scene.said[0].holder, UINT64_C(1234) << HOLDER_PROCESS_SHIFT | 7);
+}
+
+static void a_thread_counts_where_the_first_one_has_ended(void **state)
+{
+    struct scene scene;
+
+    (void)state;
+    make_scene(&scene);
+    place_u32(scene.task + 12, 1235);
+    place_u64(scene.leader + 40, 0);
+    run(&scene);
+    assert_int_equal(scene.count, 1);
     assert_int_equal(scene.said[0].holder, UINT64_C(1234) << HOLDER_PROCESS_SHIFT | 7);
 }
 
@@ -285,6 +303,7 @@ int main(void)
         cmocka_unit_test(kernels_that_are_too_different_are_refused),
         cmocka_unit_test(every_part_is_needed),
         cmocka_unit_test(a_socket_is_a_holding_of_its_process),
+        cmocka_unit_test(a_thread_counts_where_the_first_one_has_ended),
         cmocka_unit_test(nothing_else_is),
         cmocka_unit_test(holdings_and_their_processes_are_added),
         cmocka_unit_test(many_are_read_in_pieces),

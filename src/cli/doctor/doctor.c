@@ -233,6 +233,8 @@ static int diagnose(const struct doctor_command *command)
         .all_netns = command->common.all_netns,
         .netns = command->common.netns,
         .proc_root = command->common.proc_root ? command->common.proc_root : "/proc",
+        .processes = command->common.processes,
+        .typed_root = command->common.typed_root,
         .backend = command->common.proc_root ? BACKEND_PROC : command->common.backend,
         .owners = command->common.owners,
     };

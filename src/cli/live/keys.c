@@ -57,9 +57,11 @@ static int put_values(const struct record *record, void *arg)
         add_value(state, field->name, (struct text){text, (size_t)(end - text)});
         free(text);
         if (strcmp(field->name, "pid") == 0) {
+            const char *processes = state->command->listing.processes;
             char words[1024];
             add_value(state, "command line",
-                      as_text(process_command_line((pid_t)value.number, words, sizeof words)));
+                      as_text(process_command_line(processes ? processes : "/proc",
+                                                   (pid_t)value.number, words, sizeof words)));
         }
     }
     return 0;

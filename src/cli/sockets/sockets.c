@@ -112,8 +112,8 @@ static const char *command_for_attention(const struct sockets_options *options,
     common_put_letters(stream, common->grammar->tables[0], WHICH, common);
     fputs(" --attention", stream);
     common_put_filters(stream, common);
-    if (common->proc_root)
-        text_put_word(stream, " --proc-root=", common->proc_root);
+    if (common->typed_root)
+        text_put_word(stream, " --proc-root=", common->typed_root);
     if (fclose(stream) != 0)
         return NULL;
     while (*at >= ' ' && *at <= '~')

@@ -12,7 +12,9 @@
 #include "cli/form.h"
 #include "cli/personality.h"
 #include "cli/ss/ss_filter.h"
+#include "fastnet/array.h"
 #include "fastnet/proc_tree.h"
+#include "fastnet/rights.h"
 
 enum {
     OPTION_SS_VERSION = 256,
@@ -303,6 +305,51 @@ static int check_summary(const struct ss_options *options)
     return 0;
 }
 
+/* --- The environment -------------------------------------------------------------------------- */
+
+/* Each is a single file for ss of iproute2 (misc/ss.c), which --proc-root has the directory of. */
+static const char *const files_of_ss[] = {
+    "PROC_NET_TCP",      "PROC_NET_TCP6",      "PROC_NET_UDP",
+    "PROC_NET_UDP6",     "PROC_NET_RAW",       "PROC_NET_RAW6",
+    "PROC_NET_UNIX",     "PROC_NET_PACKET",    "PROC_NET_NETLINK",
+    "PROC_NET_SCTP",     "PROC_NET_MPTCP",     "PROC_NET_SNMP",
+    "PROC_NET_SOCKSTAT", "PROC_NET_SOCKSTAT6", "PROC_IP_LOCAL_PORT_RANGE"};
+
+static const char *variable(const char *name)
+{
+    const char *value = getenv(name);
+
+    return value && *value ? value : NULL;
+}
+
+/*
+ * PROC_ROOT stands for --proc-root, but not where an option says where to read. A program with
+ * lent rights reads nothing that the environment names.
+ */
+static int check_environment(const struct common *common)
+{
+    const char *root = variable("PROC_ROOT");
+    const char *option = !root || common->typed_root == root  ? NULL
+                         : common->typed_root                 ? "--proc-root"
+                         : common->netns                      ? "--netns"
+                         : common->all_netns                  ? "--all-netns"
+                         : common->backend == BACKEND_NETLINK ? "--backend"
+                                                              : NULL;
+
+    for (size_t i = 0; i < COUNT(files_of_ss); i++)
+        if (variable(files_of_ss[i]))
+            fprintf(stderr, "%s: %s is ignored: --proc-root=DIRECTORY reads all files of a tree\n",
+                    common->program, files_of_ss[i]);
+    if (root && rights_elevated()) {
+        fprintf(stderr, "%s: PROC_ROOT: the program has rights that its user lacks\n",
+                common->program);
+        return STATUS_FAILURE;
+    }
+    if (option)
+        fprintf(stderr, "%s: PROC_ROOT is ignored: %s was given\n", common->program, option);
+    return 0;
+}
+
 int ss_parse(struct ss_options *options, int argc, char *const argv[])
 {
     const struct common *common = &options->common;
@@ -311,8 +358,13 @@ int ss_parse(struct ss_options *options, int argc, char *const argv[])
     options->words = calloc((size_t)argc, sizeof *options->words);
     if (!options->words)
         return no_memory_status(argv[0]);
+    if (!rights_elevated())
+        options->common.usual_root = variable("PROC_ROOT");
     status = common_parse(&options->common, &ss_grammar, argc, argv, take_option, options);
     if (status != PARSED)
+        return status;
+    status = check_environment(common);
+    if (status)
         return status;
     options->listed = !options->summary || options->selection.chosen || options->word_count;
     status = options->summary ? check_summary(options) : 0;

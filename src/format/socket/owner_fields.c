@@ -77,7 +77,7 @@ static bool is_ownerless(const struct cell *cell)
     if (inode_of(cell) == 0)
         return !origin_of(cell->record).listener; /* somebody held a listener that accepted */
     /* if every process was looked into, one that was not found is not there */
-    return summary && summary->denied == 0 && !summary->hidden && summary->error == 0;
+    return summary && owners_know_all(summary);
 }
 
 WORDS(owner_by_word, [OWNER_BY_SOCKET] = "socket", [OWNER_BY_CONNECT] = "connect",
@@ -142,26 +142,50 @@ struct value owner_processes(const struct cell *cell)
     return (struct value){.type = VALUE_OWNERS, .owners = {first, count}};
 }
 
+static bool is_in_container(const struct cgroup *group)
+{
+    return group && (group->container || group->pod);
+}
+
+/* The path of its first owner's group now; NULL: there is none, or it was not read. */
+static const char *owners_group(const struct cell *cell)
+{
+    const struct field here = {.index = 0};
+    const struct owner *first;
+
+    return find_owners(&(struct cell){&here, cell->record, cell->context}, &first, NULL)
+               ? first->process->cgroup
+               : NULL;
+}
+
 /*
  * The group that the socket was made in. If the kernel does not say it, or says of all sockets
- * that it is the root, that of its first owner now.
+ * that it is the root, that of its first owner now. So it is where that is outside of the cgroup
+ * namespace, which has no ids then, and where only hierarchies of version 1 have containers.
  */
 static const struct cgroup *group_of(const struct cell *cell)
 {
     struct cgroups *cgroups = cell->context->cgroups;
     const struct record *record = cell->record;
     const bool told = record->has & record->kind->cgroup; /* only sockets tell it */
-    const struct field here = {.index = 0};
-    const struct owner *first;
+    const struct cgroups_summary *summary;
+    const struct cgroup *made_in = NULL;
 
     if (!cgroups)
         return NULL;
-    if (!(told && cgroups_tell(cgroups_summary(cgroups))) &&
-        find_owners(&(struct cell){&here, record, cell->context}, &first, NULL) &&
-        first->process->cgroup)
-        return cgroups_by_path(cgroups, first->process->cgroup);
-    return told && !cgroups_summary(cgroups)->error ? cgroups_by_id(cgroups, record->socket.cgroup)
-                                                    : NULL;
+    summary = cgroups_summary(cgroups);
+    const char *path = owners_group(cell);
+    const bool is_elsewhere = path && summary->inside && cgroup_is_outside(path);
+    if (told && cgroups_tell(summary) && !is_elsewhere)
+        made_in = cgroups_by_id(cgroups, record->socket.cgroup);
+    if (made_in && (!path || !summary->mixed || is_in_container(made_in)))
+        return made_in;
+    const struct cgroup *held_in = path ? cgroups_by_path(cgroups, path) : NULL;
+    if (held_in && (!made_in || is_in_container(held_in)))
+        return held_in;
+    return made_in || !told || summary->error || cgroups_tell(summary)
+               ? made_in
+               : cgroups_by_id(cgroups, record->socket.cgroup);
 }
 
 struct value owner_user(const struct cell *cell)
