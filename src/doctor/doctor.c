@@ -285,10 +285,11 @@ static int examine(struct doctor *doctor, const struct patient *patient, struct 
 static void watch(struct doctor *doctor)
 {
     const unsigned needs = needs_of(doctor, doctor->home);
-    char why[DROP_REASON_SIZE];
 
-    if (needs & READS_DROPS)
+    if (needs & READS_DROPS) {
+        char why[DROP_REASON_SIZE];
         doctor->drops = drop_watch_create(why);
+    }
     if (needs & READS_REFUSED && !doctor->options->all_netns &&
         doctor->options->owners != OWNERS_PROC)
         doctor->failures = connect_failures_watch(namespace_own_id());

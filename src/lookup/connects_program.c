@@ -196,7 +196,7 @@ static size_t put_message(struct assembly *to, const struct connect_layout *layo
  */
 static void put_error(struct assembly *to, const struct connect_layout *layout)
 {
-    size_t is_hard, is_soft, is_known;
+    size_t is_hard, is_soft;
 
     if (layout->has_messages) {
         assembly_load(to, BPF_FIRST, SOCKET, layout->shutdown);
@@ -207,7 +207,7 @@ static void put_error(struct assembly *to, const struct connect_layout *layout)
     assembly_load(to, BPF_FIRST, SOCKET, layout->soft_error);
     is_soft = assembly_skip_if(to, BPF_JNE, BPF_FIRST, 0);
     if (layout->has_messages) {
-        is_known = put_message(to, layout);
+        const size_t is_known = put_message(to, layout);
         assembly_land(to, is_known);
     }
     assembly_land(to, is_hard);

@@ -57,7 +57,7 @@ static inline uint32_t made_errors(struct made_btf *made, const struct made_conn
     error = made_type(made, "sock_extended_err", KERNEL_STRUCT, 2, 16);
     made_member(made, "ee_errno", four, 0);
     made_member(made, "ee_origin", byte, (kernel->message_origin - kernel->message_errno) * 8);
-    queue = made_type(made, "sock_exterr_skb", KERNEL_STRUCT, 1, 48);
+    made_type(made, "sock_exterr_skb", KERNEL_STRUCT, 1, 48);
     made_member(made, "ee", error, kernel->message_errno * 8);
     queue = made_type(made, "sk_buff_head", KERNEL_STRUCT, 3, 24);
     made_member(made, "next", skb, 0);

@@ -137,7 +137,7 @@ struct socket_origin {
     char name[16];     /* ... its comm (proc(5)), terminated */
     uint32_t error;    /* errno: why connect(2) failed */
     uint64_t listener; /* inode of the listener that accepted it, or may have */
-    bool closed; /* the program closed it before it was established: AttemptFails lacks it */
+    bool closed;       /* the program closed it before it was established: AttemptFails lacks it */
 };
 
 /*

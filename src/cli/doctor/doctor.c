@@ -35,8 +35,7 @@ static const char *const groups[] = {"What to look at", "How it is shown", "Abou
 #define CHOICES_RULES "!fastnet doctor --list --no-header 2>/dev/null | cut -d\" \" -f1"
 
 static const struct option options_table[] = {
-    FOR_OPTION(WHAT, "seconds between two readings (default 5; 0: one)",
-               SETS(milliseconds)),
+    FOR_OPTION(WHAT, "seconds between two readings (default 5; 0: one)", SETS(milliseconds)),
     LONG(OPTION_ONLY, "only", WHAT, "only these rules", TAKES("A,B,..."), OF(CHOICES_RULES)),
     LONG(OPTION_SKIP, "skip", WHAT, "all but these rules", TAKES("A,B,..."), OF(CHOICES_RULES)),
     LONG(OPTION_LIST, "list", WHAT, "the rules, instead of findings", SETS(list)),
