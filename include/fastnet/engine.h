@@ -17,6 +17,7 @@
 enum if_missing {
     MISSING_IS_NOTED,     /* the message is a note */
     MISSING_IS_QUOTED,    /* the same, but without the program's name before it */
+    MISSING_IS_PAIRED,    /* a note, and it is read even if the table before it ends the listing */
     MISSING_COSTS_STATUS, /* the rest is listed; then the message, status 1, and no further run */
     MISSING_ENDS,         /* the message, status 1, and the listing ends there */
 };
@@ -29,7 +30,6 @@ struct listing_table {
     const char *missing;           /* message if it is missing; NULL: none */
     bool unnamed; /* listed by default: missing fields cost a line if listing.named has them */
     enum if_missing if_missing;
-    bool paired; /* it is read even if the table before it ends the listing */
 };
 
 enum { LISTING_COLUMNS_MAX = 256, LISTING_SECTIONS_MAX = 16, SORT_KEYS_MAX = 8, SUMS_MAX = 16 };

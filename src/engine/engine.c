@@ -171,8 +171,9 @@ static void stream_tables(struct run *run)
 {
     const struct listing *listing = run->listing;
 
-    for (size_t i = 0; i < listing->table_count && !run->limits.stopped &&
-                       (!run->limits.ended || listing->tables[i].paired);) {
+    for (size_t i = 0;
+         i < listing->table_count && !run->limits.stopped &&
+         (!run->limits.ended || listing->tables[i].if_missing == MISSING_IS_PAIRED);) {
         unsigned section = run_section(run, &listing->tables[i]);
         struct rows *kept = run_rows(run, run->visits.current, section);
         if (starts_section(run, i))

@@ -42,7 +42,7 @@ static void add_table(struct netstat *netstat, const struct table *table, unsign
 static void add_second(struct netstat *netstat, const struct table *table, unsigned section)
 {
     add_table(netstat, table, section, NULL);
-    netstat->tables[netstat->table_count - 1].paired = true;
+    netstat->tables[netstat->table_count - 1].if_missing = MISSING_IS_PAIRED;
 }
 
 /* The IPv4 table of a protocol, which must be there if it was named, and its IPv6 table. */
