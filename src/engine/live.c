@@ -275,7 +275,7 @@ uint32_t live_group_of(struct live *live, const struct record *record)
         memcpy(group->name, text, group->length);
     }
     if (!group)
-        return 0;
+        return UINT32_MAX; /* memory is short: it is in no group */
     return (uint32_t)(group - (struct group *)live->groups.elements);
 }
 

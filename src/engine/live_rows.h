@@ -163,7 +163,8 @@ void live_order_finish(struct live_order *order);
 
 /* --- Groups, and what is shown ---------------------------------------------------------------- */
 
-/* The number of the group that the record is in; columns are computed as here. */
+/* The number of the group that the record is in, whose columns are computed as here; UINT32_MAX:
+ * memory is short. */
 uint32_t live_group_of(struct live *live, const struct record *record);
 
 /* How old what happened to a row may be, to be shown: milliseconds. */

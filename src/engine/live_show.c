@@ -80,9 +80,11 @@ static void add_ranked(struct live *live, size_t *count, struct live_rank rank, 
 static int append_unranked(struct live *live, size_t *count)
 {
     const size_t all = *count + live->unranked_count, wanted = all < live->best ? all : live->best;
-    struct ranked *ranked =
-        array_with_room(live->ranked, &live->ranked_capacity, wanted, sizeof *ranked);
+    struct ranked *ranked;
 
+    if (!live->unranked_count)
+        return 0;
+    ranked = array_with_room(live->ranked, &live->ranked_capacity, wanted, sizeof *ranked);
     if (!ranked)
         return -ENOMEM;
     live->ranked = ranked;

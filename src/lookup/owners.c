@@ -486,8 +486,7 @@ static size_t part_holders(struct owners *owners, size_t start, size_t count)
         if (!process_holds(&owners->walk.tree, pid, owner.fd, holding.inode))
             continue;
         if (now - process->named_at > NAME_LASTS) {
-            note_error(owners,
-                       process_read_names(&owners->walk.tree, process, owners->walk.names));
+            note_error(owners, process_read_names(&owners->walk.tree, process, owners->walk.names));
             process->named_at = now;
             show_process(owners, process);
         }

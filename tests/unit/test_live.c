@@ -331,6 +331,17 @@ static void a_total_keeps_each_byte(void **state)
     looks_destroy(looks);
 }
 
+static void a_view_without_rows_is_no_error(void **state)
+{
+    struct looks *looks = looks_create(&table_tcp);
+
+    (void)state;
+    look(looks);
+    show(looks);
+    assert_int_equal(looks->count, 0);
+    looks_destroy(looks);
+}
+
 static void an_ended_row_goes_also_if_the_clock_is_set_back(void **state)
 {
     struct looks *looks = looks_create(&table_tcp);
@@ -473,6 +484,7 @@ int main(void)
         cmocka_unit_test(a_rate_is_right_however_long_a_pause_was),
         cmocka_unit_test(an_age_grows_beyond_50_days),
         cmocka_unit_test(a_total_keeps_each_byte),
+        cmocka_unit_test(a_view_without_rows_is_no_error),
         cmocka_unit_test(an_ended_row_goes_also_if_the_clock_is_set_back),
         cmocka_unit_test(an_ended_row_obeys_a_filter_that_is_typed_later),
         cmocka_unit_test(texts_are_sorted_by_all_of_their_bytes),
