@@ -97,7 +97,8 @@ extern const struct table table_route, table_route6, table_route_cache, table_ro
 
 /* The route that the kernel takes to the destination in query.key. */
 extern const struct table table_route_taken, table_route6_taken;
-/* Addresses whose packets are for this machine: routes of the types local, broadcast and anycast. */
+/* Addresses whose packets are for this machine: routes of the types local, broadcast and anycast.
+ */
 extern const struct table table_route_local, table_route6_local;
 
 /* How much of sockets, memory and tables is used, beside the limits. */

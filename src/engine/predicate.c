@@ -298,9 +298,9 @@ static struct value value_of(const struct predicate *predicate, const struct vie
         constant->address.family == address->family)
         return (struct value){.type = VALUE_ADDRESS, .address = *address};
     struct value value = field_value(field, record, view->context ? view->context : &nothing);
-    if (value.type == VALUE_ADDRESS && constant->type == VALUE_ADDRESS &&
+    if (field->plain && value.type == VALUE_ADDRESS && constant->type == VALUE_ADDRESS &&
         constant->address.family == AF_INET)
-        value.address = address_unmapped(&value.address);
+        value.address = address_unmapped(&value.address); /* a packet's comes as it is */
     return value;
 }
 

@@ -32,7 +32,8 @@ struct traffic_record {
     struct address address; /* one of them */
     uint16_t sport, dport;  /* this and all that follow: host byte order */
     /* IPPROTO_* of IPv4 and IPv6, behind extension headers; otherwise the ethertype, or if there is
-     * none TRAFFIC_WITHOUT_ETHERTYPE and the kernel's number in place of it (0: it has no meaning). */
+     * none TRAFFIC_WITHOUT_ETHERTYPE and the kernel's number in place of it (0: it has no meaning).
+     */
     uint16_t protocol;
     uint16_t ethertype; /* behind all VLAN tags: ETH_P_* of linux/if_ether.h */
     uint16_t vlan;      /* id of the outermost tag */
