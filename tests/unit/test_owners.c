@@ -299,6 +299,35 @@ static void overlong_name_is_cut_at_what_is_promised(void **state)
     assert_single_name(15, 105, "123456789012345");
 }
 
+/* Its first thread has no descriptors any more. */
+static void a_process_whose_first_thread_has_ended_has_its_sockets(void **state)
+{
+    static const char *const directories[] = {"task", "task/30", "task/30/fd", "task/31",
+                                              "task/31/fd"};
+    char path[PATH_LENGTH + 64];
+
+    (void)state;
+    add_process(30, "worker");
+    for (size_t i = 0; i < sizeof directories / sizeof *directories; i++) {
+        snprintf(path, sizeof(path), "%s/30/%s", root, directories[i]);
+        assert_int_equal(mkdir(path, 0755), 0);
+    }
+    snprintf(path, sizeof(path), "%s/30/task/31/fd/4", root);
+    assert_int_equal(symlink("socket:[900]", path), 0);
+    assert_single_name(30, 900, "worker");
+}
+
+static void a_name_without_comm_comes_from_stat_or_the_command_line(void **state)
+{
+    (void)state;
+    add_process(30, NULL);
+    add_file(30, "cmdline", "/usr/sbin/sshd\0-D", 17);
+    add_socket(30, 3, 77);
+    assert_single_name(30, 77, "sshd");
+    add_file(30, "stat", "30 (a) (b) S 1 30", 17);
+    assert_single_name(30, 77, "a) (b");
+}
+
 static void process_without_a_name_keeps_its_sockets(void **state)
 {
     (void)state;
@@ -921,6 +950,8 @@ int main(void)
         OVER_TREE(inodes_are_told_apart_by_every_byte),
         OVER_TREE(name_keeps_all_but_the_files_newline),
         OVER_TREE(overlong_name_is_cut_at_what_is_promised),
+        OVER_TREE(a_process_whose_first_thread_has_ended_has_its_sockets),
+        OVER_TREE(a_name_without_comm_comes_from_stat_or_the_command_line),
         OVER_TREE(process_without_a_name_keeps_its_sockets),
         OVER_TREE(the_innermost_pid_is_the_last_of_several),
         OVER_TREE(the_innermost_pid_is_found_behind_any_number_of_groups),
