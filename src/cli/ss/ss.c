@@ -19,7 +19,8 @@ struct ss {
     struct ss_options options;
     struct ss_tables tables;
     struct ss_words words;
-    struct where where; /* of the filter */
+    struct where where;    /* of the filter */
+    const char *diag_file; /* TCPDIAG_FILE, or NULL */
 };
 
 /* --- The filter ------------------------------------------------------------------------------- */
@@ -53,6 +54,7 @@ static int parse_filter(struct ss *ss, const struct predicate **predicate)
                                .foreign =
                                    ss->options.common.all_netns || ss->options.common.proc_root,
                                .home = ss->options.common.home,
+                               .saved = ss->diag_file != NULL,
                                .resolve = resolve};
     int status = read_words(ss);
 
@@ -257,8 +259,11 @@ static int summarise(const struct ss_options *options)
 /* The filter may limit the families; -E and -D the tables. *done: there is nothing to list. */
 static int choose_rows(struct ss *ss, struct listing_command *command, bool *done)
 {
-    int status = parse_filter(ss, &command->listing.where);
+    int status;
 
+    if (!ss->options.dump)
+        ss->diag_file = ss_diag_file(&ss->options);
+    status = parse_filter(ss, &command->listing.where);
     if (!status && ss->options.dump && !ss->options.events)
         status = ss_dump_choose(&ss->options, done);
     if (status || *done)
@@ -297,6 +302,9 @@ static int list(struct ss *ss)
     if (status || done || !ss->options.listed)
         return status ? status : summarised;
     complete_layout(&ss->options);
+    choose_columns(&command, ss);
+    if (ss->diag_file) /* as ss does: -i and -m both show all that the file has of a socket */
+        ss->options.layout.info = ss->options.layout.memory |= ss->options.layout.info;
     command.layout_needs = ss_layout_needs(&ss->options.layout);
     command.listing.maps = ss->options.maps;
     command.listing.map_count = ss->options.map_count;
@@ -304,12 +312,12 @@ static int list(struct ss *ss)
         command.listing.needs.lookups |= NEED_THREADS;
     /* rows wait for names, so these are not asked for where no row has any */
     if (!ss_selects(&ss->options.selection, SS_TABLES_INET))
-        command.layout_needs.lookups &= ~(NEED_SERVICES | NEED_EPHEMERAL | NEED_HOSTS | NEED_RPC_PROGRAMS);
-    choose_columns(&command, ss);
+        command.layout_needs.lookups &=
+            ~(NEED_SERVICES | NEED_EPHEMERAL | NEED_HOSTS | NEED_RPC_PROGRAMS);
     if (ss->options.dump)
         return ss_dump(&ss->options, &command);
-    command.listing.diag_file = ss_diag_file(&ss->options);
-    command.verbose = command.listing.diag_file && isatty(STDERR_FILENO);
+    command.listing.diag_file = ss->diag_file;
+    command.verbose = ss->diag_file && isatty(STDERR_FILENO);
     if (ss->options.events)
         return list_events(&command);
     status = command_run(&command);

@@ -64,7 +64,8 @@ const char *ss_diag_file(const struct ss_options *options)
         return NULL;
     if (ignored)
         fprintf(stderr, "%s: TCPDIAG_FILE is ignored: %s\n", common->program, ignored);
-    else if (options->layout.processes && ss_selects(&options->selection, 1 << SS_TCP))
+    else if ((options->layout.processes || options->layout.threads) &&
+             ss_selects(&options->selection, 1 << SS_TCP))
         fprintf(stderr, "%s: processes are those of this machine, not of TCPDIAG_FILE\n",
                 common->program);
     return ignored ? NULL : path;

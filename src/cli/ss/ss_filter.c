@@ -120,10 +120,12 @@ static struct predicate *fail_condition(struct ss_parser *parser)
 
 /* --- Conditions ------------------------------------------------------------------------------- */
 
-/* As in ss, the mark is 0 where there are none: of sockets without an IP address. */
+/* As in ss, the mark is 0 where there are none: of sockets without an IP address, and in files. */
 static struct predicate *parse_mark(struct ss_parser *parser)
 {
-    struct predicate *marked, *inet;
+    const bool saved = parser->filter->saved;
+    const struct field *field = field_named(&kind_socket, saved ? "mark" : "local_address");
+    struct predicate *marked, *known;
     uint32_t mark, mask = UINT32_MAX;
     const char *end = ss_signed_number(parser->word, &mark);
 
@@ -132,10 +134,11 @@ static struct predicate *parse_mark(struct ss_parser *parser)
     if (!end || *end)
         return ss_fail_value(parser, "a mark is NUMBER or NUMBER/MASK, as 0x10/0xff");
     marked = ss_compare(parser, predicate_masked(field_named(&kind_socket, "mark"), mark, mask));
-    if (mark || (!parser->others && !ss_lists_others(parser)))
+    if (mark || (!saved && !parser->others && !ss_lists_others(parser)))
         return marked;
-    inet = parser_add(&parser->memory, predicate_known(field_named(&kind_socket, "local_address")));
-    return parser_join(&parser->memory, PREDICATE_OR, marked, parser_negate(&parser->memory, inet));
+    known = parser_add(&parser->memory, predicate_known(field));
+    return parser_join(&parser->memory, PREDICATE_OR, marked,
+                       parser_negate(&parser->memory, known));
 }
 
 static struct predicate *parse_value(struct ss_parser *parser, enum ss_token condition,

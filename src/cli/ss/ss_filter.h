@@ -25,6 +25,7 @@ struct ss_filter {
     ss_resolve_fn resolve;
     int home;     /* the network namespace that names of hosts are resolved in; 0: this one */
     bool foreign; /* an index is not that of an interface here: names are compared */
+    bool saved;   /* rows are those of a file, where a mark that it lacks is 0, as in ss */
     /* Set by ss_filter_parse(). */
     bool mixed;  /* an `and` follows an `or` without parentheses */
     bool failed; /* something is wrong ... */

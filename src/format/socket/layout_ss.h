@@ -95,10 +95,10 @@ static inline char *ss_break(struct ss_row *row, char *dst)
 {
     if (row->layout->one_line)
         return PUT(dst, " ");
-    const char *const end = dst;
+    const char *const behind = dst;
     while (dst > row->room && dst[-1] == ' ')
         dst--;
-    row->cut += (size_t)(end - dst);
+    row->cut += (size_t)(behind - dst);
     if (dst < row->cell)
         row->cell = dst;
     return PUT(dst, "\n\t");

@@ -275,7 +275,7 @@ char *ss_put_inet(char *dst, struct ss_row *row)
  * ss takes the kernel's number of a device for one of the C library, which has its bits in other
  * places. Only the length of that is needed.
  */
-static char *put_device(char *dst, struct ss_row *row)
+static char *put_file_device(char *dst, struct ss_row *row)
 {
     enum { MINOR_BITS = 20 }; /* MINORBITS of the kernel's linux/kdev_t.h */
     const uint32_t device = row->record->socket.file_device;
@@ -300,7 +300,7 @@ char *ss_put_unix(char *dst, struct ss_row *row)
     dst = put_shutdown(dst, row);
     if (ss_has(row, SOCKET_VFS)) {
         dst = text_u64(PUT(dst, " ino:"), sock->file_inode);
-        dst = put_device(PUT(dst, " dev:"), row);
+        dst = put_file_device(PUT(dst, " dev:"), row);
     }
     if (!ss_has(row, SOCKET_ICONS))
         return dst;
