@@ -10,6 +10,7 @@
 #include "cli/misuse.h"
 #include "cli/where/constant.h"
 #include "fastnet/array.h"
+#include "fastnet/flow_names.h"
 #include "fastnet/lookup.h"
 
 /* The numbers that could have a name are below this. */
@@ -388,9 +389,12 @@ static struct predicate *parse_word(const struct constant *constant)
         return compare(constant, a_number(number));
     if (named)
         return compare(constant, a_text(word_of(field, number), strlen(word_of(field, number))));
-    return field->type == VALUE_NAME && parse_range(constant, read_digits, &numbers)
-               ? numbers
-               : refuse_word(constant);
+    if (field->type == VALUE_NAME && parse_range(constant, read_digits, &numbers))
+        return numbers;
+    const int protocol = field->type == VALUE_NAME && strcmp(field->name, "protocol") == 0
+                             ? flow_protocol_of_word(constant->text)
+                             : -1;
+    return protocol < 0 ? refuse_word(constant) : compare(constant, a_number((uint64_t)protocol));
 }
 
 const char *where_word(const struct field *field, uint64_t number)
@@ -787,14 +791,69 @@ static struct predicate *parse_dash(struct parser *parser, const struct field *f
     return parser_join(parser, PREDICATE_OR, none, parser_add(parser, empty));
 }
 
+/* A value of the column, or of another column that it is compared with. */
+static struct predicate *parse_value(struct constant *constant)
+{
+    const struct field *field = constant->field;
+    const enum token_type comparison = constant->comparison;
+    struct predicate *made;
+    struct value ignored;
+
+    if (constant_column(constant, &made))
+        return made;
+    if (field->lookups & NEED_MACHINE && read_address(field, constant->text, &ignored))
+        return constant_refuse(constant, "the name of a machine (--host= takes addresses)");
+    if (field->owner && (comparison == TOKEN_EQUAL || is_pattern(comparison))) {
+        if (field->type == VALUE_NUMBER && !read_digits(field, constant->text, &ignored))
+            return constant_refuse(constant, "numbers of processes, as 812");
+        constant->field = field_owners(field);
+    }
+    if (is_pattern(comparison) &&
+        (value_is_number(field->type) || field->type == VALUE_BOOLEAN || field->type == VALUE_TIME))
+        return constant_refuse(constant, "numbers, which have no pattern");
+    made = parse_by_type(constant);
+    const struct text shown =
+        made && takes_text(constant) ? as_shown(constant) : (struct text){NULL, 0};
+    if (!shown.data)
+        return made;
+    constant->text = shown.data;
+    constant->length = shown.length;
+    return parser_join(constant->parser, PREDICATE_OR, made, parse_by_type(constant));
+}
+
+/* COLUMN=VALUE,... as a view shows several columns. NULL: it is something else. */
+static struct predicate *parse_parts(const struct constant *constant)
+{
+    struct parser *parser = constant->parser;
+    const char *list = constant->text;
+    struct predicate *all = NULL;
+
+    if (!parser->viewed || constant->comparison != TOKEN_EQUAL)
+        return NULL;
+    for (struct text part; text_next(&list, ',', &part);) {
+        const char *sign = memchr(part.data, '=', part.length);
+        const size_t name = sign ? (size_t)(sign - part.data) : 0;
+        struct constant one = *constant;
+        one.field = name ? field_find(parser->kind, part.data, name) : NULL;
+        if (!one.field || one.field->type == VALUE_VIEW)
+            return NULL;
+        one.length = part.length - name - 1;
+        one.text = parser_keep(parser, sign + 1, one.length);
+        struct predicate *made = one.text ? parse_value(&one) : NULL;
+        all = all ? parser_join(parser, PREDICATE_AND, all, made) : made;
+        if (!all)
+            return NULL;
+    }
+    return all;
+}
+
 struct predicate *parser_constant(struct parser *parser, const struct field *field,
                                   enum token_type comparison, const struct token *value)
 {
     struct constant constant = {parser, field, comparison, *value, NULL, 0};
     char *text = parser_keep(parser, value->text.data, value->text.length);
     const char quote = value->type == TOKEN_QUOTED ? value->text.data[-1] : '\0';
-    struct predicate *column, *made;
-    struct value ignored;
+    struct predicate *made;
 
     if (!text)
         return NULL;
@@ -806,24 +865,6 @@ struct predicate *parser_constant(struct parser *parser, const struct field *fie
     }
     text[constant.length] = '\0';
     constant.text = text;
-    if (constant_column(&constant, &column))
-        return column;
-    if (field->lookups & NEED_MACHINE && read_address(field, text, &ignored))
-        return constant_refuse(&constant, "the name of a machine (--host= takes addresses)");
-    if (field->owner && (comparison == TOKEN_EQUAL || is_pattern(comparison))) {
-        if (field->type == VALUE_NUMBER && !read_digits(field, text, &ignored))
-            return constant_refuse(&constant, "numbers of processes, as 812");
-        constant.field = field_owners(field);
-    }
-    if (is_pattern(comparison) &&
-        (value_is_number(field->type) || field->type == VALUE_BOOLEAN || field->type == VALUE_TIME))
-        return constant_refuse(&constant, "numbers, which have no pattern");
-    made = parse_by_type(&constant);
-    const struct text shown =
-        made && takes_text(&constant) ? as_shown(&constant) : (struct text){NULL, 0};
-    if (!shown.data)
-        return made;
-    constant.text = shown.data;
-    constant.length = shown.length;
-    return parser_join(parser, PREDICATE_OR, made, parse_by_type(&constant));
+    made = parse_parts(&constant);
+    return made || parser->where->message[0] ? made : parse_value(&constant);
 }

@@ -6,16 +6,13 @@
 #include "format/socket/owner_fields.h"
 #include "format/socket/view_fields.h"
 
-/* Protocols of IP that connection tracking has no name for, and what is not IP by its ethertype. */
+/* What is not IP has the word of its ethertype. */
 static const char *protocol_word(uint64_t protocol)
 {
     static const struct {
         uint16_t number;
         char word[16];
     } words[] = {
-        {2, "igmp"},       {4, "ipip"},        {41, "sit"},
-        {50, "esp"},       {51, "ah"},         {89, "ospf"},
-        {103, "pim"},      {112, "vrrp"},      {115, "l2tp"},
         {0x501, "802.3"},  {0x504, "802.2"},   {0x800, "ip"},
         {0x806, "arp"},    {0x86dd, "ipv6"},   {0x8100, "vlan"},
         {0x8809, "lacp"},  {0x8847, "mpls"},   {0x8863, "pppoe-discovery"},
