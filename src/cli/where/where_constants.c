@@ -614,15 +614,17 @@ static const struct field *shows_paths(const struct parser *parser, const struct
                : NULL;
 }
 
-/* NULL: it does not look like a name. */
+/* NULL: it looks more like an address with a mistake. */
 static struct predicate *parse_path(const struct constant *constant)
 {
+    const char *text = constant->text;
     struct constant path = *constant;
+    const bool is_name =
+        *text == '@' || *text == '/' ||
+        (text[strspn(text, "0123456789abcdefABCDEF:.-[]/*")] && !strchr(text, '%'));
 
     path.field = shows_paths(constant->parser, constant->field);
-    return path.field && (constant->text[0] == '@' || strchr(constant->text, '/'))
-               ? parse_socket_name(&path)
-               : NULL;
+    return path.field && is_name ? parse_socket_name(&path) : NULL;
 }
 
 /* An address with its interface or its port, as tables show them; any other one alone. */
@@ -770,7 +772,11 @@ static bool takes_text(const struct constant *constant)
  */
 static struct predicate *parse_dash(struct parser *parser, const struct field *field)
 {
-    struct predicate *none = parser_negate(parser, parser_add(parser, predicate_known(field)));
+    const struct field *one = field; /* of owners: a column of the first one */
+
+    while (field->type == VALUE_OWNERS && one > parser->kind->fields && one[-1].owner)
+        one--;
+    struct predicate *none = parser_negate(parser, parser_add(parser, predicate_known(one)));
     const struct field *path = shows_paths(parser, field);
     struct predicate empty = {.field = field};
 
@@ -781,8 +787,7 @@ static struct predicate *parse_dash(struct parser *parser, const struct field *f
         empty.operation = PREDICATE_MASKED;
         empty.constant.type = VALUE_FLAGS;
         memset(&empty.mask.bits, 0xff, sizeof empty.mask.bits);
-    } else if (field->type == VALUE_TEXT || field->type == VALUE_NAME ||
-               field->type == VALUE_SOCKET_NAME) {
+    } else if (field->type == VALUE_TEXT || field->type == VALUE_SOCKET_NAME) {
         empty.operation = PREDICATE_EQUAL;
         empty.constant = a_text("", 0);
     } else {
