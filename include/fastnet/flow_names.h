@@ -22,8 +22,11 @@ int flow_state_number(uint8_t protocol, const char *name, size_t length);
 
 /* "tcp", "icmpv6" ... of IPPROTO_*; NULL data if conntrack has no name for it. */
 struct text flow_protocol_name(uint8_t protocol);
-/* The same as a string; NULL if it has no name. */
+/* The name that tables show: also of protocols that conntrack has no name for. NULL: it has none.
+ */
 const char *flow_protocol_word(uint64_t protocol);
+/* The protocol of such a name, or of another name of protocols(5), in capitals or not; or -1. */
+int flow_protocol_of_word(const char *name);
 /* The protocol of this name, in capitals or not; -1 if conntrack has no such name. */
 int flow_protocol_number(const char *name, size_t length);
 

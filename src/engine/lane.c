@@ -257,8 +257,7 @@ static const struct record *mark(const struct lane *lane, const struct record *r
 /* True if earlier rows wait, so this one must wait for them. Events and live rows have no order. */
 static bool is_behind_others(const struct lane *first, const struct lane *lane)
 {
-    return lane->is_behind ||
-           (first->kept->count && !first->at_once && !lane->run->listing->live);
+    return lane->is_behind || (first->kept->count && !first->at_once && !lane->run->listing->live);
 }
 
 int lane_take(const struct record *record, void *arg)

@@ -9,6 +9,7 @@
 #include <sys/socket.h>
 #include <time.h>
 
+#include "fastnet/flow_names.h"
 #include "fastnet/lookup.h"
 #include "flow_rows.h"
 #include "kit.h"
@@ -41,6 +42,7 @@ static void the_promised_names_are_there_in_order(void **state)
         "sender",       "process",
         "from",         "to",
         "nat",          "traffic",
+        "details",
     };
     static const char *const expectations[] = {
         "protocol",   "family",       "timeout",      "src",        "dst",        "sport",
@@ -165,11 +167,11 @@ static void a_flow_shows_what_it_holds(void **state)
 
 static void protocols_without_a_name_are_numbers(void **state)
 {
-    struct record record = flow_of(50, 599, "192.0.2.1", "192.0.2.4", 1, 2);
+    struct record record = flow_of(150, 599, "192.0.2.1", "192.0.2.4", 1, 2);
 
     (void)state;
-    assert_field("protocol", &record, "50");
-    assert_field("protocol_number", &record, "50");
+    assert_field("protocol", &record, "150");
+    assert_field("protocol_number", &record, "150");
     assert_field("state", &record, "-");
     assert_field("orig_sport", &record, "-");
     assert_field("reply_dport", &record, "-");
@@ -313,7 +315,61 @@ static void the_age_of_a_flow_that_goes_on_is_until_now(void **state)
     record.flow.start = (uint64_t)(time(NULL) - 1000) * SECOND;
     assert_in_range(value_of("age", &record, &no_names).number, 1000000, 1060000);
     record.flow.start = (uint64_t)(time(NULL) + 1000) * SECOND; /* the clock was set back */
+    assert_field("age", &record, "-");
+    record.has |= FLOW_STOP; /* it began after it ended */
+    record.flow.stop = record.flow.start - 1;
+    assert_field("age", &record, "-");
+    record.flow.stop = record.flow.start;
     assert_field("age", &record, "0.000");
+}
+
+/* Those that conntrack itself shows as unknown, and what else -p takes. */
+static void protocols_of_ip_have_names(void **state)
+{
+    static const struct {
+        uint8_t number;
+        const char *word;
+    } protocols[] = {{2, "igmp"},  {50, "esp"},   {51, "ah"},    {89, "ospf"},
+                     {103, "pim"}, {112, "vrrp"}, {115, "l2tp"}, {4, "ipip"}};
+
+    (void)state;
+    for (size_t i = 0; i < COUNT(protocols); i++) {
+        const struct record record =
+            flow_of(protocols[i].number, 599, "192.0.2.1", "192.0.2.4", 1, 2);
+        assert_field("protocol", &record, protocols[i].word);
+        assert_int_equal(flow_protocol_of_word(protocols[i].word), protocols[i].number);
+        assert_null(flow_protocol_name(protocols[i].number).data); /* "unknown" in its lines */
+    }
+    assert_int_equal(flow_protocol_of_word("ICMPv6"), IPPROTO_ICMPV6);
+    assert_int_equal(flow_protocol_of_word("IPSEC-ESP"), IPPROTO_ESP);
+    assert_int_equal(flow_protocol_of_word("nonsense"), -1);
+}
+
+static void details_tell_flows_apart_that_have_no_ports(void **state)
+{
+    struct record record = flow_of(IPPROTO_ICMP, 29, "192.0.2.1", "192.0.2.4", 77, 0);
+    struct flow_tuple *orig = &record.flow.way[WAY_ORIG].tuple;
+    struct flow_tuple *reply = &record.flow.way[WAY_REPLY].tuple;
+
+    (void)state;
+    orig->icmp_type = 8;
+    orig->icmp_code = 0;
+    assert_field("details", &record, "icmp_id=77");
+    orig->icmp_type = 13;
+    assert_field("details", &record, "icmp_type=13,icmp_code=0,icmp_id=77");
+    record = flow_of(IPPROTO_GRE, 29, "192.0.2.1", "192.0.2.4", 1, 2);
+    orig->has_ports = reply->has_ports = true;
+    reply->src_port = 2;
+    reply->dst_port = 3;
+    assert_field("details", &record, "orig_srckey=1,orig_dstkey=2,reply_srckey=2,reply_dstkey=3");
+    record = flow_of(IPPROTO_TCP, 29, "192.0.2.1", "192.0.2.4", 1, 2);
+    assert_field("details", &record, "-");
+    record.has |= FLOW_ORIG_ZONE;
+    record.flow.way[WAY_ORIG].zone = 7;
+    assert_field("details", &record, "orig_zone=7");
+    record.has |= FLOW_REPLY_ZONE;
+    record.flow.way[WAY_REPLY].zone = 8;
+    assert_field("details", &record, "orig_zone=7,reply_zone=8");
 }
 
 static void labels_are_names_or_bits(void **state)
@@ -483,6 +539,8 @@ int main(void)
         cmocka_unit_test(a_zone_is_zero_unless_the_kernel_says_otherwise),
         cmocka_unit_test(a_mapped_address_is_the_ipv4_address),
         cmocka_unit_test(the_age_of_a_flow_that_goes_on_is_until_now),
+        cmocka_unit_test(protocols_of_ip_have_names),
+        cmocka_unit_test(details_tell_flows_apart_that_have_no_ports),
         cmocka_unit_test(labels_are_names_or_bits),
         cmocka_unit_test(events_and_roles_out_of_range_are_unknown),
         cmocka_unit_test(an_expectation_shows_what_it_holds),

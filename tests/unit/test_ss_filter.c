@@ -949,6 +949,29 @@ static void a_file_that_is_not_read_to_its_end_is_no_filter(void **state)
     ss_words_finish(&words);
 }
 
+/* ss refuses such addresses, though it shows them. */
+static void an_address_may_have_its_device(void **state)
+{
+    static const struct filtered rows[] = {
+        {"src 10.0.0.0/8%7", "b"},
+        {"src 10.0.0.0%7/8", "b"},
+        {"src *%7", "b"},
+        {"src [::]%7", ""},
+        {"src [fe80::1%7]:22", ""},
+        {"src 10.0.0.0/8%8", ""},
+        {"src [fe80::1]%5g0", "1: filter, word 2: '[fe80::1]%5g0': there is no such interface"},
+        {"src fe80::1%", "1: filter, word 2: 'fe80::1%': no address, network or host "
+                         "(IPv6 in brackets)"},
+        {"src [fe80::1%lo", "1: filter, word 2: '[fe80::1%lo': no address, network or host "
+                            "(IPv6 in brackets)"},
+        {"src fe80::1%lo:nonsense",
+         "1: filter, word 2: 'fe80::1%lo:nonsense': no such port or service"},
+    };
+
+    (void)state;
+    CHECK(rows);
+}
+
 /* In other namespaces there may be an interface of that name, and numbers mean others. */
 static void of_all_namespaces_a_device_is_a_number_or_a_name(void **state)
 {
@@ -992,6 +1015,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(words_that_are_offered_are_understood),
+        cmocka_unit_test(an_address_may_have_its_device),
         cmocka_unit_test(of_all_namespaces_a_device_is_a_number_or_a_name),
         cmocka_unit_test(an_empty_filter_lists_all),
         cmocka_unit_test(ports_are_compared),

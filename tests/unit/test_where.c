@@ -300,12 +300,14 @@ static void addresses_are_compared_with_networks_and_ranges(void **state)
          "not (local_address in ::ffff:0.0.0.0/ffff:ffff:ffff:ffff:ffff:ffff::)"},
         {"local_address in 10.0.0.1-10.0.0.9",
          "not (local_address < 10.0.0.1) and not (local_address > 10.0.0.9)"},
-        {"local_address = [10.0.0.1]", "at 17: local_address takes addresses, as 192.0.2.1, "
-                                       "10.0.0.0/8, 2001:db8::/32 or fe80::1%eth0, not '[10.0.0.1]'"},
+        {"local_address = [10.0.0.1]",
+         "at 17: local_address takes addresses, as 192.0.2.1, "
+         "10.0.0.0/8, 2001:db8::/32 or fe80::1%eth0, not '[10.0.0.1]'"},
         {"local_address = [::1", "at 17: local_address takes addresses, as 192.0.2.1, "
                                  "10.0.0.0/8, 2001:db8::/32 or fe80::1%eth0, not '[::1'"},
-        {"local_address = 10.0.0.0/33", "at 17: local_address takes addresses, as 192.0.2.1, "
-                                        "10.0.0.0/8, 2001:db8::/32 or fe80::1%eth0, not '10.0.0.0/33'"},
+        {"local_address = 10.0.0.0/33",
+         "at 17: local_address takes addresses, as 192.0.2.1, "
+         "10.0.0.0/8, 2001:db8::/32 or fe80::1%eth0, not '10.0.0.0/33'"},
         {"local_address in ::ffff:10.0.0.1-::ffff:10.0.0.9",
          "not (local_address < 10.0.0.1) and not (local_address > 10.0.0.9)"},
         {"local_address in ::-2001::",
@@ -317,8 +319,9 @@ static void addresses_are_compared_with_networks_and_ranges(void **state)
         {"local_address = ::ffff:0:0/64",
          "local_address in ::/ffff:ffff:ffff:ffff:: and "
          "not (local_address in ::ffff:0.0.0.0/ffff:ffff:ffff:ffff:ffff:ffff::)"},
-        {"local_address = 10.0.0.1-::1", "at 17: local_address takes addresses, as 192.0.2.1, "
-                                         "10.0.0.0/8, 2001:db8::/32 or fe80::1%eth0, not '10.0.0.1-::1'"},
+        {"local_address = 10.0.0.1-::1",
+         "at 17: local_address takes addresses, as 192.0.2.1, "
+         "10.0.0.0/8, 2001:db8::/32 or fe80::1%eth0, not '10.0.0.1-::1'"},
         {"local_address ~ '10.*'", "local_address ~ 10.*"},
     };
     static const struct meaning neighbours[] = {
@@ -337,6 +340,70 @@ static void addresses_are_compared_with_networks_and_ranges(void **state)
 }
 
 /* An address below it and one above it are not in a range. */
+static void an_address_is_typed_as_tables_show_it(void **state)
+{
+    static const struct meaning meanings[] = {
+        {"local_address = fe80::5%d0",
+         "local_address = fe80::5 and (interface is known and interface = d0)"},
+        {"local = [fe80::5%d0]:7004", "local_port = 7004 and (local_address = fe80::5 and "
+                                      "(interface is known and interface = d0))"},
+        {"local = [fe80::5]%d0:7004", "local_port = 7004 and (local_address = fe80::5 and "
+                                      "(interface is known and interface = d0))"},
+        {"local = fe80::5%d0:7004", "local_port = 7004 and (local_address = fe80::5 and (interface "
+                                    "is known and interface = d0))"},
+        {"local_address in 10.0.0.1%d0:*,::1",
+         "local_address = ::1 or (local_port = 0 and (local_address = 10.0.0.1 and (interface is "
+         "known and interface = d0)))"},
+        {"local_address != fe80::5%d0",
+         "not (local_address = fe80::5 and (interface is known and interface = d0))"},
+        {"local_address in fe80::/64%d0", "local_address in fe80::/ffff:ffff:ffff:ffff:: and "
+                                          "(interface is known and interface = d0)"},
+        {"local_address in fe80::%d0/64", "local_address in fe80::/ffff:ffff:ffff:ffff:: and "
+                                          "(interface is known and interface = d0)"},
+        {"local_address = fe80::5%2",
+         "local_address = fe80::5 and (interface is known and (interface = 2 or interface = 2))"},
+        {"local_address = 127.0.0.1:80", "local_address = 127.0.0.1 and local_port = 80"},
+        {"remote = *", "remote_address = 0.0.0.0 or remote_address = ::"},
+        {"local = *%d0:80", "local_port = 80 and ((local_address = 0.0.0.0 or local_address = ::) "
+                            "and (interface is known and interface = d0))"},
+        {"local = @name", "path = @name or path = "},
+        {"local = -", "not (local_address is known) and (not (path is known) or path = )"},
+        {"local_address = fe80::5%", "at 17: local_address takes addresses, as 192.0.2.1, "
+                                     "10.0.0.0/8, 2001:db8::/32 or fe80::1%eth0, not 'fe80::5%'"},
+        {"local_address = [fe80::5%d0",
+         "at 17: local_address takes addresses, as 192.0.2.1, 10.0.0.0/8, 2001:db8::/32 or "
+         "fe80::1%eth0, not '[fe80::5%d0'"},
+        {"local_address = %d0", "at 17: local_address takes addresses, as 192.0.2.1, 10.0.0.0/8, "
+                                "2001:db8::/32 or fe80::1%eth0, not '%d0'"},
+        {"local_address = fe80::5%d0:x",
+         "at 17: local_port takes ports, as 443, 8000-8999 or https, not 'fe80::5%d0:x'"},
+        {"recv = 6/5", "recv_q = 6 and ((backlog = 5 or mem_rcvbuf = 5) or send_q = 5)"},
+        {"path = 'a\\x20b'", "path = a\\x20b or path = a b"},
+        {"shutdown = -",
+         "not (shutdown is known) or shutdown & 0xffffffffffffffff:0xffffffffffffffff = 0"},
+        {"recv_q = -", "not recv_q is known"},
+        {"recv_q > -", "at 10: recv_q takes numbers of bytes, as 1500 or 64k, not '-'"},
+    };
+    static const struct meaning neighbours[] = {
+        {"address = fe80::5%d0", "address = fe80::5 and (interface is known and interface = d0)"},
+        {"address = 10.0.0.1:80", "at 11: address has no port: '10.0.0.1:80'"},
+    };
+    static const struct meaning flows[] = {
+        {"orig_src = fe80::5%d0", "at 12: flows have no interface: type the address without '%'"},
+        {"from = 10.0.0.1:80", "orig_src = 10.0.0.1 and orig_sport = 80"},
+        {"protocol in igmp,ESP,ospf,2,ipsec-ah",
+         "protocol = 2 or protocol = 50 or protocol = 89 or protocol = 2 or protocol = 51"},
+        {"details = 'icmp_type=13,icmp_code=0,icmp_id=77'",
+         "(icmp_type = 13 and icmp_code = 0) and icmp_id = 77"},
+        {"details = 'icmp_id=x'", "at 12: icmp_id takes numbers, as 7 or 1-9, not 'icmp_id=x'"},
+    };
+
+    (void)state;
+    MEAN(&kind_socket, meanings);
+    MEAN(&kind_neighbour, neighbours);
+    MEAN(&kind_flow, flows);
+}
+
 static void a_range_is_met_by_one_address_of_a_list(void **state)
 {
     static const struct meaning meanings[] = {
@@ -857,6 +924,7 @@ int main(void)
         cmocka_unit_test(numbers_with_names_are_known_by_both),
         cmocka_unit_test(each_column_takes_or_refuses_each_value),
         cmocka_unit_test(addresses_are_compared_with_networks_and_ranges),
+        cmocka_unit_test(an_address_is_typed_as_tables_show_it),
         cmocka_unit_test(a_range_is_met_by_one_address_of_a_list),
         cmocka_unit_test(texts_are_taken_as_they_are),
         cmocka_unit_test(units_containers_and_pods_have_short_names),

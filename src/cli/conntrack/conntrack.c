@@ -152,12 +152,13 @@ static int list(struct conntrack *conntrack)
         .kind = kind,
         .columns = {events ? "time event" : NULL,
                     flows && options->common.table && options->common.format == FORMAT_PLAIN
-                        ? "protocol state from to nat traffic timeout"
+                        ? "protocol state from to nat details traffic timeout"
                         : options->task->columns,
                     flows && layout->labels ? "labels" : NULL,
                     flows && layout->ktimestamp ? "start stop" : NULL,
                     flows && events ? "sender process" : NULL},
-        .drop = flows && options->common.table ? "timeout traffic nat state protocol" : NULL,
+        .drop =
+            flows && options->common.table ? "timeout traffic details nat state protocol" : NULL,
         .shorten = "state nat",
         .whole = "from to",
         .listing = {.tables = &table,

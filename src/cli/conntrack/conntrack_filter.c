@@ -274,9 +274,10 @@ static int take_protocol(struct conntrack_parsing *parsing, const char *argument
     if (known < 0 && !form_is_number(argument, UINT8_MAX, &number)) {
         /* with rights lent by the program's file, nothing that nsswitch.conf(5) names may run */
         const struct protoent *entry = rights_elevated() ? NULL : getprotobyname(argument);
-        if (!entry || entry->p_proto < 0 || entry->p_proto > UINT8_MAX)
+        const int found = entry ? entry->p_proto : flow_protocol_of_word(argument);
+        if (found < 0 || found > UINT8_MAX)
             return -EINVAL;
-        number = (uint64_t)entry->p_proto;
+        number = (uint64_t)found;
     }
     return set_number(parsing, number);
 }

@@ -314,7 +314,8 @@ static int take_option(const struct option *option, const char *argument, void *
 #define FLOW_COLUMNS                                                                               \
     "protocol family state timeout orig_src orig_dst orig_sport orig_dport orig_packets "          \
     "orig_bytes reply_src reply_dst reply_sport reply_dport reply_packets reply_bytes status "     \
-    "mark zone helper references id"
+    "mark zone helper references id icmp_type icmp_code icmp_id orig_srckey orig_dstkey "          \
+    "reply_srckey reply_dstkey orig_zone reply_zone"
 #define EXPECTATION_COLUMNS                                                                        \
     "protocol family timeout src dst sport dport mask_src mask_dst mask_sport mask_dport "         \
     "master_src master_dst master_sport master_dport zone flags class helper"

@@ -10,6 +10,7 @@
 #include "cli/misuse.h"
 #include "cli/where/constant.h"
 #include "fastnet/array.h"
+#include "fastnet/flow_names.h"
 #include "fastnet/lookup.h"
 
 /* The numbers that could have a name are below this. */
@@ -388,9 +389,12 @@ static struct predicate *parse_word(const struct constant *constant)
         return compare(constant, a_number(number));
     if (named)
         return compare(constant, a_text(word_of(field, number), strlen(word_of(field, number))));
-    return field->type == VALUE_NAME && parse_range(constant, read_digits, &numbers)
-               ? numbers
-               : refuse_word(constant);
+    if (field->type == VALUE_NAME && parse_range(constant, read_digits, &numbers))
+        return numbers;
+    const int protocol = field->type == VALUE_NAME && strcmp(field->name, "protocol") == 0
+                             ? flow_protocol_of_word(constant->text)
+                             : -1;
+    return protocol < 0 ? refuse_word(constant) : compare(constant, a_number((uint64_t)protocol));
 }
 
 const char *where_word(const struct field *field, uint64_t number)
@@ -610,15 +614,17 @@ static const struct field *shows_paths(const struct parser *parser, const struct
                : NULL;
 }
 
-/* NULL: it does not look like a name. */
+/* NULL: it looks more like an address with a mistake. */
 static struct predicate *parse_path(const struct constant *constant)
 {
+    const char *text = constant->text;
     struct constant path = *constant;
+    const bool is_name =
+        *text == '@' || *text == '/' ||
+        (text[strspn(text, "0123456789abcdefABCDEF:.-[]/*")] && !strchr(text, '%'));
 
     path.field = shows_paths(constant->parser, constant->field);
-    return path.field && (constant->text[0] == '@' || strchr(constant->text, '/'))
-               ? parse_socket_name(&path)
-               : NULL;
+    return path.field && is_name ? parse_socket_name(&path) : NULL;
 }
 
 /* An address with its interface or its port, as tables show them; any other one alone. */
@@ -766,7 +772,11 @@ static bool takes_text(const struct constant *constant)
  */
 static struct predicate *parse_dash(struct parser *parser, const struct field *field)
 {
-    struct predicate *none = parser_negate(parser, parser_add(parser, predicate_known(field)));
+    const struct field *one = field; /* of owners: a column of the first one */
+
+    while (field->type == VALUE_OWNERS && one > parser->kind->fields && one[-1].owner)
+        one--;
+    struct predicate *none = parser_negate(parser, parser_add(parser, predicate_known(one)));
     const struct field *path = shows_paths(parser, field);
     struct predicate empty = {.field = field};
 
@@ -777,8 +787,7 @@ static struct predicate *parse_dash(struct parser *parser, const struct field *f
         empty.operation = PREDICATE_MASKED;
         empty.constant.type = VALUE_FLAGS;
         memset(&empty.mask.bits, 0xff, sizeof empty.mask.bits);
-    } else if (field->type == VALUE_TEXT || field->type == VALUE_NAME ||
-               field->type == VALUE_SOCKET_NAME) {
+    } else if (field->type == VALUE_TEXT || field->type == VALUE_SOCKET_NAME) {
         empty.operation = PREDICATE_EQUAL;
         empty.constant = a_text("", 0);
     } else {
@@ -787,14 +796,69 @@ static struct predicate *parse_dash(struct parser *parser, const struct field *f
     return parser_join(parser, PREDICATE_OR, none, parser_add(parser, empty));
 }
 
+/* A value of the column, or of another column that it is compared with. */
+static struct predicate *parse_value(struct constant *constant)
+{
+    const struct field *field = constant->field;
+    const enum token_type comparison = constant->comparison;
+    struct predicate *made;
+    struct value ignored;
+
+    if (constant_column(constant, &made))
+        return made;
+    if (field->lookups & NEED_MACHINE && read_address(field, constant->text, &ignored))
+        return constant_refuse(constant, "the name of a machine (--host= takes addresses)");
+    if (field->owner && (comparison == TOKEN_EQUAL || is_pattern(comparison))) {
+        if (field->type == VALUE_NUMBER && !read_digits(field, constant->text, &ignored))
+            return constant_refuse(constant, "numbers of processes, as 812");
+        constant->field = field_owners(field);
+    }
+    if (is_pattern(comparison) &&
+        (value_is_number(field->type) || field->type == VALUE_BOOLEAN || field->type == VALUE_TIME))
+        return constant_refuse(constant, "numbers, which have no pattern");
+    made = parse_by_type(constant);
+    const struct text shown =
+        made && takes_text(constant) ? as_shown(constant) : (struct text){NULL, 0};
+    if (!shown.data)
+        return made;
+    constant->text = shown.data;
+    constant->length = shown.length;
+    return parser_join(constant->parser, PREDICATE_OR, made, parse_by_type(constant));
+}
+
+/* COLUMN=VALUE,... as a view shows several columns. NULL: it is something else. */
+static struct predicate *parse_parts(const struct constant *constant)
+{
+    struct parser *parser = constant->parser;
+    const char *list = constant->text;
+    struct predicate *all = NULL;
+
+    if (!parser->viewed || constant->comparison != TOKEN_EQUAL)
+        return NULL;
+    for (struct text part; text_next(&list, ',', &part);) {
+        const char *sign = memchr(part.data, '=', part.length);
+        const size_t name = sign ? (size_t)(sign - part.data) : 0;
+        struct constant one = *constant;
+        one.field = name ? field_find(parser->kind, part.data, name) : NULL;
+        if (!one.field || one.field->type == VALUE_VIEW)
+            return NULL;
+        one.length = part.length - name - 1;
+        one.text = parser_keep(parser, sign + 1, one.length);
+        struct predicate *made = one.text ? parse_value(&one) : NULL;
+        all = all ? parser_join(parser, PREDICATE_AND, all, made) : made;
+        if (!all)
+            return NULL;
+    }
+    return all;
+}
+
 struct predicate *parser_constant(struct parser *parser, const struct field *field,
                                   enum token_type comparison, const struct token *value)
 {
     struct constant constant = {parser, field, comparison, *value, NULL, 0};
     char *text = parser_keep(parser, value->text.data, value->text.length);
     const char quote = value->type == TOKEN_QUOTED ? value->text.data[-1] : '\0';
-    struct predicate *column, *made;
-    struct value ignored;
+    struct predicate *made;
 
     if (!text)
         return NULL;
@@ -806,24 +870,6 @@ struct predicate *parser_constant(struct parser *parser, const struct field *fie
     }
     text[constant.length] = '\0';
     constant.text = text;
-    if (constant_column(&constant, &column))
-        return column;
-    if (field->lookups & NEED_MACHINE && read_address(field, text, &ignored))
-        return constant_refuse(&constant, "the name of a machine (--host= takes addresses)");
-    if (field->owner && (comparison == TOKEN_EQUAL || is_pattern(comparison))) {
-        if (field->type == VALUE_NUMBER && !read_digits(field, text, &ignored))
-            return constant_refuse(&constant, "numbers of processes, as 812");
-        constant.field = field_owners(field);
-    }
-    if (is_pattern(comparison) &&
-        (value_is_number(field->type) || field->type == VALUE_BOOLEAN || field->type == VALUE_TIME))
-        return constant_refuse(&constant, "numbers, which have no pattern");
-    made = parse_by_type(&constant);
-    const struct text shown =
-        made && takes_text(&constant) ? as_shown(&constant) : (struct text){NULL, 0};
-    if (!shown.data)
-        return made;
-    constant.text = shown.data;
-    constant.length = shown.length;
-    return parser_join(parser, PREDICATE_OR, made, parse_by_type(&constant));
+    made = parse_parts(&constant);
+    return made || parser->where->message[0] ? made : parse_value(&constant);
 }

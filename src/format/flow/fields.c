@@ -60,14 +60,14 @@ static struct value state(const struct cell *cell)
 
 static WORDS(role_name, "client", "server");
 
-/* A clock that was set back makes no age below 0. */
+/* Unknown after the clock was set back behind its beginning. */
 static struct value age(const struct cell *cell)
 {
     const struct flow_record *flow = &cell->record->flow;
     const uint64_t end =
         (cell->record->has & FLOW_STOP) ? flow->stop : clock_nanoseconds(CLOCK_REALTIME);
 
-    return decimal(end > flow->start ? milliseconds(end - flow->start) : 0);
+    return end < flow->start ? unknown : decimal(milliseconds(end - flow->start));
 }
 
 /* --- What else belongs to it ------------------------------------------------------------------ */
@@ -180,10 +180,15 @@ static const struct field fields[] = {
          "translation: the new source, the new destination"),
     VIEW_BY(traffic, write_flow_traffic, FLOW_ORIG_COUNTERS | FLOW_REPLY_COUNTERS, 0,
             "bytes of both directions: 1.2K/3.4M; only with nf_conntrack_acct", .gauge = true),
+    VIEW(details, view_flow_details, FLOW_ORIG, FLOW_REPLY | FLOW_ORIG_ZONE | FLOW_REPLY_ZONE,
+         "what else tells flows apart: ids of ICMP, keys of GRE, zones of one direction"),
 };
 
-static const char *const views[][2] = {
-    {"from", "orig_src"}, {"to", "orig_dst"}, {"nat", "reply_dst"}, {"traffic", "reply_bytes"}};
+static const char *const views[][2] = {{"from", "orig_src"},
+                                       {"to", "orig_dst"},
+                                       {"nat", "reply_dst"},
+                                       {"traffic", "reply_bytes"},
+                                       {"details", "icmp_id"}};
 
 /* --- What rows are chosen by, and not shown --------------------------------------------------- */
 

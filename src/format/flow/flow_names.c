@@ -6,6 +6,7 @@
 #include <linux/netfilter/nf_conntrack_tcp.h>
 #include <netinet/in.h>
 #include <stddef.h>
+#include <string.h>
 #include <strings.h>
 
 /* Not a struct text, because pointers would have to be relocated at each start. */
@@ -116,9 +117,68 @@ int flow_protocol_number(const char *name, size_t length)
     return number_of(NAMES(protocols), name, length);
 }
 
+/*
+ * Protocols that conntrack has no name for: those of IANA's list that protocols(5) of Debian has,
+ * by its names. The kernel's names are shorter for 4 (ipencap) and 41 (ipv6).
+ */
+static const struct protocol_word {
+    uint8_t number;
+    char word[16];
+} more_words[] =
+    {
+        {2, "igmp"},         {3, "ggp"},
+        {4, "ipip"},         {5, "st"},
+        {8, "egp"},          {9, "igp"},
+        {12, "pup"},         {20, "hmp"},
+        {22, "xns-idp"},     {27, "rdp"},
+        {29, "iso-tp4"},     {36, "xtp"},
+        {37, "ddp"},         {38, "idpr-cmtp"},
+        {41, "sit"},         {43, "ipv6-route"},
+        {44, "ipv6-frag"},   {45, "idrp"},
+        {46, "rsvp"},        {50, "esp"},
+        {51, "ah"},          {57, "skip"},
+        {59, "ipv6-nonxt"},  {60, "ipv6-opts"},
+        {73, "rspf"},        {81, "vmtp"},
+        {88, "eigrp"},       {89, "ospf"},
+        {93, "ax.25"},       {97, "etherip"},
+        {98, "encap"},       {103, "pim"},
+        {108, "ipcomp"},     {112, "vrrp"},
+        {115, "l2tp"},       {124, "isis"},
+        {133, "fc"},         {135, "mobility-header"},
+        {137, "mpls-in-ip"}, {138, "manet"},
+        {139, "hip"},        {140, "shim6"},
+        {141, "wesp"},       {142, "rohc"},
+        {143, "ethernet"},
+}, /* names that are only typed */
+    aliases[] = {{0, "hopopt"},    {0, "ip"},       {4, "ipencap"},
+                 {4, "ip-encap"},  {41, "ipv6"},    {50, "ipsec-esp"},
+                 {51, "ipsec-ah"}, {89, "ospfigp"}, {58, "ipv6-icmp"}};
+
 const char *flow_protocol_word(uint64_t protocol)
 {
-    return protocol <= UINT8_MAX ? flow_protocol_name((uint8_t)protocol).data : NULL;
+    const char *name = protocol <= UINT8_MAX ? flow_protocol_name((uint8_t)protocol).data : NULL;
+
+    for (size_t i = 0; !name && i < COUNT(more_words); i++)
+        if (more_words[i].number == protocol)
+            name = more_words[i].word;
+    return name;
+}
+
+static int find_word(const struct protocol_word *list, size_t count, const char *name)
+{
+    for (size_t i = 0; i < count; i++)
+        if (strcasecmp(list[i].word, name) == 0)
+            return list[i].number;
+    return -1;
+}
+
+int flow_protocol_of_word(const char *name)
+{
+    int number = flow_protocol_number(name, strlen(name));
+
+    if (number < 0)
+        number = find_word(more_words, COUNT(more_words), name);
+    return number < 0 ? find_word(aliases, COUNT(aliases), name) : number;
 }
 
 const bool flow_protocols_with_ports[UINT8_MAX + 1] = {

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "format/flow/view_fields.h"
 
+#include <netinet/in.h>
+
 #include "fastnet/flow_names.h"
 #include "format/fields/fields.h"
 #include "format/text/put.h"
@@ -61,6 +63,78 @@ struct value view_flow_nat(const struct cell *cell)
     const struct flow_direction *way = cell->record->flow.way;
 
     return is_translated(way, true) || is_translated(way, false) ? view(cell, write_nat) : unknown;
+}
+
+/* --- What else tells flows apart ---------------------------------------------------------------
+ */
+
+enum { PARTS_MOST = 7 };
+
+struct part {
+    const char *column;
+    uint64_t number;
+};
+
+static size_t put_part(struct part *parts, size_t count, const char *column, uint64_t number)
+{
+    parts[count] = (struct part){column, number};
+    return count + 1;
+}
+
+/* An echo request has the type 8, of ICMPv6 128 (RFC 792, RFC 4443), and code 0. */
+static size_t icmp_parts(struct part *parts, size_t count, const struct flow_tuple *tuple)
+{
+    const bool is_echo =
+        tuple->icmp_type == (tuple->protocol == IPPROTO_ICMP ? 8 : 128) && !tuple->icmp_code;
+
+    if (!is_echo) {
+        count = put_part(parts, count, "icmp_type", tuple->icmp_type);
+        count = put_part(parts, count, "icmp_code", tuple->icmp_code);
+    }
+    return put_part(parts, count, "icmp_id", tuple->src_port);
+}
+
+static size_t parts_of(struct part parts[PARTS_MOST], const struct record *record)
+{
+    const struct flow_direction *way = record->flow.way;
+    const struct flow_tuple *orig = &way[WAY_ORIG].tuple, *reply = &way[WAY_REPLY].tuple;
+    size_t count = 0;
+
+    if (flow_is_icmp(orig->protocol))
+        count = icmp_parts(parts, count, orig);
+    if (orig->protocol == IPPROTO_GRE && orig->has_ports) {
+        count = put_part(parts, count, "orig_srckey", orig->src_port);
+        count = put_part(parts, count, "orig_dstkey", orig->dst_port);
+        if (record->has & FLOW_REPLY && reply->has_ports) {
+            count = put_part(parts, count, "reply_srckey", reply->src_port);
+            count = put_part(parts, count, "reply_dstkey", reply->dst_port);
+        }
+    }
+    if (record->has & FLOW_ORIG_ZONE)
+        count = put_part(parts, count, "orig_zone", way[WAY_ORIG].zone);
+    if (record->has & FLOW_REPLY_ZONE)
+        count = put_part(parts, count, "reply_zone", way[WAY_REPLY].zone);
+    return count;
+}
+
+static char *write_details(char *dst, const struct value *view, bool human)
+{
+    struct part parts[PARTS_MOST];
+    const size_t count = parts_of(parts, view->view.record);
+
+    (void)human;
+    for (size_t i = 0; i < count; i++) {
+        dst = put_string(i ? PUT(dst, ",") : dst, parts[i].column);
+        dst = text_u64(PUT(dst, "="), parts[i].number);
+    }
+    return dst;
+}
+
+struct value view_flow_details(const struct cell *cell)
+{
+    struct part parts[PARTS_MOST];
+
+    return parts_of(parts, cell->record) ? view(cell, write_details) : unknown;
 }
 
 char *write_flow_traffic(char *dst, const struct value *view, bool human)

@@ -7,26 +7,21 @@
 #include "format/socket/view_fields.h"
 #include "format/text/put.h"
 
-/* Protocols of IP that connection tracking has no name for, and what is not IP by its ethertype. */
+/* What is not IP has the word of its ethertype. */
 static const char *protocol_word(uint64_t protocol)
 {
     static const struct {
         uint16_t number;
         char word[16];
     } words[] = {
-        {2, "igmp"},       {4, "ipip"},        {41, "sit"},
-        {50, "esp"},       {51, "ah"},         {89, "ospf"},
-        {103, "pim"},      {112, "vrrp"},      {115, "l2tp"},
-        {0x500, "none"},   {0x501, "802.3"},   {0x502, "ax25"},
-        {0x504, "802.2"},  {0x50c, "can"},     {0x50d, "canfd"},
-        {0x50e, "canxl"},  {0x519, "hdlc"},    {0x51a, "arcnet"},
-        {0x51b, "dsa"},    {0x5f5, "phonet"},  {0x5f6, "ieee802154"},
-        {0x5f7, "caif"},   {0x5f8, "xdsa"},    {0x5f9, "map"},
-        {0x5fa, "mctp"},   {0x5fe, "netlink"}, {0x800, "ip"},
-        {0x806, "arp"},    {0x86dd, "ipv6"},   {0x8100, "vlan"},
-        {0x8809, "lacp"},  {0x8847, "mpls"},   {0x8863, "pppoe-discovery"},
-        {0x8864, "pppoe"}, {0x888e, "eapol"},  {0x88a8, "qinq"},
-        {0x88cc, "lldp"},  {0x88e5, "macsec"}, {0x88f7, "ptp"},
+        {0x500, "none"},    {0x501, "802.3"},  {0x502, "ax25"},   {0x504, "802.2"},
+        {0x50c, "can"},     {0x50d, "canfd"},  {0x50e, "canxl"},  {0x519, "hdlc"},
+        {0x51a, "arcnet"},  {0x51b, "dsa"},    {0x5f5, "phonet"}, {0x5f6, "ieee802154"},
+        {0x5f7, "caif"},    {0x5f8, "xdsa"},   {0x5f9, "map"},    {0x5fa, "mctp"},
+        {0x5fe, "netlink"}, {0x800, "ip"},     {0x806, "arp"},    {0x86dd, "ipv6"},
+        {0x8100, "vlan"},   {0x8809, "lacp"},  {0x8847, "mpls"},  {0x8863, "pppoe-discovery"},
+        {0x8864, "pppoe"},  {0x888e, "eapol"}, {0x88a8, "qinq"},  {0x88cc, "lldp"},
+        {0x88e5, "macsec"}, {0x88f7, "ptp"},
     };
 
     for (size_t i = 0; i < COUNT(words); i++)
