@@ -162,6 +162,7 @@ struct field {
     bool port : 1;               /* of a transport protocol: filters take names of services, too */
     bool rate : 1;               /* the change per second of a counter (`of`) */
     bool of_netns : 1;           /* names the network namespace of the row */
+    bool pair : 1;               /* ... or of two: of[0] and of[1] */
     bool exact : 1;              /* all its digits matter to people (value_write_human()) */
     bool sum : 1;                /* of the rows of a group, by the number that `help` describes */
     bool owner : 1;              /* of the first owner: filters ask all (field_owners()) */

@@ -90,6 +90,8 @@ struct kind {
      * row or missed it.
      */
     bool identified;
+    /* Two counters of bytes, each way one: their rates together are bytes_per_second (rates.h). */
+    const struct field *both_ways;
     const char *rates; /* counters whose rates --delta shows beside the default columns; or NULL */
     const struct field *fields; /* in the order in which --columns=help lists them */
     size_t field_count;

@@ -21,7 +21,8 @@ struct rates {
 
 /*
  * Makes rates->kind the kind with rates. Where a counter grows in some rows only, its rate is
- * followed by a field with the values of the other rows, under the counter's own name.
+ * followed by a field with the values of the other rows, under the counter's own name. The last
+ * one is that of kind.both_ways.
  */
 void rates_init(struct rates *rates, const struct kind *of);
 

@@ -196,6 +196,8 @@ static double weight_of(const struct live *live, const struct group *group)
 {
     const struct field *by = live->view.order.field;
 
+    if (by && by->pair)
+        by = NULL;
     for (size_t i = 0; by && i < live->listing->rate_count; i++)
         if (by->name == live->listing->rates[i]->name) /* a copy of it, in the kind with rates */
             return group->sums.totals[i];

@@ -10,8 +10,8 @@ static void add_rate(struct top *top, const struct field *field)
     struct listing *listing = &top->command->listing;
     const struct field *counter = field && field->rate ? field->of : field;
 
-    if (!counter || !counter->counter || listing->rate_count == COUNT(top->rates))
-        return;
+    if (!counter || !counter->counter || field->pair || listing->rate_count == COUNT(top->rates))
+        return; /* both of a pair are there anyway */
     for (size_t i = 0; i < listing->rate_count; i++)
         if (top->rates[i] == counter)
             return;

@@ -64,13 +64,16 @@ static const char *text_of_sum(const struct field *column, char room[32], void *
 {
     const struct sums *sums = arg;
     const struct listing *listing = sums->listing;
+    const double *rates = sums->group->rates;
 
+    if (column->rate && column->pair)
+        return sums->rated ? screen_amount(room, rates[0] + rates[1]) : "-";
     for (size_t i = 0; i < listing->rate_count; i++) {
         const bool rate = column->rate && strcmp(column->of->name, listing->rates[i]->name) == 0;
         if (rate || strcmp(column->name, listing->rates[i]->name) == 0)
             return rate && !sums->rated
                        ? "-"
-                       : screen_amount(room, rate ? sums->group->rates[i] : sums->group->totals[i]);
+                       : screen_amount(room, rate ? rates[i] : sums->group->totals[i]);
     }
     return NULL;
 }
@@ -291,18 +294,27 @@ static int show_totals(struct screen_state *state)
     return screen_choose(state);
 }
 
-/* By what rows are sorted: at first by both rates. */
+#define BOTH_WAYS "bytes_per_second" /* kind.both_ways */
+
+/* By what rows are sorted. Those below groups come in the order of the groups' names. */
 static void put_order(FILE *stream, const struct live_view *view)
 {
-    const char *sign = view->order.descending ? "-" : "";
-    const char *group = view->group ? view->group->name : "";
-    const char *comma = view->group ? "," : "";
+    fprintf(stream, " --sort=%s%s%s%s", view->group ? view->group->name : "",
+            view->group ? "," : "", view->order.descending ? "-" : "",
+            view->order.field ? view->order.field->name : BOTH_WAYS);
+}
 
-    if (view->order.field)
-        fprintf(stream, " --sort=%s%s%s%s", group, comma, sign, view->order.field->name);
-    else
-        fprintf(stream, " --sort=%s%s%sbytes_sent_per_second,%sbytes_received_per_second", group,
-                comma, sign, sign);
+/* Groups: the most of what is sorted by comes first, or else the most rows. */
+static void put_sums(FILE *stream, const struct live_view *view)
+{
+    const struct field *order = view->order.field;
+    const char *by = !order ? BOTH_WAYS : order->rate ? order->name : NULL;
+    const bool is_new = by && strcmp(by, "bytes_sent_per_second") != 0 &&
+                        strcmp(by, "bytes_received_per_second") != 0;
+
+    fprintf(stream, " --count-by=%s --sum=bytes_sent_per_second,bytes_received_per_second%s%s",
+            view->group->name, is_new ? "," : "", is_new ? by : "");
+    fprintf(stream, " --sort=-%s", by ? by : "count");
 }
 
 /* What happens to rows, and how old they are, only the stream tells; no listing shows events. */
@@ -322,6 +334,8 @@ static int show_command(struct screen_state *state)
 {
     const struct top *top = of(state)->top;
     const bool happens = needs_stream(top->command, &top->view);
+    const struct field *order = top->view.group && top->view.folded ? NULL : top->view.order.field;
+    const bool rates = !order || !order->counter; /* --delta has no totals to sort by */
     FILE *stream = fmemopen(state->message, sizeof state->message - 1, "w");
 
     if (!stream)
@@ -332,14 +346,17 @@ static int show_command(struct screen_state *state)
     common_put_filters(stream, &top->common);
     if (*state->filter)
         text_put_word(stream, " --where=", state->filter);
-    fprintf(stream, " -c %g%s%s%s", top->interval_ms / 1000.0, happens ? " --ndjson" : " --delta",
-            top->no_bytes ? " --no-bytes" : "", top->view.idle || happens ? "" : " --nonzero");
+    fprintf(stream, " -c %g%s%s%s", top->interval_ms / 1000.0,
+            happens ? " --ndjson"
+            : rates ? " --delta"
+                    : "",
+            top->no_bytes ? " --no-bytes" : "",
+            top->view.idle || happens || !rates ? "" : " --nonzero");
     if (happens) {
         if (top->common.columns)
             text_put_word(stream, " --columns=", top->common.columns);
     } else if (top->view.folded && top->view.group) {
-        fprintf(stream, " --count-by=%s --sum=bytes_sent_per_second,bytes_received_per_second",
-                top->view.group->name);
+        put_sums(stream, &top->view);
     } else {
         put_order(stream, &top->view);
         if (top->common.columns)

@@ -15,9 +15,8 @@ static uint64_t magnitude(const struct value *value)
  * Rounded to a thousandth, and at most UINT64_MAX of them: counters of a captured tree can change
  * by any amount within a moment.
  */
-static struct value rate(const struct cell *cell)
+static struct value rate_of_counter(const struct field *of, const struct cell *cell)
 {
-    const struct field *of = cell->field->of;
     const struct record *record = cell->record;
 
     if (!record->before || !field_grows(of, record))
@@ -36,6 +35,20 @@ static struct value rate(const struct cell *cell)
     return decimal(second < (double)UINT64_MAX ? (uint64_t)second : UINT64_MAX);
 }
 
+static struct value rate(const struct cell *cell)
+{
+    return rate_of_counter(cell->field->of, cell);
+}
+
+static struct value rate_of_pair(const struct cell *cell)
+{
+    const struct value other = rate_of_counter(&cell->field->of[1], cell);
+    struct value sum = rate(cell);
+
+    value_add(&sum, &other);
+    return sum;
+}
+
 /* Of a counter that grows in other rows only. */
 static struct value state(const struct cell *cell)
 {
@@ -44,7 +57,7 @@ static struct value state(const struct cell *cell)
     return field_grows(of, cell->record) ? unknown : field_value(of, cell->record, cell->context);
 }
 
-static struct field rate_of(const struct field *counter, char name[RATE_NAME_MAX])
+static struct field make_rate(const struct field *counter, char name[RATE_NAME_MAX])
 {
     snprintf(name, RATE_NAME_MAX, "%s" RATE_SUFFIX, counter->name);
     return (struct field){.name = name,
@@ -62,8 +75,26 @@ static struct field rate_of(const struct field *counter, char name[RATE_NAME_MAX
                           .value = rate};
 }
 
+static void add_pair(struct rates *rates, const struct field *pair, size_t *count)
+{
+    struct field *both = &rates->fields[*count];
+
+    *both = make_rate(pair, rates->names[*count]);
+    both->name = "bytes" RATE_SUFFIX;
+    both->help = "bytes that were sent and received together";
+    both->fields |= pair[1].fields;
+    both->optional |= pair[1].optional;
+    both->parts |= pair[1].parts;
+    both->lookups |= pair[1].lookups;
+    both->pair = true;
+    both->value = rate_of_pair;
+    ++*count;
+}
+
 static void finish(struct rates *rates, const struct kind *of, size_t count)
 {
+    if (of->both_ways && count < RATES_MAX)
+        add_pair(rates, of->both_ways, &count);
     rates->kind = *of;
     rates->kind.fields = rates->fields;
     rates->kind.field_count = count;
@@ -75,7 +106,7 @@ void rates_init(struct rates *rates, const struct kind *of)
 
     for (size_t i = 0; i < of->field_count && count < RATES_MAX - 1; i++) {
         const struct field *field = &of->fields[i];
-        rates->fields[count] = field->counter ? rate_of(field, rates->names[count]) : *field;
+        rates->fields[count] = field->counter ? make_rate(field, rates->names[count]) : *field;
         count++;
         if (!field->partly)
             continue;
@@ -94,7 +125,7 @@ void rates_add(struct rates *rates, const struct kind *of)
     memcpy(rates->fields, of->fields, count * sizeof *rates->fields);
     for (size_t i = 0; i < of->field_count && count < RATES_MAX; i++)
         if (of->fields[i].counter) {
-            rates->fields[count] = rate_of(&of->fields[i], rates->names[count]);
+            rates->fields[count] = make_rate(&of->fields[i], rates->names[count]);
             count++;
         }
     finish(rates, of, count);

@@ -747,9 +747,12 @@ static const struct lasting lasting = {
     .watch = &socket_watch,
 };
 
+static const struct field both_ways[] = {MOVED(bytes_sent, ""), MOVED(bytes_received, "")};
+
 const struct kind kind_socket = {
     .name = "sockets",
     .count_by = "protocol,state",
+    .both_ways = both_ways,
     .rates = "bytes_sent bytes_received total_retrans drops",
     .size = RECORD_SIZE(socket),
     .identified = true,
