@@ -123,7 +123,7 @@ struct connects *live_note_connects(struct live *live)
 {
     struct engine *engine = live->engine;
 
-    if (live->first || live->listing->owners == OWNERS_PROC ||
+    if (live->first || live->listing->owners == OWNERS_PROC || live->listing->processes ||
         (!engine->connects && !(engine->connects = connects_create())))
         return NULL;
     return connects_watch(engine->connects, live->listing->all_netns ? 0 : namespace_own_id())

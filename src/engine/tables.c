@@ -180,7 +180,8 @@ static int ask(const struct listing_table *table, const struct backend *backend,
         events.appeared = (run->needs.lookups & NEED_OWNERS) ? look_for_owners : NULL;
         events.idle_arg = lane;
         query.events = &events;
-        if (!run->engine->connects && listing->owners != OWNERS_PROC)
+        /* the kernel numbers processes as /proc does, not as another proc file system */
+        if (!run->engine->connects && listing->owners != OWNERS_PROC && !listing->processes)
             run->engine->connects = connects_create();
         query.connects = run->engine->connects;
     }
