@@ -77,7 +77,7 @@ static void say_waiting(size_t count, const char *name)
     if (count == 0)
         fputs("\r\033[K", stderr); /* erases the line */
     else if (name)
-        fprintf(stderr, "looking up the address of %s ...", TYPED_SHORT(name));
+        fprintf(stderr, "looking up the address of %s...", TYPED_SHORT(name));
     else
         fprintf(stderr, "looking up names of %zu address%s...", count, count == 1 ? "" : "es");
 }
