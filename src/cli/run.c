@@ -65,18 +65,29 @@ static void hint_at_patterns(const struct listing *listing, struct report *repor
                     pattern->text.data, length, pattern->text.data, length, pattern->text.data);
 }
 
-/* A container may have ended, or its name may be mistyped; or only its daemon's group is known. */
-static void report_containers(const struct predicate *typed, struct report *report)
+/*
+ * A container or a pod may have ended, or its name may be mistyped; or only its daemon's group is
+ * known.
+ */
+static void report_groups(const struct predicate *typed, struct report *report)
 {
+    static const struct {
+        const char *field, *described;
+    } groups[] = {
+        {"container", "container with the name or id"},
+        {"pod", "pod with the name or uid"},
+        {"unit", "unit with the name"},
+    };
     const struct value *constant = &typed->constant;
 
-    if (typed->operation == PREDICATE_EQUAL && typed->field && constant->type == VALUE_TEXT &&
-        strcmp(typed->field->name, "container") == 0)
-        report_note(report, "control groups: no row is of a container with the name or id '%.*s'",
-                    (int)constant->text.length, constant->text.data);
+    for (size_t i = 0; i < COUNT(groups); i++)
+        if (typed->operation == PREDICATE_EQUAL && typed->field && constant->type == VALUE_TEXT &&
+            strcmp(typed->field->name, groups[i].field) == 0)
+            report_note(report, "control groups: no listed row is of a %s '%.*s'",
+                        groups[i].described, (int)constant->text.length, constant->text.data);
     for (const struct predicate *part = typed->parts; part && typed->operation != PREDICATE_NOT;
          part = part->next)
-        report_containers(part, report);
+        report_groups(part, report);
 }
 
 /* What there is to know of a pass besides its exit status. */
@@ -105,7 +116,7 @@ static int list_once(const struct listing_command *command, struct engine *engin
     hint_at_patterns(&command->listing, &report);
     if (!report.listed && !report.partial && command->listing.number <= 1 &&
         command->listing.typed && !pass->silent)
-        report_containers(command->listing.typed, &report);
+        report_groups(command->listing.typed, &report);
     report_print(&report, stderr, command->common->program);
     pass->last = error || report.ended;
     pass->useless = error || pass->silent || (report.partial && !report.listed);

@@ -232,8 +232,6 @@ void cgroup_names(const char *path, struct cgroup_names *names)
     struct naming naming = {.names = names, .above = {"", 0}, .user = {"", 0}};
 
     *names = (struct cgroup_names){.unit = ""};
-    while (cgroup_is_outside(path))
-        path += strlen("/..");
     for (path += strspn(path, "/"); *path; path += strspn(path, "/")) {
         const size_t length = strcspn(path, "/");
         if (length <= CGROUP_NAME_MAX)
