@@ -224,7 +224,7 @@ static int move(struct screen_state *state)
     if (beyond)
         view->first = within((long)view->first + beyond, (long)state->listed - room);
     state->chosen = within(at, room - 1);
-    /* of rows that are not there yet, the one on that line */
+    /* rows that are not there yet: the row on that line is chosen */
     state->chosen_row = beyond || !state->shown_count
                             ? (struct screen_row){.id = 0}
                             : state->rows[(state->held ? view->first : 0) + state->chosen];

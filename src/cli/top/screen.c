@@ -296,7 +296,7 @@ static int show_totals(struct screen_state *state)
 
 #define BOTH_WAYS "bytes_per_second" /* kind.both_ways */
 
-/* By what rows are sorted. Those below groups come in the order of the groups' names. */
+/* The column that rows are sorted by. Rows below groups come in the order of the groups' names. */
 static void put_order(FILE *stream, const struct live_view *view)
 {
     fprintf(stream, " --sort=%s%s%s%s", view->group ? view->group->name : "",
@@ -304,7 +304,7 @@ static void put_order(FILE *stream, const struct live_view *view)
             view->order.field ? view->order.field->name : BOTH_WAYS);
 }
 
-/* Groups: the most of what is sorted by comes first, or else the most rows. */
+/* Groups: the largest sum of the sorted column comes first, or else the most rows. */
 static void put_sums(FILE *stream, const struct live_view *view)
 {
     const struct field *order = view->order.field;

@@ -92,7 +92,7 @@ bool constant_column(const struct constant *constant, struct predicate **compari
     const size_t length = strcspn(name, signs);
     const char *behind = name + length + strspn(name + length, signs);
     other = field_compared(parser->kind, name, strlen(name));
-    if (alone && isdigit((unsigned char)*behind)) /* COLUMN*FACTOR, which hands type as well */
+    if (alone && isdigit((unsigned char)*behind)) /* COLUMN*FACTOR, which users type as well */
         swapped = field_compared(parser->kind, name, length);
     if (swapped) {
         *comparison = parser_fail(parser, &constant->token, "the number comes first: %s*%s", behind,
