@@ -47,7 +47,7 @@ struct rule {
     void (*evaluate)(struct examination *examination);
     const struct growth *growths;  /* of rule_growth() */
     const struct filling *filling; /* of rule_filling() */
-    unsigned alone; /* of its needs: one of these is enough to find something; 0: it needs all */
+    unsigned alone; /* one of these needs is enough to find something; 0: all are needed */
 };
 
 extern const struct rule rules[];
