@@ -7,7 +7,7 @@
 #include "format/socket/view_fields.h"
 #include "format/text/put.h"
 
-/* What is not IP has the word of its ethertype. */
+/* A packet that is not IP has the word of its ethertype. */
 static const char *protocol_word(uint64_t protocol)
 {
     static const struct {
