@@ -86,7 +86,7 @@ static int add_rows(struct screen_state *state, size_t most)
     struct live_view *view = state->view;
     const size_t first = view->first;
     size_t before;
-    int error;
+    int error = 0;
 
     state->row_count = 0;
     do {

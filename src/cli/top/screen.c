@@ -112,14 +112,16 @@ static void put_rates(const struct screen_state *state)
 {
     const struct live_summary *summary = &of(state)->summary;
     const double *rates = summary->rates;
-    char text[2 * HEADER_TEXT], kernel[HEADER_TEXT], sent[SCREEN_AMOUNT], received[SCREEN_AMOUNT];
+    char text[2 * HEADER_TEXT], kernel[HEADER_TEXT];
 
     header_put_kernel(of(state)->header, kernel);
-    if (header_has_rates(of(state)->header) && (summary->rated || !summary->rows))
+    if (header_has_rates(of(state)->header) && (summary->rated || !summary->rows)) {
+        char sent[SCREEN_AMOUNT], received[SCREEN_AMOUNT];
         snprintf(text, sizeof text, "sent %sB/s, received %sB/s, %s", screen_amount(sent, rates[0]),
                  screen_amount(received, rates[1]), kernel);
-    else
+    } else {
         snprintf(text, sizeof text, "sent -, received -, %s", kernel);
+    }
     screen_line(state->sink, SCREEN_PLAIN, text);
 }
 
