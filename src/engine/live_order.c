@@ -154,9 +154,9 @@ uint64_t live_place_in_order(const struct live *live, struct live_rank rank)
     if (rank.unknown)
         return UINT64_MAX;
     if (field && !is_number(field)) {
-        const struct order_value *value = rank.number < live->order.values.count
-                                              ? hash_table_at(&live->order.values, rank.number)
-                                              : NULL;
+        const struct hash_table *values = &live->order.values;
+        const struct order_value *value =
+            rank.number < values->count ? hash_table_at(values, (size_t)rank.number) : NULL;
         rank.number = value ? value->position : 0;
     }
     return live->view.order.descending ? ~rank.number : rank.number;
