@@ -72,8 +72,7 @@ static void report_containers(const struct predicate *typed, struct report *repo
 
     if (typed->operation == PREDICATE_EQUAL && typed->field && constant->type == VALUE_TEXT &&
         strcmp(typed->field->name, "container") == 0)
-        report_note(report,
-                    "control groups: no row belongs to a container with the name or id '%.*s'",
+        report_note(report, "control groups: no row is of a container with the name or id '%.*s'",
                     (int)constant->text.length, constant->text.data);
     for (const struct predicate *part = typed->parts; part && typed->operation != PREDICATE_NOT;
          part = part->next)
