@@ -24,12 +24,12 @@ struct connect {
     uint32_t uid;            /* ... its user */
     uint64_t cgroup;         /* ... the number of its cgroup2; 0: unknown */
     bool failed;             /* it was not established */
-    int error;               /* the errno of connect(2); 0: unknown, or the program gave up */
-    bool closed;             /* the program closed the socket before it was established */
-    bool given_up;           /* it closed the socket before any answer came */
-    /* The kernel clears these when the peer refuses, or when the program resets. */
+    int error;               /* ... errno; 0: it is not known why, or the program gave up: */
+    bool closed;             /* ... the program closed the socket */
+    bool given_up;           /* ... before any answer came */
+    /* A socket forgets these when its peer refuses, or when it resets. */
     struct address remote, local;
-    uint16_t port; /* the peer's, host byte order */
+    uint16_t port; /* of the peer, host byte order */
 };
 
 struct connects;
