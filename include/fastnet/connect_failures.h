@@ -18,10 +18,10 @@ struct connect_failures;
 /* The calls that failed with one errno. */
 struct connect_failure {
     uint64_t count;
-    pid_t pid;               /* of the process that called last */
-    char name[CONNECT_NAME]; /* ... its comm (proc(5)) */
-    struct address remote;   /* ... where it wanted to connect to */
-    uint16_t port;           /* ... host byte order */
+    pid_t pid;               /* the process that made the last of these calls */
+    char name[CONNECT_NAME]; /* comm of that process (proc(5)) */
+    struct address remote;   /* the address that it wanted to connect to */
+    uint16_t port;           /* the port that it wanted to connect to, host byte order */
 };
 
 /*

@@ -19,8 +19,8 @@ struct process_descriptors {
 
 /* Counts what the walk missed; processes that vanish meanwhile do not count. */
 struct descriptors_missed {
-    size_t denied;   /* processes that do not tell theirs */
-    size_t unlisted; /* processes of a captured tree that lacks theirs */
+    size_t denied;   /* processes whose descriptors this user may not see */
+    size_t unlisted; /* processes whose descriptors a captured tree lacks */
     bool hidden;     /* /proc does not list all processes (hidepid=, proc(5)), or none */
     bool none;       /* there are no processes in the tree: only a part of it was captured */
     int error;       /* the first other errno, negative; or 0 */

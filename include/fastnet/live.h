@@ -45,7 +45,7 @@ struct live_summary {
 /* A group: the sums of its rows. */
 struct live_group {
     struct text name; /* empty: unknown */
-    uint64_t id;      /* of the whole name: the same at each look */
+    uint64_t id;      /* a hash of the whole name: the same at each look */
     size_t rows;
     bool rated;                                 /* as of a summary */
     double rates[LIVE_SUMS], totals[LIVE_SUMS]; /* of listing.rates */

@@ -99,7 +99,7 @@ int owners_refresh(struct owners *owners);
  * read, when it is first asked for.
  */
 size_t owners_find(struct owners *owners, uint64_t inode, const struct owner **first);
-/* The same of a socket that may be gone: where nobody holds it any more, those who held it last. */
+/* The same for a socket that may be gone: if no process holds it now, those that held it last. */
 size_t owners_find_last(struct owners *owners, uint64_t inode, const struct owner **first);
 
 /*
@@ -203,8 +203,8 @@ struct rpc_programs;
 struct rpc_programs *rpc_programs_create(const char *names);
 void rpc_programs_destroy(struct rpc_programs *programs);
 /*
- * Asks rpcbind by its socket (path; NULL: /run/rpcbind.sock), and waits for so many milliseconds at
- * most. If none runs, there are no programs.
+ * Asks rpcbind by its socket (path; NULL: /run/rpcbind.sock), and waits for at most this number of
+ * milliseconds. If none runs, there are no programs.
  */
 void rpc_programs_ask(struct rpc_programs *programs, const char *path, unsigned milliseconds);
 /* Takes an answer of rpcbind, without its marks of fragments. Returns 0, -EBADMSG or -EPROTO. */
@@ -344,7 +344,8 @@ struct cgroup_names {
     char pod[CGROUP_NAME_MAX + 1];
 };
 /*
- * Of a path that leads out of the cgroup namespace, the directories behind the last "/.." tell.
+ * In a path that leads out of the cgroup namespace, only the directories after the last "/.."
+ * count.
  */
 void cgroup_names(const char *path, struct cgroup_names *names);
 /* Whether it leads there: /proc/PID/cgroup begins it with "/.." (cgroup_namespaces(7)). */

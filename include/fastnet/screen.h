@@ -37,17 +37,17 @@ void screen_begin(struct sink *sink, size_t width, size_t height, bool table);
 /* The same with the rows of the frame before. */
 void screen_begin_again(struct sink *sink, size_t width, size_t height, bool table);
 
-/* Draws so many of the frame's rows, from this one on; without it all that have lines. */
+/* Draws `count` of the frame's rows, from `first` on. Without this call, all that have lines. */
 void screen_draw_rows(struct sink *sink, size_t first, size_t count);
 
-/* Makes room for so many rows, of which there are none then; SCREEN_ROWS at first. Returns false
+/* Makes room for `count` rows, and drops all rows; SCREEN_ROWS at first. Returns false
  * when memory is short: nothing changes. */
 bool screen_keep_rows(struct sink *sink, size_t count);
 
 /* A line of text above the table, or below it (screen_end()): UTF-8 without control characters. */
 void screen_line(struct sink *sink, enum screen_style style, const char *text);
 
-/* A row that is the sum of those behind it: a title, ASCII that follows the title even if that is
+/* A row that is the sum of those after it: a title, ASCII that follows the title even if that is
  * cut (at most 32 bytes), and texts of some columns. */
 void screen_title(struct sink *sink, struct text title, const char *behind,
                   const char *(*text)(const struct field *column, char room[32], void *arg),

@@ -21,7 +21,7 @@ struct socket_id {
     uint8_t local[16], remote[16];
     uint16_t local_port, remote_port;
     uint32_t interface, inode;
-    uint32_t uid;             /* SOCKET_NO_UID: it was not told */
+    uint32_t uid;             /* SOCKET_NO_UID: the kernel did not say */
     uint8_t family, protocol; /* AF_*, IPPROTO_* */
     uint8_t state;            /* TCP_*: it is not found by that */
     uint64_t cookie;

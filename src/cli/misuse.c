@@ -16,9 +16,13 @@ enum { FEW = 6 };       /* columns that a message lists */
 const char *typed_text(char text[TYPED_MAX], const char *typed, size_t length, size_t most)
 {
     const struct text_room room = {most, SIZE_MAX, SIZE_MAX};
-    const struct text_fit part = text_cut((struct text){typed, length}, room, "...");
+    static const char sign[] = "...";
+    const struct text_fit part = text_cut((struct text){typed, length}, room, sign);
+    char *end = escape_text(text, typed, part.length, NULL);
 
-    strcpy(escape_text(text, typed, part.length, NULL), part.cut ? "..." : "");
+    *end = '\0';
+    if (part.cut)
+        memcpy(end, sign, sizeof sign);
     return text;
 }
 

@@ -281,7 +281,7 @@ static int examine(struct doctor *doctor, const struct patient *patient, struct 
     return examination.error;
 }
 
-/* Nobody is told if it may not: the doctor sees packets and calls where it can. */
+/* Packets and calls are watched where rights allow it. If not, nothing is reported here. */
 static void watch(struct doctor *doctor)
 {
     const unsigned needs = needs_of(doctor, doctor->home);

@@ -44,10 +44,10 @@ struct filling {
 struct rule {
     struct doctor_rule text;
     unsigned needs; /* READS_* */
+    unsigned alone; /* one of these needs is enough to find something; 0: all are needed */
     void (*evaluate)(struct examination *examination);
     const struct growth *growths;  /* of rule_growth() */
     const struct filling *filling; /* of rule_filling() */
-    unsigned alone; /* of its needs: one of these is enough to find something; 0: it needs all */
 };
 
 extern const struct rule rules[];

@@ -71,8 +71,8 @@ static void add_alike(struct finding *finding, struct examination *examination,
 }
 
 /*
- * Drops of sockets that are closed by now, or are too many to be compared; or all that is known is
- * the counter. sockets: READS_* of these sockets.
+ * Drops of sockets that are closed by now, or are too many to be compared; or only the counter
+ * is known. sockets: READS_* of these sockets.
  */
 static void say_unknown(struct examination *examination, enum severity severity, unsigned sockets,
                         const char *counter, uint64_t dropped, const char *what, const char *why,

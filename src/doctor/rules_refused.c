@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Connections that this machine tries in vain: who refuses them, or what on this machine does. */
+/* Connections that this machine tries in vain: another machine refuses them, or this one does. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -62,7 +62,7 @@ static void add_refusing(struct finding *finding, const struct examination *exam
     finding_evidence(finding, "%s tried last", process);
 }
 
-/* A program that does not block, and is told within connect(2), closes the socket itself. */
+/* `uncounted`: programs that do not block closed the socket, so AttemptFails lacks these. */
 static void say_refused(struct examination *examination)
 {
     const uint64_t all = counter_moved(examination, ATTEMPTS_FAILED);
@@ -90,7 +90,7 @@ static void say_refused(struct examination *examination)
 
 /* --- Failed at once --------------------------------------------------------------------------- */
 
-/* What connect(2) says before any packet is sent (ip_route_output_key_hash_rcu() of the kernel's
+/* Errors of connect(2) before any packet is sent (ip_route_output_key_hash_rcu() of the kernel's
  * net/ipv4/route.c, fib_props[] of net/ipv4/fib_semantics.c, BPF_CGROUP_INET4_CONNECT). */
 static const struct cause {
     int error;

@@ -12,7 +12,7 @@
 /* What a row of a counter's number is that does not count: no counter is so large. */
 #define NO_NUMBER UINT64_MAX
 
-/* Of the times of a row (struct remembered): 2,283 years, and almost 9. */
+/* The greatest times that struct remembered can keep: 2,283 years, and almost 9. */
 #define AT_MASK      ((UINT64_C(1) << 56) - 1)
 #define ELAPSED_MASK ((UINT64_C(1) << 48) - 1)
 

@@ -340,7 +340,7 @@ static int carry_out(struct run *run)
 }
 
 /*
- * Whether ids of groups do not tell all: where version 1 has containers, and where the groups of
+ * Whether ids of groups are not enough: where version 1 has containers, and where the groups of
  * processes elsewhere may be outside of this cgroup namespace.
  */
 static bool are_ids_too_few(const struct run *run)

@@ -220,7 +220,7 @@ static int release_if_many_wait(struct lane *first)
 
     if (waiting(first) < (size_t)HELD_MAX << HELD_GROWTH_SHIFT * run->owners.early_looks)
         return 0;
-    if (!first->kept->count)
+    if (first->second && !first->kept->count)
         error = release(run, first->second->kept);
     if (!error && first->second)
         error = join(first, first->second);

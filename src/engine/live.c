@@ -513,14 +513,14 @@ struct live *live_create(struct engine *engine, struct listing *listing, struct 
     *error = -ENOMEM;
     if (!live)
         return NULL;
-    *live = (struct live){.engine = engine,
-                          .listing = listing,
-                          .stream = stream,
-                          .kinds = kinds,
-                          .began = clock_nanoseconds(CLOCK_MONOTONIC),
-                          .kind = listing->tables->table->kind,
-                          .where = listing->where,
-                          .first = true};
+    live->engine = engine; /* one by one: a compound literal may be as large on the stack */
+    live->listing = listing;
+    live->stream = stream;
+    live->kinds = kinds;
+    live->began = clock_nanoseconds(CLOCK_MONOTONIC);
+    live->kind = listing->tables->table->kind;
+    live->where = listing->where;
+    live->first = true;
     live->watch = live->kind->lasting->watch;
     live->idle = field_named(live->kind, live->kind->lasting->idle);
     live->sink = (struct sink){&ops, stream ? stream->writer : &live->no_writer, &engine->context};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * By what live rows are sorted. A number is its own rank. Of all other values (texts, addresses,
- * lists) each different one is kept once, as bytes that compare as the values do (value_key()), and
+ * How live rows are sorted. A number is its own rank. Each different value that is no number
+ * (texts, addresses, lists) is kept once, as bytes that compare as the values do (value_key()), and
  * the rank of a row is the number of its value. Each look begins anew.
  */
 #include <errno.h>
@@ -14,7 +14,7 @@
 
 /* A value, in the order in which rows brought them. */
 struct order_value {
-    uint64_t hash; /* of its bytes, keyed: it stands for them */
+    uint64_t hash; /* keyed hash of its bytes, compared in place of them */
     size_t at, length;
     size_t position; /* among the sorted values */
 };
@@ -107,7 +107,7 @@ void live_set_rank(struct live *live, struct live_row *to, const struct record *
     to->flags = (uint8_t)((to->flags & ~HAS_NO_RANK) | (rank.unknown ? HAS_NO_RANK : 0));
 }
 
-/* The kernel tells nothing of the row any more: numbers stay as they were. */
+/* The kernel reports nothing about the row any more: numbers stay as they were. */
 void live_rank_anew(struct live *live, struct live_row *to, const struct record *known)
 {
     if (live->view.order.field && !is_number(live->view.order.field))
@@ -154,9 +154,9 @@ uint64_t live_place_in_order(const struct live *live, struct live_rank rank)
     if (rank.unknown)
         return UINT64_MAX;
     if (field && !is_number(field)) {
-        const struct order_value *value = rank.number < live->order.values.count
-                                              ? hash_table_at(&live->order.values, rank.number)
-                                              : NULL;
+        const struct hash_table *values = &live->order.values;
+        const struct order_value *value =
+            rank.number < values->count ? hash_table_at(values, (size_t)rank.number) : NULL;
         rank.number = value ? value->position : 0;
     }
     return live->view.order.descending ? ~rank.number : rank.number;

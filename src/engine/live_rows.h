@@ -36,11 +36,11 @@ struct live_row {
     uint32_t group;       /* number of its group */
     uint64_t since : 40;  /* when it was seen first; this and the next in ms since the beginning */
     uint64_t active : 40; /* when it moved last, if it HAS_MOVED */
-    /* Changes of its counters: between the last two looks, and behind these all since the first. */
+    /* Changes of its counters: between the last two looks, and after these all since the first. */
     uint64_t moved[];
 };
 
-/* Of its times. */
+/* The bits of a time of struct live_row. */
 #define LIVE_TIME_MASK ((UINT64_C(1) << 40) - 1)
 
 /* A network namespace. */
@@ -70,9 +70,9 @@ struct group {
 /* The different values that rows are sorted by (live_order.c). */
 struct live_order {
     struct hash_table values;
-    char *bytes; /* of the values, one behind the other */
+    char *bytes; /* all values, one after the other */
     size_t used, capacity;
-    size_t sorted; /* so many values there were when they were sorted */
+    size_t sorted; /* number of values when they were sorted */
 };
 
 /* By what a row is sorted: a number, or the number of its value. Unknown values come last. */
@@ -107,16 +107,16 @@ struct live {
     struct live_place *places;
     size_t place_count, place_capacity;
     size_t here;                   /* the place that rows are read in */
-    struct ended_rows ended[2];    /* of late, and before */
+    struct ended_rows ended[2];    /* the newer and the older list */
     bool ended_lost;               /* more ended than are kept */
     const struct predicate *where; /* the filter that the ended rows have passed */
-    struct hash_table groups;      /* of struct group */
+    struct hash_table groups;      /* each is a struct group */
     struct live_order order;
     struct writer no_writer;
     uint64_t told;         /* rows of the stream */
     struct ranked *ranked; /* room for the lines of a view */
     size_t ranked_capacity;
-    size_t *unranked; /* ... and for those whose value is unknown, which come last */
+    size_t *unranked; /* rows whose value is unknown, which come last */
     size_t unranked_count, unranked_capacity;
     size_t best, behind; /* so many come first; those that do not, and are not there any more */
     struct line lines[LIVE_LINES]; /* that are handed on */
@@ -153,7 +153,7 @@ uint64_t live_total_of(const struct live *live, const struct remembered *row, si
 
 struct live_rank live_rank_of(struct live *live, const struct record *record);
 void live_set_rank(struct live *live, struct live_row *to, const struct record *record);
-/* Of a row that the look did not see, as far as it is remembered: ranks are those of one look. */
+/* Ranks are made anew at each look: here for a row that this look did not see. */
 void live_rank_anew(struct live *live, struct live_row *to, const struct record *known);
 /* Puts the values in order, once all rows have their ranks. Returns 0 or -ENOMEM. */
 int live_sort_values(struct live *live);

@@ -76,7 +76,7 @@ static void add_ranked(struct live *live, size_t *count, struct live_rank rank, 
         (struct ranked){live_place_in_order(live, rank), (const void *)(uintptr_t)item};
 }
 
-/* Rows of unknown values come behind all others. */
+/* Rows with unknown values come after all others. */
 static int append_unranked(struct live *live, size_t *count)
 {
     const size_t all = *count + live->unranked_count, wanted = all < live->best ? all : live->best;
@@ -214,7 +214,7 @@ static int order_groups(struct live *live, size_t count)
 
     for (size_t i = 0; i < live->groups.count && !error; i++) {
         const double weight = weight_of(live, hash_table_at(&live->groups, i));
-        uint64_t bits; /* of IEEE 754: those of a larger number, not below 0, are larger, too */
+        uint64_t bits; /* IEEE 754: a larger number that is not below 0 has larger bits, too */
         memcpy(&bits, &weight, sizeof bits);
         order[i] = (struct ranked){~bits, hash_table_at(&live->groups, i)};
     }
@@ -369,7 +369,7 @@ int live_show(struct live *live, const struct live_view *view, const struct live
     if (ended)
         count = rank_ended(live, count);
     if (live->ended_lost)
-        report_note(report, "of the %s that have ended some are not shown: they were too many",
+        report_note(report, "some %s that have ended are not shown, because there were too many",
                     live->kind->name);
     error = sort_best(live, &count);
     if (!error)

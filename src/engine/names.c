@@ -71,7 +71,7 @@ static int look_for_owners(struct run *run, struct owners **owners)
     return owners_create(owners, &options);
 }
 
-/* What looks for owners cost decides how soon they are looked for again. */
+/* The cost of looking for owners decides how soon they are looked for again. */
 static void begin_owner_look(struct owner_looks *looks)
 {
     looks->at = clock_nanoseconds(CLOCK_MONOTONIC);

@@ -58,7 +58,8 @@ static const char *remedy_of(const struct backend *backend, const struct table *
 
 /* --- Tables that were not read ---------------------------------------------------------------- */
 
-/* Of a captured tree a missing file is named, because what its kernel had is unknown. */
+/* In a captured tree the missing file is named, because it is unknown which tables its kernel had.
+ */
 static bool note_missing_file(const struct run *run, const struct table *table)
 {
     const bool captured = run_is_captured(run) && table && table->file;

@@ -19,7 +19,7 @@ struct owner_looks {
     uint64_t cost;    /* processor time that it took */
     uint64_t counted; /* when the credit was counted */
     int64_t credit;   /* processor time that looks may take */
-    uint64_t unheld;  /* sockets that nobody holds are not looked for before that */
+    uint64_t unheld;  /* when sockets without an owner may be looked for again */
     unsigned again;   /* looks that kept what was known before */
     unsigned in_vain; /* looks for such sockets, one after the other, that found nothing */
 };
@@ -79,9 +79,9 @@ struct visits {
 /* How owners are looked for (names.c). */
 struct owner_search {
     bool stand_ins;       /* because of the groups that they are in */
-    bool same;            /* ... not again for rows that were made before (listing.maker) */
+    bool same;            /* no new look for rows that were made before (listing.maker) */
     bool later;           /* when it is known which rows are left */
-    bool unread;          /* ... of rows that wait nobody has looked for some, or found none */
+    bool unread;          /* some waiting rows have had no look, or no owner was found */
     bool unowned;         /* a socket had no owner, not even at a second look */
     unsigned early_looks; /* second looks before the end, because many rows waited */
 };
@@ -293,7 +293,7 @@ bool run_read_owners(struct run *run, const struct rows *rows);
 void run_look_again_for_owners(struct run *run);
 /* The same for new sockets; called again and again as long as events come. */
 void run_look_for_new_owners(struct run *run);
-/* Of listing.live: for all of its rows, if it is time for that. */
+/* Looks for the owners of all rows of listing.live, if it is time for that. */
 void run_look_for_owners_anew(struct run *run);
 /*
  * Before a row that goes on is shown: whether its owners still hold it. If not, they are looked for

@@ -19,8 +19,8 @@ struct connect_note {
     uint16_t port; /* network byte order, as the addresses */
     uint8_t v4[4];
     uint8_t accepted, failed;
-    uint8_t closed;   /* by the program, before it was established */
-    uint8_t given_up; /* ... and no error had come */
+    uint8_t closed;   /* the program closed the socket before it was established */
+    uint8_t given_up; /* it closed the socket, and no error had come */
     uint8_t unused[4];
     uint8_t local_v4[4], local_v6[16];
     uint8_t v6[16];
@@ -34,9 +34,10 @@ struct connect_layout {
     struct kernel_member family, port, v4, v6, error, soft_error; /* of struct sock */
     struct kernel_member local_v4, local_v6;                      /* ... its own address */
     bool has_v6;                                                  /* the kernel has IPv6 */
-    struct kernel_member shutdown;         /* ... not 0: the program has closed it */
-    struct kernel_member messages, newest; /* ... its queue of errors: how many, the last one */
-    struct kernel_member message_errno, message_origin; /* of struct sk_buff, in that queue */
+    struct kernel_member shutdown; /* struct sock: not 0 if the program has closed it */
+    struct kernel_member messages,
+        newest; /* struct sock: its queue of errors: their number, the last one */
+    struct kernel_member message_errno, message_origin; /* struct sk_buff, in that queue */
     bool has_messages;                                  /* the five before are known */
     struct kernel_member net, netns; /* of struct sock, and of struct net: its id */
     bool has_netns;                  /* the kernel has network namespaces */

@@ -10,6 +10,7 @@
 #include <sys/syscall.h>
 
 #include "fastnet/array.h"
+#include "fastnet/kernel_abi.h"
 
 /* --- The kernel's structs --------------------------------------------------------------------- */
 

@@ -155,7 +155,7 @@ static bool take_name(char *line, const struct name_file *file, struct interface
     if (!name)
         return false;
     length = strlen(name);
-    if (length > 1 && name[length - 1] == ':') /* of igmp, behind a long name */
+    if (length > 1 && name[length - 1] == ':') /* igmp has a colon after a long name */
         name[--length] = '\0';
     index = strtoul(words[file->at[0]], &end, file->base);
     *interface = (struct interface){.index = (uint32_t)index,

@@ -18,7 +18,7 @@
 #include "lookup/owners_bpf.h"
 #include "lookup/owners_walk.h"
 
-/* So long a name that was read counts as that of the process. */
+/* How long a name that was read stays valid. */
 static const uint64_t NAME_LASTS = CLOCK_SECOND / 20;
 
 struct owners {
@@ -35,7 +35,7 @@ struct owners {
     struct {
         uint64_t inode; /* 0: nobody was asked for yet */
         size_t start, count;
-        bool past;        /* nobody holds it any more: these are the last ones who did */
+        bool past;        /* no process holds it any more: these held it last */
     } last;               /* asked for: each row asks several times */
     struct process maker; /* that was asked for last, if no look has seen it */
     struct owner made[8]; /* owners without a descriptor */
@@ -47,10 +47,10 @@ static void raise_right(const struct owners *owners)
     rights_raise(owners->walk.tree.right);
 }
 
-/* Of a holder: that was so at an earlier look. Descriptors are not below 0, so the bit is free. */
+/* Marks a holder of an earlier look. Descriptors are not below 0, so the bit is free. */
 #define HOLDER_PAST (UINT64_C(1) << 31)
 
-/* Also those that were struck out, and those of the past where somebody holds the socket now. */
+/* Also those that were struck out, and past holders of a socket that has holders now. */
 static void drop_repeats(struct holdings *holdings)
 {
     struct holding *items = holdings->items, last = {0};

@@ -392,7 +392,7 @@ static int look_at_thread(const char *tid, void *arg)
     return is_link_to(search->tree, path, search->inode) == 1;
 }
 
-/* State Z of proc(5), behind the name, which may have any letters. */
+/* State Z of proc(5), after the name, which may have any letters. */
 static bool has_ended(const struct proc_tree *tree, pid_t pid)
 {
     char stat[1024] = "";
@@ -541,9 +541,9 @@ static const char *group_of_line(const char *line, size_t *rank)
 }
 
 /*
- * Of all lines the path that tells most: of a container or a pod, of a unit, and more than the
- * root; then that of version 2, or of systemd's own hierarchy of version 1, or the longest one.
- * cut: the last line may lack its end.
+ * The path that says most: that of a container or a pod, or of a unit, or one other than the
+ * root. Among several, that of version 2, or of systemd's own hierarchy of version 1, or the
+ * longest one. cut: the last line may lack its end.
  */
 static const char *group_in(char *file, bool cut)
 {

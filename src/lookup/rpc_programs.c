@@ -40,7 +40,7 @@ enum {
 
 /* --- Names of programs ------------------------------------------------------------------------ */
 
-/* A line is "name number alias..."; behind a # is a comment. */
+/* A line is "name number alias..."; a comment follows a #. */
 static void read_names(struct rpc_programs *programs, const char *path)
 {
     static const char blanks[] = " \t\r\n";
@@ -66,7 +66,7 @@ static void read_names(struct rpc_programs *programs, const char *path)
 
 /* --- The answer of rpcbind -------------------------------------------------------------------- */
 
-/* What is left of an answer: numbers and texts in the form of XDR (RFC 4506). */
+/* The rest of an answer: numbers and texts in the form of XDR (RFC 4506). */
 struct answer {
     const unsigned char *at;
     size_t left;
@@ -97,7 +97,7 @@ static uint32_t take_number(struct answer *answer)
     return ntohl(number);
 }
 
-/* Bytes behind their number; they fill whole words. */
+/* A length and its bytes, which fill whole words. */
 static const unsigned char *take_bytes(struct answer *answer, uint32_t *length)
 {
     *length = take_number(answer);
@@ -153,7 +153,7 @@ static uint64_t key(uint16_t protocol, uint16_t port)
     return (uint64_t)protocol << 16 | port;
 }
 
-/* One program on one port; of several on the same the last one counts, as in ss. */
+/* One program on one port. If several have the same port, the last one counts, as in ss. */
 static void take_program(struct rpc_programs *programs, struct answer *answer)
 {
     enum { NAME_SIZE = 128 }; /* as in ss */
@@ -211,7 +211,7 @@ static int wait_for(int fd, short events, uint64_t until)
     }
 }
 
-/* Receives exactly so many bytes. Returns 0 or -errno. */
+/* Receives exactly `size` bytes. Returns 0 or -errno. */
 static int receive(int fd, void *bytes, size_t size, uint64_t until)
 {
     for (char *at = bytes; size > 0;) {
@@ -229,7 +229,7 @@ static int receive(int fd, void *bytes, size_t size, uint64_t until)
     return 0;
 }
 
-/* An answer comes in fragments, each behind its length (RFC 5531, 11). */
+/* An answer comes in fragments; the length of each is before it (RFC 5531, 11). */
 static int receive_answer(int fd, char *answer, size_t *length, uint64_t until)
 {
     for (bool last = false; !last;) {
@@ -270,7 +270,7 @@ static int send_request(int fd)
     return send(fd, request, sizeof request, MSG_NOSIGNAL) == sizeof request ? 0 : -errno;
 }
 
-/* Returns 0, or -ENOENT and others if nobody answers. */
+/* Returns 0, or -errno if no rpcbind answers: -ENOENT and others. */
 static int ask(struct rpc_programs *programs, const char *path, unsigned milliseconds)
 {
     const uint64_t until =

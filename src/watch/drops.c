@@ -250,7 +250,7 @@ int drops_list(void *maker, const struct query *query, record_fn fn, void *arg)
         report_loss(report, "only counters, because packets are not seen: %s", drops->why);
     else if (!drops->home)
         report_loss(report, "without /proc it is not known which network namespace this is: "
-                            "packets of all are listed");
+                            "packets of all namespaces are listed");
     if (drops->options->all_netns)
         engine_move(drops->engine);
     if (result == 0 && drops->watch && !drop_watch_tells_receivers(drops->watch))

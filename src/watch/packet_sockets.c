@@ -87,7 +87,7 @@ static void answer(const struct search *search, const struct question *key,
                    const struct socket_record *socket)
 {
     struct question *question = find(search, key);
-    /* of IPv4 before one of IPv6 that takes both, as in the kernel */
+    /* a socket of IPv4 before one of IPv6 that takes both, as in the kernel */
     const unsigned rank = socket->local.address.family == AF_INET ? 2 : 1;
 
     if (!question)

@@ -47,7 +47,7 @@ static size_t count_of(const struct made_processes *made, uint64_t inode)
 }
 
 static void check_command(const struct owner *owner, const struct made_process *process,
-                          bool commands)
+                          const char *name, bool commands)
 {
     require(!owner->process->command == !commands);
     if (!commands)
@@ -55,7 +55,7 @@ static void check_command(const struct owner *owner, const struct made_process *
     if (process->has_command)
         require(strcmp(owner->process->command, process->command) == 0);
     else
-        require(strcmp(owner->process->command, process->name) == 0 ||
+        require(strcmp(owner->process->command, name) == 0 ||
                 (process->has_fifo && !owner->process->command[0]));
 }
 
@@ -79,8 +79,10 @@ static void check_owners(struct owners *owners, const struct made_processes *mad
         owner = first + place_of(made, sock);
         require(owner->process->pid == sock->pid && owner->fd == sock->fd);
         require(owner->tid == 0 || owner->tid == owner->process->pid);
-        require(strcmp(owner->process->name, process->name) == 0);
-        check_command(owner, process, options->commands);
+        char name[MADE_NAME_SIZE];
+        made_process_name(process, name);
+        require(strcmp(owner->process->name, name) == 0);
+        check_command(owner, process, name, options->commands);
         check_cgroup(owner, process, options->cgroups);
         require(owner->process->pid_inside >= 0 &&
                 (options->pids_inside || !owner->process->pid_inside));

@@ -86,9 +86,11 @@ static uint32_t drop_lonely(const struct flow_filter *filter)
         FILTER_ORIG_SRC | FILTER_ORIG_DST | FILTER_REPLY_SRC | FILTER_REPLY_DST;
     const bool has_state =
         filter->fields & FILTER_PROTOCOL && flow_state_name(filter->protocol, filter->state).data;
+    const bool has_role = filter->role <= 1; /* client, server: others have no word */
 
     return filter->fields &
-           ~((filter->family ? 0 : addresses) | (has_state ? 0 : (uint32_t)FILTER_STATE));
+           ~((filter->family ? 0 : addresses) | (has_state ? 0 : (uint32_t)FILTER_STATE) |
+             (has_role ? 0 : (uint32_t)FILTER_ROLE));
 }
 
 struct flow_filter made_filter(struct bytes *bytes)

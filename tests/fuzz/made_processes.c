@@ -4,7 +4,10 @@
 #include <limits.h>
 #include <string.h>
 
+#include "fastnet/lookup.h"
 #include "fuzz.h"
+
+enum { CGROUP_SIZE = 3 * PATH_MAX }; /* more of the file is not read */
 
 bool made_number(const char *text, size_t length, int *number)
 {
@@ -125,28 +128,76 @@ static struct text path_in(struct text line)
     return (struct text){"", 0};
 }
 
-/* Of paths that are not the root: that of version 2, or of systemd, or the first of the longest. */
+/* Paths of containers and pods come first, then those of units; the root comes last. */
+static int class_of(struct text line, struct text path)
+{
+    const size_t digits = strspn(line.data, "0123456789");
+    const struct text rest = {line.data + digits, line.length - digits};
+    char whole[CGROUP_SIZE];
+    struct cgroup_names names;
+
+    if (path.length < 2)
+        return 0;
+    copy_string(whole, sizeof whole, path.data, path.length);
+    cgroup_names(whole, &names);
+    return (*names.container || *names.pod ? 7
+            : *names.unit                  ? 4
+                                           : 1) +
+           (begins_with(line, "0::/") ? 2 : begins_with(rest, ":name=systemd:/"));
+}
+
+/* Within a class: the path of version 2, or of systemd, or the first of the longest. */
 static void take_cgroup(struct made_process *process, struct text content)
 {
+    const bool whole = content.length < CGROUP_SIZE;
     int best = -1;
-    const char *end;
 
-    content.length = strnlen(content.data, content.length);
-    while ((end = memchr(content.data, '\n', content.length))) {
-        const struct text line = {content.data, (size_t)(end - content.data)}, path = path_in(line);
-        const size_t digits = strspn(line.data, "0123456789");
-        const struct text rest = {line.data + digits, line.length - digits};
-        const int class = path.length < 2                        ? 0
-                          : begins_with(line, "0::/")            ? 3
-                          : begins_with(rest, ":name=systemd:/") ? 2
-                                                                 : 1;
-        if (path.length &&
+    content.length = strnlen(content.data, whole ? content.length : CGROUP_SIZE);
+    while (content.length) {
+        const char *end = memchr(content.data, '\n', content.length);
+        const struct text line = {content.data,
+                                  end ? (size_t)(end - content.data) : content.length},
+                          path = path_in(line);
+        const int class = class_of(line, path);
+        if (path.length && (end || whole) &&
             (class > best || (class == best && path.length > process->cgroup.length))) {
             process->cgroup = path;
             best = class;
         }
-        content = (struct text){end + 1, content.length - line.length - 1};
+        content.data += line.length + (end != NULL);
+        content.length -= line.length + (end != NULL);
     }
+}
+
+static void take_stat(struct made_process *process, struct text content)
+{
+    char whole[MADE_COMMAND_SIZE];
+    const char *begin, *end;
+
+    copy_string(whole, sizeof whole, content.data, content.length);
+    begin = strchr(whole, '(');
+    end = strrchr(whole, ')');
+    if (process->has_comm || !begin || !end || end < begin)
+        return;
+    process->has_stat = true;
+    copy_string(process->name, sizeof process->name, begin + 1, (size_t)(end - begin) - 1);
+}
+
+/* There is a comm, so stat is not read. */
+static void forget_stat(struct made_process *process)
+{
+    process->name[0] = process->has_comm ? process->name[0] : '\0';
+    process->has_comm = true;
+}
+
+void made_process_name(const struct made_process *process, char name[MADE_NAME_SIZE])
+{
+    const bool by_command = !process->has_comm && !process->has_stat;
+    const char *slash = strrchr(process->command, '/'), *from = !by_command ? process->name
+                                                                : slash     ? slash + 1
+                                                                            : process->command;
+
+    copy_string(name, MADE_NAME_SIZE, from, strlen(from));
 }
 
 static void take_file(struct made_process *process, const char *name,
@@ -154,6 +205,8 @@ static void take_file(struct made_process *process, const char *name,
 {
     const bool is_comm = strcmp(name, "comm") == 0, is_file = entry->kind == TREE_FILE;
 
+    if (strcmp(name, "stat") == 0 && is_file)
+        take_stat(process, entry->content);
     if (strcmp(name, "cgroup") == 0) {
         process->odd |= !is_file;
         if (is_file && entry->content.length)
@@ -165,6 +218,8 @@ static void take_file(struct made_process *process, const char *name,
         return;
     }
     process->odd |= !is_file;
+    if (is_comm)
+        forget_stat(process);
     process->has_fifo |= entry->kind == TREE_FIFO && !is_comm;
     if (is_file && is_comm)
         take_name(process, entry->content);
@@ -193,6 +248,8 @@ void made_processes_make(struct made_processes *made, const struct tree_entry *e
     if (!made_number(entry->path, length, &pid) || (!made_it && !slash))
         return;
     process = find_or_add(made, pid);
+    if (is_within(below, "comm"))
+        forget_stat(process);
     process->odd |= is_within(below, "comm") || is_within(below, "cmdline") ||
                     is_within(below, "cgroup") || is_within(below, "status");
     if (made_it && is_descriptor)

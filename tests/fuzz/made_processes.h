@@ -22,10 +22,12 @@ struct made_socket {
 
 struct made_process {
     int pid;
-    bool odd;         /* comm, cmdline, cgroup or status is something else than a file */
-    bool has_fifo;    /* cmdline is a FIFO: argv[0] is empty, or cannot be read */
-    bool has_command; /* cmdline is a file */
-    char name[MADE_NAME_SIZE];
+    bool odd;                  /* comm, cmdline, cgroup or status is something else than a file */
+    bool has_fifo;             /* cmdline is a FIFO: argv[0] is empty, or cannot be read */
+    bool has_command;          /* cmdline is a file */
+    bool has_comm;             /* there is a comm, of any type */
+    bool has_stat;             /* stat has a name in parentheses */
+    char name[MADE_NAME_SIZE]; /* of comm, or else of stat */
     char command[MADE_COMMAND_SIZE]; /* as owner.command has it */
     struct text cgroup;              /* as owner.cgroup has it; empty: none. Of the input */
 };
@@ -44,6 +46,9 @@ void made_processes_make(struct made_processes *made, const struct tree_entry *e
 
 /* NULL when there is none. */
 const struct made_process *made_processes_find(const struct made_processes *made, int pid);
+
+/* The name as owner.name has it: of comm, of stat, or else of cmdline. */
+void made_process_name(const struct made_process *process, char name[MADE_NAME_SIZE]);
 
 /* A decimal number as the kernel writes one: no sign, no zero before it, within an int. */
 bool made_number(const char *text, size_t length, int *number);

@@ -32,8 +32,8 @@ void made_record_finish(struct made_record *made);
 /* The fields of a socket, and those that come with every one of them. */
 static inline uint64_t socket_fields_with(uint64_t has)
 {
-    return has | (has & SOCKET_TCP_INFO ? SOCKET_TCP_BASICS : 0) |
-           (has & SOCKET_MEMORY ? SOCKET_DROPS : 0);
+    return has | ((has & SOCKET_TCP_INFO) ? SOCKET_TCP_BASICS : 0) |
+           ((has & SOCKET_MEMORY) ? SOCKET_DROPS : 0);
 }
 
 #endif

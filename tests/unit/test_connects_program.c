@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <time.h> /* linux/errqueue.h has a struct timespec, and does not include this */
 
 #include <cmocka.h>
 

@@ -165,7 +165,7 @@ static uint64_t call(struct processor *processor, int function)
         assert_int_equal(arguments[3], (uintptr_t)&scene->address);
         if (scene->unreadable)
             return (uint64_t)-EFAULT;
-        memcpy((void *)(uintptr_t)arguments[1], &scene->address, arguments[2]);
+        memcpy((void *)(uintptr_t)arguments[1], &scene->address, (size_t)arguments[2]);
         return 0;
     }
 }

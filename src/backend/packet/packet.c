@@ -110,7 +110,8 @@ static bool take_ip(struct packet *packet, struct rest *rest, uint8_t family)
     return true;
 }
 
-/* Numbers without a meaning are one: whoever sends into a tun chooses them. */
+/* All numbers without a meaning become one, because a program that sends into a tun chooses them.
+ */
 static uint16_t without_ethertype(uint16_t number)
 {
     static const uint8_t numbers[] = {

@@ -165,8 +165,8 @@ static inline bool is_described(const struct packet_ring *ring, const struct tpa
            header->tp_snaplen <= header->tp_len && header->tp_mac + header->tp_snaplen <= size;
 }
 
-/* Goes to the next one. To clear each of them takes a third of all the time, so they are cleared
- * only where the kernel gives up slots. */
+/* Goes to the next slot. Clearing each slot takes a third of all the time, so slots are cleared
+ * only where the kernel gives up some. */
 static inline void leave_slot(struct packet_ring *ring, size_t size)
 {
     if (ring->undescribed)
@@ -177,7 +177,7 @@ static inline void leave_slot(struct packet_ring *ring, size_t size)
 
 /* --- Blocks ----------------------------------------------------------------------------------- */
 
-/* What the block says of its slots has to be within the block. */
+/* The slots must be within the block, whatever its header says. */
 static void begin_block(struct packet_ring *ring, uint8_t *begin,
                         const struct tpacket_hdr_v1 *block)
 {
@@ -203,8 +203,8 @@ static void leave_block(struct packet_ring *ring, struct tpacket_hdr_v1 *block)
 }
 
 /*
- * The bytes of the next slot, which is at ring->at; 0: there is none. Where a slot is not whole
- * nobody knows where the next one begins, so all that follow in its block are given up.
+ * The bytes of the next slot, which is at ring->at; 0: there is none. After a slot that is
+ * not whole the place of the next one is unknown, so the rest of its block is given up.
  */
 static size_t next_slot(struct packet_ring *ring)
 {

@@ -5,7 +5,7 @@
  *
  * The kernel gives up a slot that it has reserved if struct virtio_net_hdr cannot say what the
  * frame is: segments of SCTP, or of UDP before Linux 6.2. Of such a slot it writes tp_next_offset,
- * tp_status and hv1 only; all else is what older frames left there. What tells is TP_STATUS_USER:
+ * tp_status and hv1 only; older frames left the other bytes. TP_STATUS_USER marks a whole frame:
  * tp_status is 0 or a VLAN's when a slot is reserved, and gets this bit with the frame
  * (prb_fill_vlan_info() and tpacket_rcv() of net/packet/af_packet.c, 3.2 to 6.18 at least).
  */
@@ -25,13 +25,13 @@ struct packet_ring {
     size_t block_bytes;
     unsigned blocks;
     bool has_offload;     /* PACKET_VNET_HDR: a struct virtio_net_hdr is in front of each frame */
-    unsigned block;       /* the next one, or the block of the slots that are left */
-    bool has_block;       /* it is this one, and not the next */
-    uint32_t left;        /* slots of it */
-    uint8_t *at;          /* the next of them */
-    uint8_t *end;         /* of the bytes of the block that the kernel has used */
+    unsigned block;       /* the block that is read, or else the next one */
+    bool has_block;       /* `block` is being read */
+    uint32_t left;        /* slots of the block that were not read yet */
+    uint8_t *at;          /* the next slot */
+    uint8_t *end;         /* the end of what the kernel has used in the block */
     uint64_t undescribed; /* slots without a frame that can be counted, since the beginning */
-    uint64_t fields;      /* of TRAFFIC_VLAN and TRAFFIC_LLADDRS: these part flows */
+    uint64_t fields;      /* TRAFFIC_VLAN, TRAFFIC_LLADDRS: if they differ, flows differ */
     struct packet_flows *flows;
     struct counted counted[PACKET_RING_WAITING]; /* frames that are not yet in the flows */
     size_t waiting;

@@ -56,7 +56,7 @@ static int read_lines(const struct stat_file *stat, struct proc_file *file, stat
     struct line line;
     int result;
 
-    do /* whoever copied the file may have put empty lines before it */
+    do /* a copy of the file may begin with empty lines */
         result = proc_file_next(file, &line);
     while (result > 0 && !line.length);
     const size_t heading = file->lines.number;

@@ -168,7 +168,7 @@ static bool is_too_large(const struct query *query)
 
 /* --- Reading ---------------------------------------------------------------------------------- */
 
-/* Linux before 4.15 has what it has cached among the routes. */
+/* Linux before 4.15 has cached entries among the routes. */
 static int take_ipv6(struct proc_file *file, const struct line *line, struct record *record)
 {
     const bool of_cache = file->query->table == &table_route6_cache;

@@ -29,7 +29,7 @@ const struct table table_route_taken = {
     .name = "route", .kind = &kind_route, .family = AF_INET, .single = true};
 const struct table table_route6_taken = {
     .name = "ipv6_route", .kind = &kind_route, .family = AF_INET6, .single = true};
-/* What ip(8) shows of the table `local`: addresses whose packets are for this machine. */
+/* The routes of ip-route(8)'s table `local`: addresses whose packets are for this machine. */
 const struct table table_route_local = {
     .name = "local route", .kind = &kind_route, .family = AF_INET, .unidentified = true};
 const struct table table_route6_local = {

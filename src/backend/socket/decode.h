@@ -40,8 +40,9 @@ int proc_net_decode_words(const struct line *line, const struct table *table,
                           struct record *record);
 
 /*
- * The numbers behind the kernel's address, which few listings need. Adds those that the line has:
- * SOCKET_TCP_BASICS, or of other protocols SOCKET_DROPS. The record borrows them from the rest.
+ * The numbers after the kernel's address, which few listings need. Adds those that the line has:
+ * SOCKET_TCP_BASICS for TCP, SOCKET_DROPS for other protocols. The record borrows them from the
+ * rest.
  */
 struct inet_rest {
     struct file_tcp_info info;

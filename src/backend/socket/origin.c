@@ -99,7 +99,7 @@ static void take_connect(const struct connect *made, struct record *record,
     }
 }
 
-/* Its numbers of sequence are new ones, and do not tell what waits. */
+/* Its sequence numbers begin anew, so they do not show what still waits. */
 void origin_restore(struct record *record, const struct address *local,
                     const struct endpoint *remote, bool was_established)
 {

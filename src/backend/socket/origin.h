@@ -11,7 +11,7 @@ struct hash_table;
 /* Remembers a row that is a listener, if none of its address is there. Returns 0 or -ENOMEM. */
 int listeners_add(struct hash_table *listeners, const struct record *record);
 
-/* What a listing knew of a socket that has ended since. */
+/* What a listing knew about a socket that has ended since. */
 struct socket_before {
     uint64_t seen; /* when it was listed first: CLOCK_MONOTONIC, nanoseconds */
     struct address local;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Packet and netlink sockets with their reference counts, which only /proc tells. The rows are
- * netlink's, whatever is asked of them; the file adds the count to those that it has, too. It is
+ * Packet and netlink sockets with their reference counts, which only /proc has. The rows are always
+ * netlink's; the file adds the count to those that it has, too. It is
  * read before netlink is asked.
  */
 #include <errno.h>

@@ -121,7 +121,7 @@ void held_socket_decode(const struct held_socket *held, struct record *record)
     if (sock->protocol == IPPROTO_TCP && held->state == TCP_LISTEN)
         record->has |= SOCKET_BACKLOG;
     if (sock->protocol == IPPROTO_TCP && held->state == TCP_CLOSE)
-        record->has &= ~SOCKET_RETRANSMITS; /* nor does sock_diag tell these */
+        record->has &= ~SOCKET_RETRANSMITS; /* sock_diag does not report these either */
     diag_tell_bound(sock);
 }
 

@@ -37,7 +37,8 @@ static void take_id(struct row_id *row, const struct record *record)
 {
     const struct socket_record *sock = &record->socket;
     const struct socket_id known = socket_id_of(row);
-    const bool has_file = sock->inode; /* or else the kernel tells no user, but 0 */
+    const bool has_file =
+        sock->inode; /* without a file the kernel reports user 0, which is no user */
     struct socket_id id = {.local_port = sock->local.port,
                            .remote_port = sock->remote.port,
                            .interface = sock->interface,

@@ -219,14 +219,14 @@ static int move(struct screen_state *state)
     const long room = state->shown_count ? (long)state->shown_count : 1;
     const long at = (long)state->chosen + way_of(state->key, state->height, state->listed);
     const long beyond = at < 0 ? at : at >= room ? at - room + 1 : 0;
+    const struct screen_row not_there_yet = {.id = 0};
     struct live_view *view = state->view;
 
     if (beyond)
         view->first = within((long)view->first + beyond, (long)state->listed - room);
     state->chosen = within(at, room - 1);
-    /* of rows that are not there yet, the one on that line */
     state->chosen_row = beyond || !state->shown_count
-                            ? (struct screen_row){.id = 0}
+                            ? not_there_yet /* the row on that line is chosen */
                             : state->rows[(state->held ? view->first : 0) + state->chosen];
     state->follows = state->key != KEY_HOME;
     return 0;

@@ -80,13 +80,13 @@ bool screen_add_row(struct screen_state *state, struct screen_row row)
     return !state->searching;
 }
 
-/* As many rows as there is room for, from the view's first one on; a view has so many at once. */
+/* As many rows as the screen has room for, from the view's first one on. */
 static int add_rows(struct screen_state *state, size_t most)
 {
     struct live_view *view = state->view;
     const size_t first = view->first;
     size_t before;
-    int error;
+    int error = 0;
 
     state->row_count = 0;
     do {
@@ -136,7 +136,7 @@ void screen_renew(struct screen_state *state)
     state->held = false;
 }
 
-/* Where the chosen row is now, of the first so many. */
+/* Where the chosen row is now, among the first MOST rows; or SIZE_MAX. */
 static int search_chosen(struct screen_state *state)
 {
     enum { MOST = 1000 };
@@ -162,7 +162,7 @@ static int search_chosen(struct screen_state *state)
 
 /*
  * The highlighted row is that of the chosen socket or group, wherever that is now. If it is not on
- * the screen, one that somebody chose is scrolled to. If it is gone, its line has the next one.
+ * the screen, but the user chose it, it is scrolled to. If it is gone, the next row is highlighted.
  * Returns 1 if another part of the rows is to be shown, 0 or -errno.
  */
 static int find_chosen(struct screen_state *state, bool may_scroll)

@@ -16,9 +16,9 @@ enum { HELD_ROWS = 10000 /* that can be scrolled in a pause: about 15 MB */ };
 
 struct screen_ops;
 
-/* What a row is of, at each look. id 0: of nothing that would be found again. */
+/* The object that a row shows, at each look. id 0: an object that cannot be found again. */
 struct screen_row {
-    uint64_t id; /* of a socket, a group, ... */
+    uint64_t id; /* identity of a socket, a group, ... */
     uint64_t place;
     bool group, ended;
 };
@@ -33,18 +33,18 @@ struct screen_state {
     struct sink *sink;
     const struct predicate *where; /* of the command line */
     struct where typed_where;      /* of `/` */
-    /* Of the frame, or of the pause; shown_count: those on the screen. */
+    /* The rows of the frame, or of the pause; shown_count: those on the screen. */
     struct screen_row *rows;
     size_t row_count, row_room, shown_count;
-    bool held;     /* they stay as they are: it is paused */
-    size_t listed; /* rows that the view has */
-    size_t chosen; /* the highlighted row on the screen, and what it is of: that is followed */
-    struct screen_row chosen_row;
-    bool follows;   /* ... also where it leaves the screen: somebody chose it */
-    bool searching; /* rows are only counted, and compared with the chosen one */
-    size_t found;   /* ... where that is; SIZE_MAX: not there */
-    size_t sorted;  /* the column */
-    int key;        /* that was pressed (terminal.h) */
+    bool held;                    /* they stay as they are: it is paused */
+    size_t listed;                /* rows that the view has */
+    size_t chosen;                /* number of the highlighted row on the screen */
+    struct screen_row chosen_row; /* its object, which is followed */
+    bool follows;                 /* also if it leaves the screen, because the user chose it */
+    bool searching;               /* rows are only counted, and compared with the chosen one */
+    size_t found;                 /* number of that row; SIZE_MAX: there is none */
+    size_t sorted;                /* the column */
+    int key;                      /* that was pressed (terminal.h) */
     size_t width, height;
     bool paused, typing, quits;
     char filter[FILTER_MAX + 1], typed[FILTER_MAX + 1];

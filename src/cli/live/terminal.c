@@ -234,7 +234,7 @@ int terminal_key(void)
 {
     while (input.at < input.count) {
         const int key = input.bytes[input.at++];
-        if (key == KEY_NONE) /* ctrl-space: those behind it are keys, too */
+        if (key == KEY_NONE) /* ctrl-space: the bytes after it are keys, too */
             continue;
         if (key != KEY_ESCAPE || input.at == input.count)
             return key == '\n' ? KEY_ENTER : key == '\b' ? KEY_BACKSPACE : key;

@@ -304,7 +304,7 @@ bool header_has_rates(const struct header *header)
     return header->before.at;
 }
 
-/* None is there as long as no socket has a rate to compare with. */
+/* There is no such line while no socket has a rate to compare with. */
 size_t header_interfaces(const struct header *header)
 {
     return header->rated || !header->unrated ? header->line_count : 0;

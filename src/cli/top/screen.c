@@ -112,14 +112,16 @@ static void put_rates(const struct screen_state *state)
 {
     const struct live_summary *summary = &of(state)->summary;
     const double *rates = summary->rates;
-    char text[2 * HEADER_TEXT], kernel[HEADER_TEXT], sent[SCREEN_AMOUNT], received[SCREEN_AMOUNT];
+    char text[2 * HEADER_TEXT], kernel[HEADER_TEXT];
 
     header_put_kernel(of(state)->header, kernel);
-    if (header_has_rates(of(state)->header) && (summary->rated || !summary->rows))
+    if (header_has_rates(of(state)->header) && (summary->rated || !summary->rows)) {
+        char sent[SCREEN_AMOUNT], received[SCREEN_AMOUNT];
         snprintf(text, sizeof text, "sent %sB/s, received %sB/s, %s", screen_amount(sent, rates[0]),
                  screen_amount(received, rates[1]), kernel);
-    else
+    } else {
         snprintf(text, sizeof text, "sent -, received -, %s", kernel);
+    }
     screen_line(state->sink, SCREEN_PLAIN, text);
 }
 
@@ -296,7 +298,7 @@ static int show_totals(struct screen_state *state)
 
 #define BOTH_WAYS "bytes_per_second" /* kind.both_ways */
 
-/* By what rows are sorted. Those below groups come in the order of the groups' names. */
+/* The column that rows are sorted by. Rows below groups come in the order of the groups' names. */
 static void put_order(FILE *stream, const struct live_view *view)
 {
     fprintf(stream, " --sort=%s%s%s%s", view->group ? view->group->name : "",
@@ -304,7 +306,7 @@ static void put_order(FILE *stream, const struct live_view *view)
             view->order.field ? view->order.field->name : BOTH_WAYS);
 }
 
-/* Groups: the most of what is sorted by comes first, or else the most rows. */
+/* Groups: the largest sum of the sorted column comes first, or else the most rows. */
 static void put_sums(FILE *stream, const struct live_view *view)
 {
     const struct field *order = view->order.field;

@@ -8,6 +8,14 @@
 #include "cli/where/constant.h"
 #include "fastnet/array.h"
 
+/* Here because where_constants.c calls this file, and not the other way round. */
+struct predicate *constant_refuse(const struct constant *constant, const char *wanted)
+{
+    return parser_fail(constant->parser, &constant->token, "%s takes %s, not '%s'",
+                       constant->parser->listed ? "it" : constant->field->name, wanted,
+                       TOKEN_SAID(&constant->token));
+}
+
 /*
  * Why two columns do not compare; NULL: they do. A number without a unit may be of any, and a
  * factor is for numbers.
@@ -84,7 +92,7 @@ bool constant_column(const struct constant *constant, struct predicate **compari
     const size_t length = strcspn(name, signs);
     const char *behind = name + length + strspn(name + length, signs);
     other = field_compared(parser->kind, name, strlen(name));
-    if (alone && isdigit((unsigned char)*behind)) /* COLUMN*FACTOR, which hands type as well */
+    if (alone && isdigit((unsigned char)*behind)) /* COLUMN*FACTOR, which users type as well */
         swapped = field_compared(parser->kind, name, length);
     if (swapped) {
         *comparison = parser_fail(parser, &constant->token, "the number comes first: %s*%s", behind,

@@ -60,7 +60,7 @@ static struct value state(const struct cell *cell)
 
 static WORDS(role_name, "client", "server");
 
-/* Unknown after the clock was set back behind its beginning. */
+/* Unknown if the clock was set back to a time before its beginning. */
 static struct value age(const struct cell *cell)
 {
     const struct flow_record *flow = &cell->record->flow;

@@ -77,7 +77,7 @@ static size_t bytes_of(const char *text, size_t length)
     return bytes;
 }
 
-/* Draws text on a line, as far as it has columns; returns the column behind it. */
+/* Draws text on a line, as far as it has columns; returns the column after it. */
 static size_t draw(struct screen *screen, size_t line, size_t column, const char *text,
                    size_t length, const char *colour)
 {
@@ -105,7 +105,7 @@ static size_t draw(struct screen *screen, size_t line, size_t column, const char
     return column;
 }
 
-/* Draws text in so many columns, with the sign of a cut where it has no room in them. */
+/* Draws text in at most `room` columns; a longer text ends in the sign of a cut. */
 static size_t draw_cut(struct screen *screen, size_t line, size_t column, size_t room,
                        struct text text, const char *colour)
 {
@@ -203,8 +203,8 @@ static struct screen_cell *cell_at(const struct screen *screen, size_t row, size
 }
 
 /*
- * behind: ASCII that is not cut with the text. Marks before the first character stand on a dotted
- * circle, which Unicode has for that (23.1).
+ * behind: ASCII that follows the text, and is not cut. Marks before the first character stand on a
+ * dotted circle, which Unicode has for that (23.1).
  */
 static void set_cell(struct screen *screen, size_t column, struct text text, struct text behind)
 {

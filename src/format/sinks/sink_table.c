@@ -89,7 +89,7 @@ static const char *colour_of(const struct table_line *line, const char *text,
 }
 
 /*
- * Where a terminal has no room for it, leaves so much of a text that the sign of a cut fits behind
+ * Where a terminal has no room for a text, cuts it so that the sign of a cut fits after
  * it. If longer cells have taken the room, the row ends here.
  */
 static bool cut(struct table_line *line, const char *text, struct kept_cell *cell)

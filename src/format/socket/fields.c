@@ -199,7 +199,7 @@ static const struct flag_names option_names =
 #define TCP_IN(bit, id, of_type, function, ...)                                                    \
     INFO_AS(id, of_type, function, socket.info, struct kernel_tcp_info, id, bit, __VA_ARGS__)
 #define TCP_AS(...) TCP_IN(SOCKET_TCP_INFO, __VA_ARGS__)
-/* Of these four /proc/net/tcp has the numbers, too. */
+/* /proc/net/tcp has these four numbers, too. */
 #define TCP_BASIC(...)       TCP_IN(SOCKET_TCP_BASICS, __VA_ARGS__)
 #define TCP_NUMBER(id, ...)  TCP_AS(id, VALUE_NUMBER, info_number, __VA_ARGS__)
 #define TCP_COUNTER(id, ...) TCP_NUMBER(id, __VA_ARGS__, .counter = true)

@@ -57,10 +57,10 @@ struct ss_sink {
     bool shown[SS_COLUMNS];
     struct ss_sink *origin;    /* this sink, or the one that it is a clone of */
     size_t widths[SS_COLUMNS]; /* without the blank in front; in the origin, grow by kept rows */
-    size_t blanks;             /* in the origin, behind the heading: see note_details() */
+    size_t blanks;             /* after the heading, in the origin: see note_details() */
     size_t latest;             /* length of the details of the latest kept row */
     uint64_t endpoint;         /* inode of the latest row of SCTP */
-    char *waiting;             /* rows that wait: cells, each with a NUL behind it */
+    char *waiting;             /* rows that wait: cells, each with a NUL after it */
     size_t waiting_length;     /* ... at most WAITING_MAX bytes */
     struct writer kept;        /* those that came last */
     bool keeping;

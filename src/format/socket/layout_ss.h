@@ -110,7 +110,7 @@ static inline bool ss_is_by_netlink(const struct ss_row *row)
     return ss_has(row, SOCKET_COOKIE) || row->record->socket.protocol == IPPROTO_SCTP;
 }
 
-/* How often the timer has fired in vain, as /proc tells it. */
+/* How often the timer has fired in vain, as /proc reports it. */
 static inline uint32_t ss_file_count(const struct socket_record *sock)
 {
     return sock->timer == TIMER_RETRANSMIT ? sock->retransmits : sock->probes;

@@ -117,8 +117,8 @@ static const struct number_range combining[] = {
 };
 
 /*
- * Returns the width of the character at *at, and moves *at behind it. A byte that begins no
- * character is one of its own.
+ * Returns the width of the character at *at, and moves *at past it. A byte that begins no
+ * character counts as a character.
  */
 static size_t next_width(const char *text, size_t length, size_t *at)
 {

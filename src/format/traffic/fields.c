@@ -7,7 +7,7 @@
 #include "format/socket/view_fields.h"
 #include "format/text/put.h"
 
-/* What is not IP has the word of its ethertype. */
+/* A packet that is not IP has the word of its ethertype. */
 static const char *protocol_word(uint64_t protocol)
 {
     static const struct {
@@ -78,17 +78,17 @@ static char *write_end(char *dst, const struct value *view, bool human)
 {
     const struct field *field = view->view.field;
     const struct record *record = view->view.record;
-    struct address address;
+    struct address end;
     uint16_t port;
 
     (void)human;
-    memcpy(&address, (const char *)record + field->offset, sizeof address);
+    memcpy(&end, (const char *)record + field->offset, sizeof end);
     memcpy(&port, (const char *)record + field->index, sizeof port);
-    if (!address_is_mapped(&address))
-        return put_address_port(dst, &address, record->has & TRAFFIC_PORTS, port);
+    if (!address_is_mapped(&end))
+        return put_address_port(dst, &end, record->has & TRAFFIC_PORTS, port);
     if (!(record->has & TRAFFIC_PORTS))
-        return put_address(dst, &address);
-    dst = PUT(put_address(PUT(dst, "["), &address), "]:");
+        return put_address(dst, &end);
+    dst = PUT(put_address(PUT(dst, "["), &end), "]:");
     return port ? text_u64(dst, port) : PUT(dst, "*");
 }
 
