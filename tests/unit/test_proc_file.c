@@ -177,6 +177,32 @@ static void the_consumer_and_the_decoder_end_the_reading(void **state)
     }
 }
 
+static int take_empty(struct proc_file *file, const struct line *line, struct record *record)
+{
+    static const struct record empty;
+
+    (void)file;
+    (void)line;
+    assert_memory_equal(record, &empty, sizeof empty);
+    return NO_ROW;
+}
+
+static __attribute__((noinline)) void leave_traces_on_the_stack(void)
+{
+    char traces[16 * 1024];
+
+    memset(traces, 0xa5, sizeof traces);
+    __asm__ volatile("" : : "r"(traces) : "memory");
+}
+
+static void a_record_is_empty_before_it_is_filled(void **state)
+{
+    struct stage *stage = *state;
+
+    leave_traces_on_the_stack();
+    assert_int_equal(read_file(stage, (struct proc_file){.take = take_empty}, "one\n"), 0);
+}
+
 static void no_file_and_no_directory_are_told_apart(void **state)
 {
     struct stage *stage = *state;
@@ -201,6 +227,7 @@ int main(void)
         ON_STAGE(a_last_line_without_an_end_is_taken_and_reported),
         ON_STAGE(an_empty_file_is_a_loss_where_something_is_always_there),
         ON_STAGE(the_consumer_and_the_decoder_end_the_reading),
+        ON_STAGE(a_record_is_empty_before_it_is_filled),
         ON_STAGE(no_file_and_no_directory_are_told_apart),
     };
 

@@ -134,11 +134,11 @@ static void adapt(struct proc_file *file, struct record *record)
 
 int proc_file_rows(struct proc_file *file, record_fn fn, void *arg)
 {
+    struct record record = {.kind = NULL}; /* all of it is kept, also what no line tells */
     struct line line;
     int result;
 
     while ((result = proc_file_next(file, &line)) > 0) {
-        struct record record;
         result = file->take ? file->take(file, &line, &record) : file->decode(&line, &record);
         if (result == -EBADMSG) {
             proc_file_malformed(file, &line, file->lines.number);

@@ -56,6 +56,7 @@ struct ss_sink {
     struct ss_layout layout;
     bool shown[SS_COLUMNS];
     struct ss_sink *origin;    /* this sink, or the one that it is a clone of */
+    size_t gaps[SS_COLUMNS];   /* the blank in front of a column, which the first one lacks */
     size_t widths[SS_COLUMNS]; /* without the blank in front; in the origin, grow by kept rows */
     size_t blanks;             /* after the heading, in the origin: see note_details() */
     size_t latest;             /* length of the details of the latest kept row */
@@ -70,7 +71,7 @@ _Static_assert(PEER_BOUND + SS_ROOM <= WRITER_RESERVE_MAX, "a part of a row fits
 
 /* --- Cells ------------------------------------------------------------------------------------ */
 
-static char *put_right(char *dst, char *cell, size_t blanks)
+static inline __attribute__((always_inline)) char *put_right(char *dst, char *cell, size_t blanks)
 {
     const size_t length = (size_t)(dst - cell);
     char text[32]; /* most cells are shorter */
@@ -105,15 +106,15 @@ static void note_details(struct ss_sink *ss, const struct ss_row *row, size_t le
 }
 
 /* The cell's end: pads it, or moves it to the right. */
-static inline char *end_column(struct ss_sink *ss, struct ss_row *row, char *dst,
-                               enum ss_column column)
+static inline __attribute__((always_inline)) char *
+end_column(struct ss_sink *ss, struct ss_row *row, char *dst, enum ss_column column, bool kept)
 {
     const size_t length = ss_written_length(row, dst);
-    const size_t width = row->kept ? ss->origin->widths[column] : ss->widths[column];
+    const size_t width = kept ? ss->origin->widths[column] : ss->widths[column];
 
-    if (row->kept && column == SS_DETAILS)
+    if (kept && column == SS_DETAILS)
         note_details(ss, row, length);
-    if (row->kept) {
+    if (kept) {
         ss->origin->widths[column] = length > width ? length : width;
         *dst++ = '\0';
         return dst;
@@ -127,14 +128,14 @@ static inline char *end_column(struct ss_sink *ss, struct ss_row *row, char *dst
 /* --- Rows ------------------------------------------------------------------------------------- */
 
 static inline __attribute__((always_inline)) char *
-put_column(struct ss_sink *ss, struct ss_row *row, char *dst, enum ss_column column)
+put_column(struct ss_sink *ss, struct ss_row *row, char *dst, enum ss_column column, bool kept)
 {
     const bool peer = column >= SS_PEER, port = column == SS_LOCAL_PORT || column == SS_PEER_PORT;
 
     if (!ss->shown[column])
         return dst;
     /* the first column has no blank in front */
-    if (columns[column].gap && !row->kept && (dst != row->room || row->before))
+    if (columns[column].gap && !kept && (dst != row->room || row->before))
         *dst++ = ' ';
     row->cell = dst;
     row->before = 0;
@@ -144,22 +145,26 @@ put_column(struct ss_sink *ss, struct ss_row *row, char *dst, enum ss_column col
         dst = row->family->put(dst, row, peer, port);
     else if (row->family->details)
         dst = row->family->details(dst, row);
-    return end_column(ss, row, dst, column);
+    return end_column(ss, row, dst, column, kept);
 }
 
-static char *put_columns(struct ss_sink *ss, struct ss_row *row, char *dst)
+/* kept: that of the row, as a constant, so that each row that is written takes less time. */
+static inline __attribute__((always_inline)) char *put_columns(struct ss_sink *ss,
+                                                               struct ss_row *row, bool kept)
 {
-    dst = put_column(ss, row, dst, SS_NETID);
-    dst = put_column(ss, row, dst, SS_STATE);
-    dst = put_column(ss, row, dst, SS_RECV_Q);
-    dst = put_column(ss, row, dst, SS_SEND_Q);
-    dst = put_column(ss, row, dst, SS_LOCAL);
-    dst = put_column(ss, row, dst, SS_LOCAL_PORT);
+    char *dst = row->room;
+
+    dst = put_column(ss, row, dst, SS_NETID, kept);
+    dst = put_column(ss, row, dst, SS_STATE, kept);
+    dst = put_column(ss, row, dst, SS_RECV_Q, kept);
+    dst = put_column(ss, row, dst, SS_SEND_Q, kept);
+    dst = put_column(ss, row, dst, SS_LOCAL, kept);
+    dst = put_column(ss, row, dst, SS_LOCAL_PORT, kept);
     dst = ss_room(row, dst, PEER_BOUND + SS_ROOM);
-    dst = put_column(ss, row, dst, SS_PEER);
-    dst = put_column(ss, row, dst, SS_PEER_PORT);
-    dst = put_column(ss, row, dst, SS_PROCESS);
-    return put_column(ss, row, ss_more(row, dst), SS_DETAILS);
+    dst = put_column(ss, row, dst, SS_PEER, kept);
+    dst = put_column(ss, row, dst, SS_PEER_PORT, kept);
+    dst = put_column(ss, row, dst, SS_PROCESS, kept);
+    return put_column(ss, row, ss_more(row, dst), SS_DETAILS, kept);
 }
 
 static void put_row(struct ss_sink *ss, const struct record *record, struct writer *writer)
@@ -176,10 +181,11 @@ static void put_row(struct ss_sink *ss, const struct record *record, struct writ
         .association = same && sock->protocol == IPPROTO_SCTP,
         .kept = ss->keeping,
     };
-    char *dst = line.room = line.cell = writer_reserve(writer, WRITER_RESERVE_MAX);
+    char *dst;
 
+    line.room = line.cell = writer_reserve(writer, WRITER_RESERVE_MAX);
     ss->endpoint = sock->inode;
-    dst = put_columns(ss, &line, dst);
+    dst = line.kept ? put_columns(ss, &line, true) : put_columns(ss, &line, false);
     while (!line.kept && dst > line.room && dst[-1] == ' ')
         dst--; /* blanks at the end of a line say nothing */
     writer_commit(writer, line.kept ? dst : PUT(dst, "\n"));
@@ -209,15 +215,6 @@ static enum ss_column fit_line(size_t widths[], enum ss_column first, size_t scr
     return behind;
 }
 
-/* The blank in front of a column counts as a part of it, except in the first column. */
-static size_t gap_of(const struct ss_sink *ss, enum ss_column column)
-{
-    for (enum ss_column before = 0; before < column; before++)
-        if (ss->shown[before])
-            return columns[column].gap;
-    return 0;
-}
-
 /*
  * A line of the terminal holds as many columns as fit, and they fill it: so the next column begins
  * on the next line, without a newline.
@@ -228,14 +225,14 @@ static void fit_columns(struct ss_sink *ss)
     size_t widths[SS_COLUMNS];
 
     for (enum ss_column column = 0; column < SS_COLUMNS; column++) {
-        widths[column] = ss->widths[column] ? ss->widths[column] + gap_of(ss, column) : 0;
+        widths[column] = ss->widths[column] ? ss->widths[column] + ss->gaps[column] : 0;
         if (widths[column] > screen)
             widths[column] = screen;
     }
     for (enum ss_column column = 0; column < SS_COLUMNS;)
         column = fit_line(widths, column, screen);
     for (enum ss_column column = 0; column < SS_COLUMNS; column++) {
-        const size_t gap = gap_of(ss, column);
+        const size_t gap = ss->gaps[column];
         ss->widths[column] = widths[column] > gap ? widths[column] - gap : 0;
     }
 }
@@ -243,30 +240,67 @@ static void fit_columns(struct ss_sink *ss)
 /* A line of cells. Blanks are written before the next cell, so no line ends in blanks. */
 struct line {
     const struct ss_sink *ss;
+    char *dst; /* the end of what is written, in room of the sink's writer */
     size_t blanks;
     bool glued; /* no blank is in front of the processes */
 };
 
-static void put_cell(struct line *line, enum ss_column column, const char *text, size_t length)
+/* More than the writer reserves at once. */
+static __attribute__((noinline)) char *put_long(struct writer *writer, char *dst, size_t blanks,
+                                                const char *text, size_t length)
+{
+    writer_commit(writer, dst);
+    writer_put_after(writer, blanks, text, length);
+    return writer_reserve(writer, WRITER_ROOM);
+}
+
+static inline __attribute__((always_inline)) void put_after(struct line *line, size_t blanks,
+                                                            const char *text, size_t length)
+{
+    struct writer *writer = line->ss->sink.writer;
+    const size_t size = blanks + PUT_BLANKS_MORE + length;
+
+    if (size > WRITER_RESERVE_MAX) {
+        line->dst = put_long(writer, line->dst, blanks, text, length);
+        return;
+    }
+    line->dst = put_blanks(writer_more(writer, line->dst, size), blanks);
+    memcpy(line->dst, text, length);
+    line->dst += length;
+}
+
+static inline __attribute__((always_inline)) void put_cell(struct line *line, enum ss_column column,
+                                                           const char *text, size_t length)
 {
     const struct ss_sink *ss = line->ss;
     const size_t width = ss->widths[column];
     const size_t blanks = length < width ? width - length : 0;
     const bool right = columns[column].right;
 
-    line->blanks += (line->glued && column == SS_PROCESS ? 0 : gap_of(ss, column));
+    line->blanks += line->glued && column == SS_PROCESS ? 0 : ss->gaps[column];
     line->blanks += right ? blanks : 0;
     if (length > 0) {
-        writer_put_after(ss->sink.writer, *text == '\n' ? 0 : line->blanks, text, length);
+        put_after(line, *text == '\n' ? 0 : line->blanks, text, length);
         line->blanks = 0;
     }
     line->blanks += right ? 0 : blanks;
 }
 
+static struct line line_begin(const struct ss_sink *ss)
+{
+    return (struct line){.ss = ss, .dst = writer_reserve(ss->sink.writer, WRITER_ROOM)};
+}
+
+static inline void line_end(struct line *line, size_t blanks)
+{
+    put_after(line, blanks, "\n", 1);
+    writer_commit(line->ss->sink.writer, line->dst);
+}
+
 /* Writes a kept row, in which a NUL ends each cell; returns its end. */
 static const char *put_kept_row(struct ss_sink *ss, const char *cell)
 {
-    struct line line = {.ss = ss};
+    struct line line = line_begin(ss);
 
     for (enum ss_column column = 0; column < SS_COLUMNS; column++) {
         if (!ss->shown[column])
@@ -275,19 +309,20 @@ static const char *put_kept_row(struct ss_sink *ss, const char *cell)
         put_cell(&line, column, cell, length);
         cell += length + 1;
     }
-    writer_put(ss->sink.writer, "\n", 1);
+    line_end(&line, 0);
     return cell;
 }
 
 /* Off a terminal it is that of ss to the byte, which parsers look for. */
 static void put_heading(struct ss_sink *ss)
 {
-    struct line heading = {.ss = ss, .glued = !ss->layout.width};
+    struct line heading = line_begin(ss);
 
+    heading.glued = !ss->layout.width;
     for (enum ss_column column = 0; column < SS_COLUMNS; column++)
         if (ss->shown[column])
             put_cell(&heading, column, columns[column].heading, strlen(columns[column].heading));
-    writer_put_after(ss->sink.writer, heading.glued ? ss->blanks : 0, "\n", 1);
+    line_end(&heading, heading.glued ? ss->blanks : 0);
 }
 
 static void put_rows(struct ss_sink *ss, const char *rows, size_t length)
@@ -491,8 +526,12 @@ static void start(struct ss_sink *ss, struct ss_sink *origin)
     for (enum ss_column column = 0; column < SS_COLUMNS; column++)
         ss->widths[column] = ss->layout.header ? strlen(columns[column].heading) : 0;
     ss->widths[SS_RECV_Q] = ss->widths[SS_SEND_Q] = 6; /* even without a heading */
-    for (enum ss_column column = 0; column < SS_COLUMNS; column++)
+    bool first = true;
+    for (enum ss_column column = 0; column < SS_COLUMNS; column++) {
         ss->widths[column] *= ss->shown[column];
+        ss->gaps[column] = !first && columns[column].gap;
+        first &= !ss->shown[column];
+    }
     ss->origin = origin;
     ss->blanks = ss->latest = 0;
     ss->endpoint = 0;
