@@ -341,13 +341,19 @@ static struct predicate *parse_boolean(const struct constant *constant)
     return constant_refuse(constant, "= true or = false");
 }
 
+/* Times are shown in microseconds: those that look the same are equal. */
 static struct predicate *parse_time(const struct constant *constant)
 {
-    struct value value = {.type = VALUE_TIME};
+    enum { NS_PER_US = 1000 };
+    struct value value = {.type = VALUE_TIME}, last;
 
     if (!form_time(constant->text, &value.number))
         return constant_refuse(constant, "times, as 2026-11-22T21:30:00Z or 2026-11-22");
-    return compare(constant, value);
+    last = value;
+    if (constant->comparison != TOKEN_EQUAL ||
+        __builtin_add_overflow(value.number, NS_PER_US - 1, &last.number))
+        return compare(constant, value);
+    return make_range(constant, &value, &last);
 }
 
 /* --- Words ------------------------------------------------------------------------------------ */
