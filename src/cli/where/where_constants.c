@@ -817,6 +817,8 @@ static struct predicate *parse_value(struct constant *constant)
     if (field->owner && (comparison == TOKEN_EQUAL || is_pattern(comparison))) {
         if (field->type == VALUE_NUMBER && !read_digits(field, constant->text, &ignored))
             return constant_refuse(constant, "numbers of processes, as 812");
+        if (field->type == VALUE_NUMBER) /* in quotes, too: it is no name */
+            constant->token.type = TOKEN_WORD;
         constant->field = field_owners(field);
     }
     if (is_pattern(comparison) &&
