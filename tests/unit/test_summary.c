@@ -163,7 +163,8 @@ static void without_counters_there_is_no_summary(void **state)
         assert_int_equal(unlink(path), 0);
         assert_int_equal(list_files(stage), i < 2 ? 0 : -ENOENT);
         if (i == 0) /* no sum of IPv6 alone */
-            assert_string_equal(stage->text, "tcp.ESTABLISHED=4 frag6.datagrams=0 frag6.memory=0p ");
+            assert_string_equal(stage->text,
+                                "tcp.ESTABLISHED=4 frag6.datagrams=0 frag6.memory=0p ");
     }
 }
 

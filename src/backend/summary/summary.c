@@ -221,7 +221,7 @@ static void set_limits(const struct reading *reading, const struct kernel_number
         set(record, &summary->pressure_bytes, SUMMARY_PRESSURE, in_bytes(row, pressure));
 }
 
-/* Returns false if it is not known. Only the number of IPv6, the second, may be missing in a sum. */
+/* Returns false if it is not known. In a sum, only the second number, of IPv6, may be missing. */
 static bool find_value(const struct reading *reading, const struct row *row, uint64_t *value)
 {
     const bool counted = row->state && reading->has_states;
