@@ -152,7 +152,10 @@ static inline bool predicate_holds(const struct predicate *predicate, const stru
     return !predicate || predicate_is_met(predicate, record, context);
 }
 
-/* A bit of a set of known fields: the members that every record of the kind has. */
+/*
+ * A bit of a set of known fields: the members that every record of the kind has. No field of any
+ * kind may have this bit.
+ */
 #define KNOWN_ALWAYS (UINT64_C(1) << 63)
 
 /*

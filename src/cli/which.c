@@ -4,6 +4,7 @@
 #include <sys/socket.h>
 
 #include "fastnet/array.h"
+#include "fastnet/proc_tree.h"
 
 bool which_is_named(const struct which *which)
 {
@@ -31,4 +32,33 @@ size_t which_tables(const struct which *which, struct listing_table tables[WHICH
             tables[count++] = (struct listing_table){.table = known[i].table, .unnamed = true};
     }
     return count;
+}
+
+/* No option names UDP-Lite, which Linux has since 2.6.20. */
+static bool may_be_missing(const struct table *table, bool ipv6)
+{
+    return table == &table_udplite || table == &table_udplite6 ||
+           (table->family == AF_INET6 && !ipv6);
+}
+
+void which_require(const struct which *which, const char *proc_root, struct listing_table *tables,
+                   size_t count)
+{
+    const bool ipv6 = which_has_ipv6(proc_root) || (which->inet6 && !which->inet);
+
+    for (size_t i = 0; i < count && which_is_named(which) && !which->all; i++)
+        if (!may_be_missing(tables[i].table, ipv6)) {
+            tables[i].missing = "the kernel lacks a table of the sockets that an option names";
+            tables[i].if_missing = MISSING_COSTS_STATUS;
+        }
+}
+
+bool which_has_ipv6(const char *proc_root)
+{
+    static const char *const files[] = {"net/if_inet6", "net/tcp6", "net/udp6"};
+    bool found = false;
+
+    for (size_t i = 0; proc_root && i < COUNT(files); i++)
+        found |= proc_tree_has(proc_root, files[i]);
+    return found;
 }

@@ -342,6 +342,7 @@ static void protocols_of_ip_have_names(void **state)
     }
     assert_int_equal(flow_protocol_of_word("ICMPv6"), IPPROTO_ICMPV6);
     assert_int_equal(flow_protocol_of_word("IPSEC-ESP"), IPPROTO_ESP);
+    assert_int_equal(flow_protocol_of_word("CPHB"), 73); /* the alias of rspf in protocols(5) */
     assert_int_equal(flow_protocol_of_word("nonsense"), -1);
 }
 

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "engine/rows.h"
+#include "fastnet/predicate.h"
 #include "fastnet/query.h"
 #include "format/fields/fields.h"
 #include "kept_rows.h"
@@ -173,6 +174,18 @@ static void fields_that_nobody_filled_are_unknown(void **state)
 {
     (void)state;
     each_field(check_unknown);
+}
+
+static void check_bits(const struct kind *kind, const struct field *field)
+{
+    ASSERT_FIELD(!((field->fields | field->optional) & KNOWN_ALWAYS), kind, field,
+                 "has the bit of KNOWN_ALWAYS: a filter would be decided before it is read");
+}
+
+static void no_field_is_taken_for_one_that_is_always_known(void **state)
+{
+    (void)state;
+    each_field(check_bits);
 }
 
 static void check_type(const struct kind *kind, const struct field *field)
@@ -439,6 +452,7 @@ int main(void)
         cmocka_unit_test(every_kind_has_metrics_or_columns_to_count_by),
         cmocka_unit_test(names_of_fields_are_unique_and_help_is_a_line),
         cmocka_unit_test(fields_that_nobody_filled_are_unknown),
+        cmocka_unit_test(no_field_is_taken_for_one_that_is_always_known),
         cmocka_unit_test(values_are_of_the_type_of_their_field),
         cmocka_unit_test(words_are_visible_ascii_characters),
         cmocka_unit_test(rates_are_right_for_any_number_of_bytes),

@@ -368,6 +368,18 @@ static void only_the_sockets_of_ipv6_may_be_missing(void **state)
                             "the first in line 2"));
 }
 
+static void sockets_of_ipv6_are_counted_without_those_of_ipv4(void **state)
+{
+    struct scene *scene = *state;
+
+    tree_puts(&scene->stage.tree, "sockstat6", "TCP6: inuse 4\n");
+    tree_puts(&scene->stage.tree, "snmp", "Tcp: CurrEstab\nTcp: 5\n");
+    assert_int_equal(list(scene, &table_sockstat), 0);
+    assert_string_equal(scene->stage.text, ":TCP6.inuse=4 :Tcp.CurrEstab=5 ");
+    assert_true(report_says(&scene->stage.report, "/net/sockstat: No such file or directory"));
+    assert_true(scene->stage.report.partial);
+}
+
 static void malformed_lines_are_skipped_counted_and_told(void **state)
 {
     struct scene *scene = *state;
@@ -461,6 +473,7 @@ int main(void)
         TEST(a_further_file_that_cannot_be_read_is_told),
         TEST(sockets_are_counted_by_three_files),
         TEST(only_the_sockets_of_ipv6_may_be_missing),
+        TEST(sockets_of_ipv6_are_counted_without_those_of_ipv4),
         TEST(malformed_lines_are_skipped_counted_and_told),
         TEST(a_protocol_with_an_endless_name_is_malformed),
         TEST(files_that_are_cut_or_empty_are_told),

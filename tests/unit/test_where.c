@@ -434,6 +434,7 @@ static void texts_are_taken_as_they_are(void **state)
         {"interface = eth0", "interface = eth0"},
         {"process = nginx", "processes = nginx"},
         {"pid = 12", "processes = 12"},
+        {"pid = '12'", "processes = 12"},
         {"pid > 12", "pid > 12"},
         {"pid = 18446744073709551615", "processes = 18446744073709551615"},
         {"pid = 18446744073709551616",
@@ -498,7 +499,9 @@ static void times_are_utc_unless_they_say_otherwise(void **state)
         "at 8: time takes times, as 2026-11-22T21:30:00Z or 2026-11-22, not '";
     static const struct meaning meanings[] = {
         {"time > 2026-11-20T13:21:18.848635Z", "time > 1795180878848635000 ns"},
-        {"time = 2026-11-20T13:21:18", "time = 1795180878000000000 ns"},
+        {"time = 2026-11-20T13:21:18.848635Z",
+         "not (time < 1795180878848635000 ns) and not (time > 1795180878848635999 ns)"}, /* as shown
+                                                                                          */
         {"time < 2026-11-20T13:21:18+01:30", "time < 1795175478000000000 ns"},
         {"time < 2026-11-20T13:21-00:01", "time < 1795180920000000000 ns"},
         {"time > 2024-02-29T23:59:60", "time > 1709251200000000000 ns"},

@@ -13,7 +13,7 @@
 extern const struct kind kind_socket;
 
 /* Two fields that filters cannot do without (field.confirmed), as numbers of their bits. */
-enum { SOCKET_MEMORY_BIT = 17, SOCKET_AUTOBOUND_BIT = 57, SOCKET_DROPS_BIT = 63 };
+enum { SOCKET_MEMORY_BIT = 17, SOCKET_AUTOBOUND_BIT = 57, SOCKET_DROPS_BIT = 53 };
 /* Fields of all families. */
 #define SOCKET_ADDRESSES (UINT64_C(1) << 0) /* local and remote, of IP */
 #define SOCKET_STATE     (UINT64_C(1) << 1)
@@ -32,10 +32,11 @@ enum { SOCKET_MEMORY_BIT = 17, SOCKET_AUTOBOUND_BIT = 57, SOCKET_DROPS_BIT = 63 
 #define SOCKET_STORAGES (UINT64_C(1) << 20)
 /* Not in records: who chose the port. Filters ask for it. */
 #define SOCKET_AUTOBOUND (UINT64_C(1) << SOCKET_AUTOBOUND_BIT)
-#define SOCKET_MESSAGE   (UINT64_C(1) << 53) /* not a field: the kernel's message itself */
-#define SOCKET_RECEIVED  (UINT64_C(1) << 54) /* of events */
-#define SOCKET_EVENT     (UINT64_C(1) << 62) /* of rows that go on (live.h) */
-#define SOCKET_BYTES     (UINT64_C(1) << 61) /* bytes_sent and bytes_received */
+/* Not a field, so it may have the bit of KNOWN_ALWAYS: the kernel's message itself. */
+#define SOCKET_MESSAGE  (UINT64_C(1) << 63)
+#define SOCKET_RECEIVED (UINT64_C(1) << 54) /* of events */
+#define SOCKET_EVENT    (UINT64_C(1) << 62) /* of rows that go on (live.h) */
+#define SOCKET_BYTES    (UINT64_C(1) << 61) /* bytes_sent and bytes_received */
 /* Fields of IP. */
 #define SOCKET_TIMER       (UINT64_C(1) << 5)  /* timer and timer_ms */
 #define SOCKET_RETRANSMITS (UINT64_C(1) << 6)  /* retransmits and probes */

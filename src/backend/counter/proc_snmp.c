@@ -296,7 +296,7 @@ static const struct file {
     {&table_counters_more, "netstat", REQUIRED, read_blocks, "", NULL},
     {&table_counters6, "snmp6", REQUIRED, read_pairs, NULL, NULL},
     {&table_counters6, "snmp", OPTIONAL, read_blocks, "Tcp", NULL},
-    {&table_sockstat, "sockstat", REQUIRED, read_sockets, NULL, NULL},
+    {&table_sockstat, "sockstat", MAIN, read_sockets, NULL, NULL},
     {&table_sockstat, "sockstat6", OPTIONAL, read_sockets, NULL, NULL},
     {&table_sockstat, "snmp", EXPECTED, read_blocks, "Tcp", "CurrEstab"},
 };

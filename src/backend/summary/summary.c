@@ -221,19 +221,16 @@ static void set_limits(const struct reading *reading, const struct kernel_number
         set(record, &summary->pressure_bytes, SUMMARY_PRESSURE, in_bytes(row, pressure));
 }
 
-/* Returns false if it is not known. */
+/* Returns false if it is not known. In a sum, only the second number, of IPv6, may be missing. */
 static bool find_value(const struct reading *reading, const struct row *row, uint64_t *value)
 {
     const bool counted = row->state && reading->has_states;
-    bool known = counted;
 
     *value = counted ? reading->states[row->state] : 0;
-    for (size_t i = 0; i < COUNT(row->numbers) && !counted; i++) {
+    for (size_t i = 0; i < COUNT(row->numbers) && !counted; i++)
         if (__builtin_add_overflow(*value, reading->counts.numbers[row->numbers[i]], value))
             *value = UINT64_MAX;
-        known |= reading->counts.known[row->numbers[i]];
-    }
-    return known;
+    return counted || reading->counts.known[row->numbers[0]];
 }
 
 static void make_row(const struct reading *reading, const struct row *row, uint64_t value,

@@ -175,6 +175,7 @@ static int list(const struct sockets_options *options)
 
     memcpy(command.columns, plain ? (const void *)views : columns,
            plain ? sizeof views : sizeof columns);
+    which_require(which, options->common.proc_root, tables, command.listing.table_count);
     netstat_choose_rows(tables, command.listing.table_count, where,
                         options->listening ? SHOW_LISTENING : SHOW_ALL, !options->listening);
     if (local && !options->listening)

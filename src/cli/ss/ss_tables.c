@@ -4,8 +4,8 @@
 #include <netinet/tcp.h>
 #include <sys/socket.h>
 
+#include "cli/which.h"
 #include "fastnet/array.h"
-#include "fastnet/proc_tree.h"
 
 /* The messages about a table, and about its half of IPv6 alone. */
 #define MISSING(name)         "the kernel has no " name " sockets"
@@ -79,18 +79,6 @@ static bool is_readable(const struct table *table, const struct common *common)
     return false;
 }
 
-/* A captured tree with one of these files is of a kernel that has IPv6, and so all of its tables.
- */
-static bool has_ipv6(const struct common *common)
-{
-    static const char *const files[] = {"net/if_inet6", "net/tcp6", "net/udp6"};
-    bool found = false;
-
-    for (size_t i = 0; common->proc_root && i < COUNT(files); i++)
-        found |= proc_tree_has(common->proc_root, files[i]);
-    return found;
-}
-
 /* missing: what is said if a table that was named is missing; NULL: nothing. */
 static void add_table(struct ss_tables *tables, const struct table *table, bool named,
                       const char *missing, const struct predicate *where)
@@ -115,7 +103,7 @@ static void add_tables(struct ss_tables *tables, const struct source *source,
     const uint64_t families = options->selection.families;
     const bool named = options->selection.named & source->tables,
                first = source->family != AF_INET || families & ss_family(AF_INET),
-               needs_ipv6 = !first || has_ipv6(common);
+               needs_ipv6 = !first || which_has_ipv6(common->proc_root);
 
     if (first && (named || is_readable(source->table, common)))
         add_table(tables, source->table, named, source->missing, where);

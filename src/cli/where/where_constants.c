@@ -334,13 +334,19 @@ static struct predicate *parse_boolean(const struct constant *constant)
     return constant_refuse(constant, "= true or = false");
 }
 
+/* Times are shown in microseconds: those that look the same are equal. */
 static struct predicate *parse_time(const struct constant *constant)
 {
-    struct value value = {.type = VALUE_TIME};
+    enum { NS_PER_US = 1000 };
+    struct value value = {.type = VALUE_TIME}, last;
 
     if (!form_time(constant->text, &value.number))
         return constant_refuse(constant, "times, as 2026-11-22T21:30:00Z or 2026-11-22");
-    return compare(constant, value);
+    last = value;
+    if (constant->comparison != TOKEN_EQUAL ||
+        __builtin_add_overflow(value.number, NS_PER_US - 1, &last.number))
+        return compare(constant, value);
+    return make_range(constant, &value, &last);
 }
 
 /* --- Words ------------------------------------------------------------------------------------ */
@@ -804,6 +810,8 @@ static struct predicate *parse_value(struct constant *constant)
     if (field->owner && (comparison == TOKEN_EQUAL || is_pattern(comparison))) {
         if (field->type == VALUE_NUMBER && !read_digits(field, constant->text, &ignored))
             return constant_refuse(constant, "numbers of processes, as 812");
+        if (field->type == VALUE_NUMBER) /* in quotes, too: it is no name */
+            constant->token.type = TOKEN_WORD;
         constant->field = field_owners(field);
     }
     if (is_pattern(comparison) &&

@@ -150,9 +150,9 @@ static const struct protocol_word {
         {141, "wesp"},       {142, "rohc"},
         {143, "ethernet"},
 }, /* names that are only typed */
-    aliases[] = {{0, "hopopt"},    {0, "ip"},       {4, "ipencap"},
-                 {4, "ip-encap"},  {41, "ipv6"},    {50, "ipsec-esp"},
-                 {51, "ipsec-ah"}, {89, "ospfigp"}, {58, "ipv6-icmp"}};
+    aliases[] = {{0, "hopopt"},     {0, "ip"},         {4, "ipencap"},   {4, "ip-encap"},
+                 {41, "ipv6"},      {50, "ipsec-esp"}, {51, "ipsec-ah"}, {89, "ospfigp"},
+                 {58, "ipv6-icmp"}, {73, "cphb"}};
 
 const char *flow_protocol_word(uint64_t protocol)
 {
