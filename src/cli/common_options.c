@@ -327,7 +327,7 @@ static int take_option(const struct option *option, const char *argument, void *
 static const char *hint_at_rights(int error)
 {
     if (error != -EPERM)
-        return error == -EACCES ? " (try sudo)" : "";
+        return error == -EACCES ? rights_advice() : "";
     return rights_have(1u << RIGHT_NAMESPACES) ? " in spite of CAP_SYS_ADMIN (" REFUSED_BY ")"
                                                : " (needs CAP_SYS_ADMIN)";
 }
