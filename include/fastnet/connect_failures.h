@@ -15,7 +15,8 @@
 
 struct connect_failures;
 
-/* The calls that failed with one errno. */
+/* The calls that failed with one errno. Those for IPv6 without a route (ENETUNREACH) do not count:
+ * on machines without IPv6, programs that try it first fail always. */
 struct connect_failure {
     uint64_t count;
     pid_t pid;               /* of the process that called last */
