@@ -69,7 +69,7 @@ static void put_error(struct assembly *to)
     assembly_number(to, BPF_MOV, ERROR, 0);
     assembly_register(to, BPF_SUB, ERROR, BPF_FIRST);
     assembly_end_if(to, BPF_JEQ, ERROR, 0);
-    assembly_end_if(to, BPF_JGE, ERROR, FAILURES_ERRNOS);
+    assembly_end_if(to, BPF_JGE, ERROR, CONNECT_ERRNOS);
 }
 
 static void put_call(struct assembly *to, const struct failures_layout *layout, uint64_t netns)
@@ -102,7 +102,7 @@ static void put_read(struct assembly *to, int size)
  */
 static void put_if_routed(struct assembly *to)
 {
-    enum { IN = ADDRESS + offsetof(struct sockaddr_in6, sin6_addr) };
+    enum { IN = ADDRESS + (int)offsetof(struct sockaddr_in6, sin6_addr) };
     const struct kernel_member zeroes = {.offset = IN, .size = BPF_DW},
                                ones = {.offset = IN + 10, .size = BPF_H};
     const size_t has_route = assembly_skip_if(to, BPF_JNE, ERROR, ENETUNREACH);
