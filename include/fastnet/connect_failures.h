@@ -13,9 +13,13 @@
 #include "fastnet/address.h"
 #include "fastnet/connects.h"
 
+/* Errors of connect(2) are less: EHWPOISON of asm-generic/errno.h, the last one, is 133. */
+enum { CONNECT_ERRNOS = 134 };
+
 struct connect_failures;
 
-/* The calls that failed with one errno. */
+/* The calls that failed with one errno. Those for IPv6 without a route (ENETUNREACH) do not count:
+ * on machines without IPv6, programs that try it first fail always. */
 struct connect_failure {
     uint64_t count;
     pid_t pid;               /* the process that made the last of these calls */

@@ -26,7 +26,7 @@ struct connect {
     bool failed;             /* it was not established */
     int error;               /* ... errno; 0: it is not known why, or the program gave up: */
     bool closed;             /* ... the program closed the socket */
-    bool given_up;           /* ... before any answer came */
+    bool given_up;           /* ... and had no error then: for IPv6, it may have read one */
     /* A socket forgets these when its peer refuses, or when it resets. */
     struct address remote, local;
     uint16_t port; /* of the peer, host byte order */

@@ -75,7 +75,6 @@ extern const struct table table_neighbours, table_neighbours4, table_neighbours6
 extern const struct table table_neighbour_usage;
 
 /* Counters of the protocols, over IPv4 and over IPv6, and multicast groups. */
-extern const struct table table_counters_more;
 extern const struct table table_counters, table_counters6, table_groups, table_groups6;
 
 /*

@@ -76,6 +76,10 @@ bool rights_have_all_of(enum right right);
  */
 const char *rights_advice(void);
 
+/* Why something cannot be done, as a literal: these capabilities are missing. */
+#define RIGHTS_MISSING(capabilities)                                                               \
+    (*rights_advice() ? "it needs " capabilities " (try sudo)" : "it needs " capabilities)
+
 /* True if any right is still permitted. */
 bool rights_any(void);
 

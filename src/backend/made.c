@@ -53,7 +53,7 @@ const struct backend backend_drops = {
 static const char *packets_remedy(const struct table *table, int error)
 {
     (void)table;
-    return error == -EPERM ? "it needs CAP_NET_RAW (try sudo)" : NULL;
+    return error == -EPERM ? RIGHTS_MISSING("CAP_NET_RAW") : NULL;
 }
 
 const struct backend backend_traffic = {

@@ -260,7 +260,6 @@ static const struct source sources[] = {
      {&table_counters, &table_counters6, &table_sockstat},
      COUNTER_PROTOCOL | COUNTER_NAME | COUNTER_VALUE,
      0},
-    {READS_COUNTERS, {&table_counters_more}, COUNTER_PROTOCOL | COUNTER_NAME | COUNTER_VALUE, 0},
     {READS_SOFTNET, {&table_softnet}, COUNTER_PROTOCOL | COUNTER_NAME | COUNTER_VALUE, 0},
     {READS_FLOWS, {&table_flow_usage}, USAGE_ENTRIES | USAGE_MAXIMUM, 0},
     {READS_FLOWS, {&table_flow_statistics}, STATISTICS, 0},
@@ -359,8 +358,6 @@ int reading_take(struct reading *reading, const struct reading *before, struct e
     for (size_t i = 0; i < COUNT(sources) && !error; i++) {
         struct report losses = {.partial = false};
         if (!(sources[i].reads & needs & ~READS_REFUSED) ||
-            (sources[i].tables[0] == &table_counters_more &&
-             reading->counts.known[SEGMENTS_SENT]) ||
             (sources[i].tables[0] == &table_route && !reading->silent_count) ||
             (sources[i].reads == READS_QUERIES && !reading->counts.numbers[FLOWS_TRACKED]))
             continue;

@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "doctor/busiest.h"
+#include "fastnet/connect_failures.h"
 #include "fastnet/hash_table.h"
 #include "fastnet/kernel_number.h"
 #include "fastnet/record.h"
@@ -92,13 +93,7 @@ struct held_sockets {
     size_t count, capacity;
 };
 
-enum {
-    HEARD_BITS = 65536,
-    REFUSED_SLOTS = 16,
-    FAILED_ERRNOS = 134,
-    DNS_PORT = 53,
-    DNS_CLIENTS = 256
-};
+enum { HEARD_BITS = 65536, REFUSED_SLOTS = 16, DNS_PORT = 53, DNS_CLIENTS = 256 };
 
 /* An address that asks DNS, as connection tracking sees it. */
 struct dns_client {
@@ -127,7 +122,7 @@ struct sockets_reading {
     struct busy refused[REFUSED_SLOTS]; /* which addresses refuse most since this reading */
     struct refused whose[REFUSED_SLOTS];
     uint32_t uncounted;                     /* attempts that failed, and that AttemptFails lacks */
-    uint32_t failed[FAILED_ERRNOS];         /* ... that it has: by errno, as far as that is known */
+    uint32_t failed[CONNECT_ERRNOS];        /* ... that it has: by errno, as far as that is known */
     struct dns_client clients[DNS_CLIENTS]; /* by hash of the address: the first of each */
 };
 

@@ -39,7 +39,10 @@ static const struct {
     {"ICMP_CSUM", "checksums", false},
 };
 
-/* peer: an address with its port, or alone, where a connection's port is not known. */
+/*
+ * peer: an address with its port, or alone, where a connection's port is not known. A packet that
+ * this machine sends to itself may be dropped where it is received: then the peer is the local end.
+ */
 static bool is_to(const struct record *record, const char *peer)
 {
     const struct drop_record *drop = &record->drop;
@@ -47,6 +50,7 @@ static bool is_to(const struct record *record, const char *peer)
 
     return record->has & DROP_PORTS && drop->protocol == IPPROTO_TCP &&
            (strcmp(endpoint_text(text, &drop->remote), peer) == 0 ||
+            strcmp(endpoint_text(text, &drop->local), peer) == 0 ||
             strcmp(address_text(text, &drop->remote.address), peer) == 0);
 }
 

@@ -127,10 +127,7 @@ static void say_at_once(struct examination *examination, const struct cause *cau
     finding_emit(&finding, examination, count, UNTOLD, count);
 }
 
-/*
- * Calls that waited for an answer are counted by AttemptFails, and do not count again. On machines
- * without a route for IPv6, programs that try IPv6 first fail always: no fault.
- */
+/* Calls that waited for an answer are counted by AttemptFails, and do not count again. */
 static void say_causes(struct examination *examination)
 {
     const struct sockets_reading *sockets = &examination->before->sockets;
@@ -140,8 +137,7 @@ static void say_causes(struct examination *examination)
             connect_failures_take(examination->failures, causes[i].error);
         const uint64_t waited = sockets->failed[causes[i].error];
         const uint64_t count = failure.count > waited ? failure.count - waited : 0;
-        if (are_many(count, counter_moved(examination, ATTEMPTS) + count) &&
-            !(causes[i].error == ENETUNREACH && failure.remote.family == AF_INET6))
+        if (are_many(count, counter_moved(examination, ATTEMPTS) + count))
             say_at_once(examination, &causes[i], &failure, count);
     }
 }

@@ -406,7 +406,7 @@ void sockets_take_destroyed(struct sockets_reading *sockets, const struct record
         return;
     if (origin.closed)
         sockets->uncounted++;
-    else if (origin.error < FAILED_ERRNOS)
+    else if (origin.error < CONNECT_ERRNOS)
         sockets->failed[origin.error]++;
     slot = busiest_add(sockets->refused, REFUSED_SLOTS, &key);
     if (!slot)

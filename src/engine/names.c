@@ -569,7 +569,7 @@ static void report_containers(struct run *run)
     if (error && filters_by(run, NEED_CONTAINERS))
         report_loss(run->report, "names of containers: %s%s: rows may be missing",
                     run_is_captured(run) ? "a captured tree has none" : strerror(error),
-                    denied ? " (try sudo)" : "");
+                    denied ? rights_advice() : "");
     else if (!denied && !run_is_captured(run))
         report_lookup(run, "containers", error);
 }
@@ -594,7 +594,8 @@ static void report_cgroups(struct run *run)
         report_add(run->report, what, "control groups are unknown: %s%s", strerror(summary->error),
                    suffix);
     else if (summary->closed && (filtered || summary->unknown))
-        report_add(run->report, what, "control groups: some may not be read (try sudo)%s", suffix);
+        report_add(run->report, what, "control groups: some may not be read%s%s", rights_advice(),
+                   suffix);
     else if (!summary->error && summary->inside && (named || summary->unknown))
         report_add(run->report, what,
                    "control groups are those of this cgroup namespace: groups outside of it are "

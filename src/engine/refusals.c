@@ -268,8 +268,8 @@ void run_report_untold(struct run *run, const struct table *table, const struct 
     const bool is_lacking = field && field_compares(field) & lacks;
 
     if (is_lacking && field->fields & withheld(table, backend))
-        report_loss(run->report, "%s needs CAP_NET_ADMIN (try sudo): rows may be missing",
-                    field->name);
+        report_loss(run->report, "%s needs CAP_NET_ADMIN%s: rows may be missing", field->name,
+                    rights_advice());
     else if (is_lacking && backend->source == BACKEND_PROC && table->file)
         report_loss(run->report, "%s: %s is unknown in %s/net/%s: rows may be missing", table->name,
                     field->name, run->listing->proc_root, table->file);

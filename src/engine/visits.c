@@ -225,7 +225,8 @@ int run_go_home(struct run *run)
                     run->visits.barred, run->visits.barred == 1 ? "" : "s", strerror(EPERM),
                     rights_have(1u << RIGHT_NAMESPACES) ? " in spite of CAP_SYS_ADMIN (" REFUSED_BY
                                                           ")"
-                                                        : " (needs CAP_SYS_ADMIN; try sudo)");
+                    : *rights_advice() ? " (needs CAP_SYS_ADMIN; try sudo)"
+                                       : " (needs CAP_SYS_ADMIN)");
     if (run->listing->all_netns && !run->visits.wanted &&
         !run->limits.stopped) /* a name may be mistyped */
         report_note(run->report, "the filter leaves out all %zu network namespaces",

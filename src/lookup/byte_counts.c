@@ -80,7 +80,7 @@ const char *byte_counts_begin(struct byte_counts *counts)
     if (rights_elevated())
         return "this copy lends rights, but not to see other users' bytes (try sudo)";
     if (!rights_have_all_of(RIGHT_BPF))
-        return "it needs CAP_BPF and CAP_PERFMON (try sudo)";
+        return RIGHTS_MISSING("CAP_BPF and CAP_PERFMON");
     if (!bpf_iterator_is_in_first("user"))
         return "this is not the first user namespace";
     status = kernel_types_init(&types);

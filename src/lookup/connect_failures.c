@@ -12,7 +12,7 @@
 #include "lookup/failures_program.h"
 #include "lookup/owners_bpf.h"
 
-enum { NOTES_SIZE = FAILURES_ERRNOS * sizeof(struct failure_note) };
+enum { NOTES_SIZE = CONNECT_ERRNOS * sizeof(struct failure_note) };
 
 struct connect_failures {
     int map, link;              /* descriptors, or -1 */

@@ -70,7 +70,7 @@ static void put_error(struct assembly *to)
     assembly_number(to, BPF_MOV, ERROR, 0);
     assembly_register(to, BPF_SUB, ERROR, BPF_FIRST);
     assembly_end_if(to, BPF_JEQ, ERROR, 0);
-    assembly_end_if(to, BPF_JGE, ERROR, FAILURES_ERRNOS);
+    assembly_end_if(to, BPF_JGE, ERROR, CONNECT_ERRNOS);
 }
 
 static void put_call(struct assembly *to, const struct failures_layout *layout, uint64_t netns)
@@ -97,6 +97,24 @@ static void put_read(struct assembly *to, int size)
     assembly_end_if(to, BPF_JNE, BPF_REG_0, 0);
 }
 
+/*
+ * Ends where IPv6 has no route: on machines without IPv6, programs that try it first fail always.
+ * IPv4 in IPv6 (::ffff:0:0/96, RFC 4291 2.5.5.2) counts as IPv4.
+ */
+static void put_if_routed(struct assembly *to)
+{
+    enum { IN = ADDRESS + (int)offsetof(struct sockaddr_in6, sin6_addr) };
+    const struct kernel_member zeroes = {.offset = IN, .size = BPF_DW},
+                               ones = {.offset = IN + 10, .size = BPF_H};
+    const size_t has_route = assembly_skip_if(to, BPF_JNE, ERROR, ENETUNREACH);
+
+    assembly_load(to, BPF_FIRST, BPF_STACK, zeroes);
+    assembly_end_if(to, BPF_JNE, BPF_FIRST, 0);
+    assembly_load(to, BPF_FIRST, BPF_STACK, ones);
+    assembly_end_if(to, BPF_JNE, BPF_FIRST, 0xffff);
+    assembly_land(to, has_route);
+}
+
 static void put_address(struct assembly *to)
 {
     const struct kernel_member family = {.offset = ADDRESS, .size = BPF_H};
@@ -108,6 +126,7 @@ static void put_address(struct assembly *to)
     is_ipv4 = assembly_skip_if(to, BPF_JEQ, BPF_FIRST, AF_INET);
     assembly_end_if(to, BPF_JNE, BPF_FIRST, AF_INET6);
     put_read(to, sizeof(struct sockaddr_in6));
+    put_if_routed(to);
     assembly_land(to, is_ipv4);
 }
 

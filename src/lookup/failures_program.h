@@ -7,9 +7,8 @@
 #include <stdint.h>
 
 #include "fastnet/bpf_program.h"
+#include "fastnet/connect_failures.h"
 #include "fastnet/connects.h"
-
-enum { FAILURES_ERRNOS = 134 /* EHWPOISON of asm-generic/errno.h, and one more */ };
 
 /* What the program writes for an errno: the count, and the last call. */
 struct failure_note {

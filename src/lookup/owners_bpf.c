@@ -178,7 +178,7 @@ static bool sees_all(void)
 const char *owners_hidden_from_bpf(void)
 {
     if (!rights_have_all_of(RIGHT_OWNERS) || !rights_have_all_of(RIGHT_BPF))
-        return "it needs CAP_BPF, CAP_PERFMON, CAP_SYS_PTRACE and CAP_DAC_READ_SEARCH (try sudo)";
+        return RIGHTS_MISSING("CAP_BPF, CAP_PERFMON, CAP_SYS_PTRACE and CAP_DAC_READ_SEARCH");
     if (!bpf_iterator_is_in_first("pid"))
         return "this is not the first pid namespace";
     if (!bpf_iterator_is_in_first("user"))

@@ -130,12 +130,11 @@ enum reception local_addresses_find(const struct local_addresses *addresses,
                                     const struct address *address)
 {
     for (size_t prefix = 8 * address_size(address) + 1; addresses->count && prefix-- > 0;) {
-        const struct local_network wanted = {.network = masked(address, (uint8_t)prefix)};
-        const struct local_network *found;
         if (!addresses->has_prefix[prefix])
             continue;
-        found = bsearch(&wanted, addresses->networks, addresses->count, sizeof *addresses->networks,
-                        by_network);
+        const struct local_network wanted = {.network = masked(address, (uint8_t)prefix)};
+        const struct local_network *found = bsearch(&wanted, addresses->networks, addresses->count,
+                                                    sizeof *addresses->networks, by_network);
         if (found)
             return found->is_for_all ? RECEPTION_ALL : RECEPTION_ONE;
     }

@@ -124,7 +124,7 @@ static void every_part_is_needed(void **state)
 struct scene {
     _Alignas(uint64_t) char registers[REGISTERS], task[OBJECT], leader[OBJECT], spaces[OBJECT],
         net[OBJECT];
-    struct failure_note notes[FAILURES_ERRNOS];
+    struct failure_note notes[CONNECT_ERRNOS];
     union {
         struct sockaddr_in in;
         struct sockaddr_in6 in6;
@@ -189,7 +189,7 @@ static uint64_t counted(const struct scene *scene)
 {
     uint64_t count = 0;
 
-    for (size_t i = 0; i < FAILURES_ERRNOS; i++)
+    for (size_t i = 0; i < CONNECT_ERRNOS; i++)
         count += scene->notes[i].count;
     return count;
 }
@@ -226,9 +226,31 @@ static void an_address_of_ipv6_is_whole(void **state)
     assert_memory_equal(scene.notes[EPERM].address, &scene.address.in6, sizeof scene.address.in6);
 }
 
+static void ipv6_without_a_route_does_not_count_but_ipv4_within_it(void **state)
+{
+    struct scene scene;
+
+    (void)state;
+    need_machine();
+    make_scene(&scene);
+    end_call(&scene, -ENETUNREACH);
+    assert_int_equal(scene.notes[ENETUNREACH].count, 1);
+    scene.address.in6 =
+        (struct sockaddr_in6){.sin6_family = AF_INET6, .sin6_addr = {{{[0] = 0x20, [15] = 9}}}};
+    end_call(&scene, -ENETUNREACH);
+    scene.address.in6.sin6_addr.s6_addr[0] = 0;
+    end_call(&scene, -ENETUNREACH);
+    assert_int_equal(scene.notes[ENETUNREACH].count, 1);
+    end_call(&scene, -EHOSTUNREACH);
+    assert_int_equal(scene.notes[EHOSTUNREACH].count, 1);
+    memset(scene.address.in6.sin6_addr.s6_addr + 10, 0xff, 2);
+    end_call(&scene, -ENETUNREACH);
+    assert_int_equal(scene.notes[ENETUNREACH].count, 2);
+}
+
 static void what_is_no_failure_does_not_count(void **state)
 {
-    static const int64_t results[] = {0, 5, INT64_MAX, -FAILURES_ERRNOS, -512, INT64_MIN};
+    static const int64_t results[] = {0, 5, INT64_MAX, -CONNECT_ERRNOS, -512, INT64_MIN};
     struct scene scene;
 
     (void)state;
@@ -237,8 +259,8 @@ static void what_is_no_failure_does_not_count(void **state)
     for (size_t i = 0; i < COUNT(results); i++)
         end_call(&scene, results[i]);
     assert_int_equal(counted(&scene), 0);
-    end_call(&scene, 1 - FAILURES_ERRNOS);
-    assert_int_equal(scene.notes[FAILURES_ERRNOS - 1].count, 1);
+    end_call(&scene, 1 - CONNECT_ERRNOS);
+    assert_int_equal(scene.notes[CONNECT_ERRNOS - 1].count, 1);
 }
 
 static void other_calls_namespaces_and_families_do_not_count(void **state)
@@ -271,6 +293,7 @@ int main(void)
         cmocka_unit_test(every_part_is_needed),
         cmocka_unit_test(a_call_that_fails_is_counted_with_who_and_where),
         cmocka_unit_test(an_address_of_ipv6_is_whole),
+        cmocka_unit_test(ipv6_without_a_route_does_not_count_but_ipv4_within_it),
         cmocka_unit_test(what_is_no_failure_does_not_count),
         cmocka_unit_test(other_calls_namespaces_and_families_do_not_count),
     };

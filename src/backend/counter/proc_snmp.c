@@ -16,9 +16,6 @@
 #include "fastnet/report.h"
 
 const struct table table_counters = {.name = "snmp", .file = "snmp", .kind = &kind_counter};
-/* Only what snmp lacks: for a captured tree that has no snmp. */
-const struct table table_counters_more = {
-    .name = "netstat", .file = "netstat", .kind = &kind_counter};
 const struct table table_counters6 = {.name = "snmp6", .file = "snmp6", .kind = &kind_counter};
 const struct table table_sockstat = {.name = "sockstat", .file = "sockstat", .kind = &kind_counter};
 
@@ -293,7 +290,6 @@ static const struct file {
     {&table_counters, "snmp", MAIN, read_blocks, "", NULL},
     {&table_counters, "netstat", OPTIONAL, read_blocks, "", NULL},
     {&table_counters, "sctp/snmp", OPTIONAL, read_pairs, "Sctp", NULL},
-    {&table_counters_more, "netstat", REQUIRED, read_blocks, "", NULL},
     {&table_counters6, "snmp6", REQUIRED, read_pairs, NULL, NULL},
     {&table_counters6, "snmp", OPTIONAL, read_blocks, "Tcp", NULL},
     {&table_sockstat, "sockstat", MAIN, read_sockets, NULL, NULL},
@@ -349,7 +345,7 @@ static int dump(const struct query *query, record_fn fn, void *arg)
 const struct backend backend_proc_snmp = {
     .name = "proc",
     .source = BACKEND_PROC,
-    .tells = TELLS({&table_counters, FIELDS}, {&table_counters_more, FIELDS},
-                   {&table_counters6, FIELDS}, {&table_sockstat, FIELDS}),
+    .tells =
+        TELLS({&table_counters, FIELDS}, {&table_counters6, FIELDS}, {&table_sockstat, FIELDS}),
     .dump = dump,
 };

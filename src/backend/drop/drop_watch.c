@@ -107,8 +107,7 @@ static int start(struct drop_watch *watch, const char **what)
     if (rights_elevated())
         *what = "this copy lends rights, but not to see other users' packets (try sudo)";
     else if (!rights_have_all_of(RIGHT_BPF))
-        *what = *rights_advice() ? "it needs CAP_BPF and CAP_PERFMON (try sudo)"
-                                 : "it needs CAP_BPF and CAP_PERFMON";
+        *what = RIGHTS_MISSING("CAP_BPF and CAP_PERFMON");
     if (*what)
         return 1;
     *what = "/sys/kernel/btf/vmlinux";

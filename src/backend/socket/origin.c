@@ -76,6 +76,20 @@ static bool take_listener(const struct hash_table *listeners, struct record *rec
     return true;
 }
 
+/*
+ * Whether no answer came before the program closed the socket. An ICMP error for the first SYN may
+ * come within connect(2). Then the kernel only notes it as a soft error, which SO_ERROR clears; it
+ * keeps the message itself for IPv4 alone (tcp_v4_err() of net/ipv4/tcp_ipv4.c, since Linux 5.8;
+ * tcp_v6_err() of net/ipv6/tcp_ipv6.c). So the error of an IPv6 socket is lost, unless the kernel
+ * has sent a second SYN, for which nobody answered.
+ */
+static bool was_given_up(const struct connect *made, const struct record *record)
+{
+    const bool has_repeated = record->has & SOCKET_RETRANSMITS && record->socket.retransmits;
+
+    return made->given_up && (address_unmapped(&made->remote).family == AF_INET || has_repeated);
+}
+
 static void take_connect(const struct connect *made, struct record *record,
                          struct socket_origin *origin)
 {
@@ -85,7 +99,7 @@ static void take_connect(const struct connect *made, struct record *record,
     memcpy(origin->name, made->name, sizeof origin->name);
     origin->error = (uint32_t)made->error;
     origin->closed = made->failed && made->closed;
-    if (made->failed && made->given_up)
+    if (made->failed && was_given_up(made, record))
         origin->error = ECANCELED;
     else if (made->failed && !made->error && !sock->local.port) /* connect(2) alone has this one */
         origin->error = EADDRNOTAVAIL;
