@@ -481,9 +481,11 @@ bool predicate_is_met(const struct predicate *predicate, const struct record *re
 
     /* the same in fewer steps, because most listings choose rows by one number, as by the state */
     if (only && !only->next && only->operation > PREDICATE_NOT && compares_number(only) &&
-        !(only->field->fields & ~record->has) &&
-        !is_wordless(only->field, context, field_number(only->field, record)))
-        return number_passes(only, field_number(only->field, record)) != negated;
+        !(only->field->fields & ~record->has)) {
+        const uint64_t number = field_number(only->field, record);
+        if (!is_wordless(only->field, context, number))
+            return number_passes(only, number) != negated;
+    }
     const struct needs known = {.fields = UINT64_MAX, .lookups = context ? UINT64_MAX : 0};
     return outcome(predicate, record, context, known) == CAN_HOLD;
 }

@@ -245,6 +245,7 @@ struct line {
     const struct ss_sink *ss;
     size_t blanks;
     bool glued; /* no blank is in front of the processes */
+    bool begun; /* the first column has no blank in front */
 };
 
 static void put_cell(struct line *line, enum ss_column column, const char *text, size_t length)
@@ -254,7 +255,9 @@ static void put_cell(struct line *line, enum ss_column column, const char *text,
     const size_t blanks = length < width ? width - length : 0;
     const bool right = columns[column].right;
 
-    line->blanks += (line->glued && column == SS_PROCESS ? 0 : gap_of(ss, column));
+    if (line->begun && !(line->glued && column == SS_PROCESS))
+        line->blanks += columns[column].gap;
+    line->begun = true;
     line->blanks += right ? blanks : 0;
     if (length > 0) {
         writer_put_after(ss->sink.writer, *text == '\n' ? 0 : line->blanks, text, length);

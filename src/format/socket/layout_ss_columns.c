@@ -55,10 +55,10 @@ static __attribute__((noinline)) char *put_inet_host(char *dst, const struct ss_
 }
 
 /* A port that the kernel chose has no name of a service, even if one has its number. */
-static char *put_inet_port(char *dst, const struct ss_row *row, uint16_t port)
+static __attribute__((noinline)) char *put_inet_port_name(char *dst, const struct ss_row *row, uint16_t port)
 {
     const uint16_t protocol = row->record->socket.protocol;
-    const struct services *services = row->layout->numeric ? NULL : row->context->services;
+    const struct services *services = row->context->services;
     const struct rpc_programs *programs = row->layout->resolve ? row->context->rpc_programs : NULL;
     const char *program = programs ? rpc_programs_name(programs, protocol, port) : NULL;
 
@@ -70,6 +70,12 @@ static char *put_inet_port(char *dst, const struct ss_row *row, uint16_t port)
     if (services && protocol == IPPROTO_RAW && port && !services_name(services, protocol, port))
         return text_u64(PUT(dst, "ipproto-"), port);
     return put_port(dst, services, protocol == PROTOCOL_MPTCP ? IPPROTO_TCP : protocol, port, " ");
+}
+
+static char *put_inet_port(char *dst, const struct ss_row *row, uint16_t port)
+{
+    return row->layout->numeric ? put_port(dst, NULL, 0, port, " ")
+                                : put_inet_port_name(dst, row, port);
 }
 
 static char *put_inet(char *dst, const struct ss_row *row, bool peer, bool port)
