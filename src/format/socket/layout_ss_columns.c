@@ -55,7 +55,8 @@ static __attribute__((noinline)) char *put_inet_host(char *dst, const struct ss_
 }
 
 /* A port that the kernel chose has no name of a service, even if one has its number. */
-static __attribute__((noinline)) char *put_inet_port_name(char *dst, const struct ss_row *row, uint16_t port)
+static __attribute__((noinline)) char *put_inet_port_name(char *dst, const struct ss_row *row,
+                                                          uint16_t port)
 {
     const uint16_t protocol = row->record->socket.protocol;
     const struct services *services = row->context->services;
