@@ -60,6 +60,10 @@ static void drop_repeats(struct holdings *holdings)
         bool is_held = false;
         for (end = i; end < holdings->count && items[end].inode == inode; end++)
             is_held |= !(items[end].holder & HOLDER_PAST);
+        if (end == i + 1 && inode) { /* most sockets have one holder */
+            items[kept++] = items[i];
+            continue;
+        }
         for (size_t j = i; j < end && inode; j++) {
             if ((is_held && items[j].holder & HOLDER_PAST) ||
                 (items[j].inode == last.inode && items[j].holder == last.holder))

@@ -11,6 +11,8 @@ Each line of the script is a command:
     wait TEXT        until the screen has the text, or fail after 20 seconds
     gone TEXT        ... until it has not
     key KEYS         types them; \\e, \\r and \\xHH as in C
+    handled          until all keys that were typed are handled: ? opens the help, which needs some
+                     20 lines, and q closes it
     sleep SECONDS    reads what it writes for so long
     unread SECONDS   waits for so long; from then on nothing that it writes is read
     size COLxLINES   resizes the terminal
@@ -229,6 +231,10 @@ class Session:
             self.until(lambda: not self.has(rest), f"gone: {rest}")
         elif word == "key":
             os.write(self.master, keys(rest))
+        elif word == "handled":
+            for key, other in ("?", "wait"), ("q", "gone"):
+                os.write(self.master, key.encode())
+                self.do(other, "this help")
         elif word == "sleep":
             end = time.monotonic() + float(rest)
             while time.monotonic() < end:

@@ -331,6 +331,16 @@ static bool needs_stream(const struct listing_command *command, const struct liv
     return fields & (SOCKET_EVENT | SOCKET_AGE);
 }
 
+/* What the command shows otherwise, behind it as a comment of the shell. */
+static const char *difference(const struct live_view *view, bool happens, bool rates)
+{
+    if (happens)
+        return " # events, as they come";
+    if (view->totals)
+        return " # with rates: only top knows these totals";
+    return rates || view->idle ? "" : " # with idle ones";
+}
+
 /* A listing alone has no rates: those of -c show the same from the second one on. */
 static int show_command(struct screen_state *state)
 {
@@ -366,6 +376,7 @@ static int show_command(struct screen_state *state)
     }
     if (top->command->listing.most)
         fprintf(stream, " --limit=%" PRIu64, top->command->listing.most);
+    fputs(difference(&top->view, happens, rates), stream);
     fclose(stream);
     return 0;
 }
