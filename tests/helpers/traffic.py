@@ -115,7 +115,7 @@ KINDS = [
     ("udp", V6, 14, [ipv6(44, fragment6(17, 0, 1) + udp(14, 800)),
                      ipv6(44, fragment6(17, 101, 0) + bytes(100))]),
     ("tcp", V6, 15, [ipv6(43, extension(6) + tcp(15, 4))]),
-    ("59", V6, None, [ipv6(59, bytes(10))]),
+    ("ipv6-nonxt", V6, None, [ipv6(59, bytes(10))]),
     ("arp", NONE, None, [ethernet(0x806, bytes(28))]),
     ("lldp", NONE, None, [ethernet(0x88cc, bytes(50))]),
     ("802.2", NONE, None, [ethernet(38, bytes.fromhex("424203") + bytes(40))]),
