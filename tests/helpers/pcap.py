@@ -7,7 +7,7 @@ import struct
 import sys
 
 NAMES = {1: "icmp", 2: "igmp", 4: "ipip", 6: "tcp", 17: "udp", 33: "dccp", 47: "gre", 50: "esp",
-         58: "icmpv6", 132: "sctp", 136: "udplite", 59: "ipv6-nonxt"}
+         58: "icmpv6", 59: "ipv6-nonxt", 132: "sctp", 136: "udplite"}
 ETHERTYPES = {0x800: "ip", 0x806: "arp", 0x8847: "mpls", 0x88cc: "lldp"}
 EXTENSIONS = (0, 43, 60)
 WITH_PORTS = (6, 17, 33, 132, 136)
