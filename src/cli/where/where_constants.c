@@ -29,13 +29,6 @@ static bool has_words(const struct field *field)
 
 /* --- What is wrong ---------------------------------------------------------------------------- */
 
-struct predicate *constant_refuse(const struct constant *constant, const char *wanted)
-{
-    return parser_fail(constant->parser, &constant->token, "%s takes %s, not '%s'",
-                       constant->parser->listed ? "it" : constant->field->name, wanted,
-                       TOKEN_SAID(&constant->token));
-}
-
 /* The names that a field's numbers have, some of them twice. */
 static const char *word_of(const struct field *field, uint64_t number)
 {
