@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What the files of --where share: memory, and messages. */
-#include "cli/where/parser.h"
+#include "cli/where/constant.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -97,4 +97,11 @@ void where_finish(struct where *where)
     }
     where->parts = NULL;
     where->size = 0;
+}
+
+struct predicate *constant_refuse(const struct constant *constant, const char *wanted)
+{
+    return parser_fail(constant->parser, &constant->token, "%s takes %s, not '%s'",
+                       constant->parser->listed ? "it" : constant->field->name, wanted,
+                       TOKEN_SAID(&constant->token));
 }
