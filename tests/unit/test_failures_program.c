@@ -15,6 +15,7 @@
 
 #include "../helpers/made_kernel.h"
 #include "fastnet/array.h"
+#include "fastnet/kernel_abi.h"
 #include "lookup/failures_program.h"
 #include "processor.h"
 

@@ -8,14 +8,6 @@
 #include "cli/where/constant.h"
 #include "fastnet/array.h"
 
-/* Here because where_constants.c calls this file, and not the other way round. */
-struct predicate *constant_refuse(const struct constant *constant, const char *wanted)
-{
-    return parser_fail(constant->parser, &constant->token, "%s takes %s, not '%s'",
-                       constant->parser->listed ? "it" : constant->field->name, wanted,
-                       TOKEN_SAID(&constant->token));
-}
-
 /*
  * Why two columns do not compare; NULL: they do. A number without a unit may be of any, and a
  * factor is for numbers.
