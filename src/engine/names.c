@@ -186,7 +186,8 @@ static bool filters_by(const struct run *run, uint64_t lookup)
 
 /* Looks take a twentieth of the time, and a two-thousandth if nothing asks for them. */
 enum { SHARE = 20, SHARE_UNASKED = 2000, WAIT_DOUBLINGS = 4 };
-enum { LOOKS_MAX = 100 }; /* before owners that are gone are forgotten */
+enum { LOOKS_MAX = 100 };                            /* before owners that are gone are forgotten */
+static const uint64_t LOOK_LASTS = CLOCK_SECOND / 4; /* what a look found is right for so long */
 static const int64_t CREDIT_MAX = CLOCK_SECOND / 5;
 
 /* A short burst of looks is possible at any time, if there were none before it. */
@@ -202,6 +203,12 @@ static bool may_look_for_owners(struct owner_looks *looks)
         looks->credit = CREDIT_MAX;
     looks->counted = now;
     return looks->credit > 0;
+}
+
+/* One look for all owners takes less time than to confirm the owners of each row. */
+static bool does_look_pay(const struct owner_looks *looks)
+{
+    return looks->rows * looks->each > looks->cost;
 }
 
 void run_look_for_new_owners(struct run *run)
@@ -228,8 +235,10 @@ void run_look_for_owners_anew(struct run *run)
 {
     struct owner_looks *looks = &run->engine->owner_looks;
     const bool asked = filters_by(run, NEED_ANY_OWNERS) || live_asks_owners(run->listing->live);
+    const bool pays = does_look_pay(looks);
 
-    if ((asked && may_look_for_owners(looks)) || looks->again >= LOOKS_MAX)
+    looks->rows = 0;
+    if (pays || (asked && may_look_for_owners(looks)) || looks->again >= LOOKS_MAX)
         run_look_for_new_owners(run);
 }
 
@@ -247,9 +256,15 @@ void engine_confirm_owners(struct engine *engine, const struct record *record)
 
     if (!owners || !inode)
         return;
-    const enum owners_state state = owners_confirm(owners, inode);
+    looks->rows++;
+    if (now - looks->at < LOOK_LASTS)
+        return;
+    const bool pays = does_look_pay(looks);
+    const enum owners_state state = pays ? OWNERS_CHANGED : owners_confirm(owners, inode);
+    if (!pays)
+        looks->each = (7 * looks->each + clock_nanoseconds(CLOCK_MONOTONIC) - now) / 8;
     if ((state == OWNERS_HOLD && now - looks->at < SHARE_UNASKED * looks->cost) ||
-        (state == OWNERS_NONE && now < looks->unheld) || !may_look_for_owners(looks))
+        (state == OWNERS_NONE && now < looks->unheld) || (!pays && !may_look_for_owners(looks)))
         return;
     begin_owner_look(looks);
     looks->again++;

@@ -22,6 +22,8 @@ struct owner_looks {
     uint64_t unheld;  /* when sockets without an owner may be looked for again */
     unsigned again;   /* looks that kept what was known before */
     unsigned in_vain; /* looks for such sockets, one after the other, that found nothing */
+    uint64_t each;    /* time that it takes to confirm the owners of one row */
+    size_t rows;      /* rows since the last listing whose owners had to be right */
 };
 
 struct engine {
