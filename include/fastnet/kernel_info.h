@@ -88,11 +88,11 @@ struct file_tcp_info {
 static inline struct kernel_tcp_info tcp_info_of(const struct record *record)
 {
     const struct text *sent = &record->socket.info;
-    struct kernel_tcp_info info = {.state = 0};
+    struct kernel_tcp_info known = {.state = 0};
 
     if (record->has & SOCKET_TCP_INFO && sent->length)
-        memcpy(&info, sent->data, sent->length < sizeof info ? sent->length : sizeof info);
-    return info;
+        memcpy(&known, sent->data, sent->length < sizeof known ? sent->length : sizeof known);
+    return known;
 }
 
 /* A number of a socket's memory, by SK_MEMINFO_* of linux/sock_diag.h; 0 if it is not known. */

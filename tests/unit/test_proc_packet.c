@@ -112,8 +112,8 @@ static void assert_rest(const char *text, bool unended, int64_t drops, int64_t i
     struct record record;
 
     assert_int_equal(decode(&table_netlink, text, unended, &record), 0);
-    assert_int_equal(record.has & SOCKET_DROPS ? (int64_t)socket_drops(&record) : -1, drops);
-    assert_int_equal(record.has & SOCKET_INODE ? (int64_t)record.socket.inode : -1, inode);
+    assert_int_equal((record.has & SOCKET_DROPS) ? (int64_t)socket_drops(&record) : -1, drops);
+    assert_int_equal((record.has & SOCKET_INODE) ? (int64_t)record.socket.inode : -1, inode);
 }
 
 /* Linux 2.6.18 has 8 columns, 2.6.32 has 9. */
