@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include <stdio.h>
+#include <string.h>
 
 #include "fastnet/lookup.h"
 #include "fastnet/proc_tree.h"
@@ -9,7 +10,7 @@
 const char *process_command_line(const char *proc_root, pid_t pid, char *text, size_t size)
 {
     enum { MOST = 1024 };
-    char words[MOST], escaped[ESCAPE_FACTOR * MOST + sizeof "..."];
+    char words[MOST], escaped[(size_t)ESCAPE_FACTOR * MOST + sizeof "..."];
     struct proc_tree tree;
     ssize_t length = -1;
 
@@ -24,7 +25,10 @@ const char *process_command_line(const char *proc_root, pid_t pid, char *text, s
         length--;
     for (ssize_t i = 0; i < length; i++) /* arguments end with NUL */
         words[i] = words[i] ? words[i] : ' ';
-    strcpy(escape_text(escaped, words, length > 0 ? (size_t)length : 0, NULL), more ? "..." : "");
+    char *end = escape_text(escaped, words, length > 0 ? (size_t)length : 0, NULL);
+    *end = '\0';
+    if (more)
+        memcpy(end, "...", sizeof "...");
     const struct text_room room = {size - 1, SIZE_MAX, SIZE_MAX};
     const struct text shown = as_text(length > 0 ? escaped : "-");
     const struct text_fit part = text_cut(shown, room, "...");

@@ -51,9 +51,8 @@ static int attach(struct connect_failures *failures, uint64_t netns)
     failures->notes = bpf_map_memory(failures->map, 0, NOTES_SIZE);
     if (!failures->notes)
         return -errno;
-    failures->link =
-        bpf_tracepoint_attach(code, failures_program_make(&layout, netns, failures->map, code),
-                              layout.tracepoint, "fastnet_fails");
+    const size_t length = failures_program_make(&layout, netns, failures->map, code);
+    failures->link = bpf_tracepoint_attach(code, length, layout.tracepoint, "fastnet_fails");
     return failures->link < 0 ? failures->link : 0;
 }
 

@@ -101,7 +101,7 @@ static uint32_t take_number(struct answer *answer)
 static const unsigned char *take_bytes(struct answer *answer, uint32_t *length)
 {
     *length = take_number(answer);
-    return take(answer, *length > ANSWER_MAX ? SIZE_MAX : (*length + 3) / 4 * 4);
+    return take(answer, *length > ANSWER_MAX ? SIZE_MAX : ((size_t)*length + 3) / 4 * 4);
 }
 
 /* A text that is too long for `text` becomes an empty one. */
@@ -133,17 +133,34 @@ static int protocol_of(const char *netid)
     return -1;
 }
 
+enum { NO_OCTET = UINT8_MAX + 1 };
+
+/* A decimal number, after which the text goes on; more than an octet has if there is none. */
+static unsigned long take_octet(const char **text)
+{
+    char *end;
+    const unsigned long number = strtoul(*text, &end, 10);
+    const bool is_number = **text >= '0' && **text <= '9';
+
+    *text = end;
+    return is_number ? number : NO_OCTET;
+}
+
 /* "0.0.0.0.HIGH.LOW" or "::.HIGH.LOW", the two bytes of a port. Others have none, as in ss: -1. */
 static int port_of(const char *address)
 {
     static const char *const prefixes[] = {"0.0.0.0.", "::."};
-    unsigned high, low;
 
     for (size_t i = 0; i < COUNT(prefixes); i++) {
         const size_t length = strlen(prefixes[i]);
-        if (strncmp(address, prefixes[i], length) == 0 &&
-            sscanf(address + length, "%3u.%3u", &high, &low) == 2 && high <= 255 && low <= 255)
-            return (int)(high << 8 | low);
+        if (strncmp(address, prefixes[i], length) != 0)
+            continue;
+        const char *at = address + length;
+        const unsigned long high = take_octet(&at);
+        if (*at++ != '.')
+            return -1;
+        const unsigned long low = take_octet(&at);
+        return high <= UINT8_MAX && low <= UINT8_MAX ? (int)(high << 8 | low) : -1;
     }
     return -1;
 }

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <netinet/in.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "fastnet/array.h"
@@ -66,11 +67,17 @@ static uint16_t protocol_of(const char *netid)
 /* The last two numbers of the address of all interfaces, or 0. */
 static uint16_t port_of(const char *address)
 {
-    unsigned high, low;
+    const char *part = strncmp(address, "0.0.0.0.", 8) == 0 ? address + 8
+                       : strncmp(address, "::.", 3) == 0    ? address + 3
+                                                            : NULL;
+    char *end = NULL;
 
-    if (sscanf(address, "0.0.0.0.%3u.%3u", &high, &low) != 2 &&
-        sscanf(address, "::.%3u.%3u", &high, &low) != 2)
+    if (!part || *part < '0' || *part > '9')
         return 0;
+    const unsigned long high = strtoul(part, &end, 10);
+    if (*end != '.' || end[1] < '0' || end[1] > '9')
+        return 0;
+    const unsigned long low = strtoul(end + 1, NULL, 10);
     return high > 255 || low > 255 ? 0 : (uint16_t)(high << 8 | low);
 }
 

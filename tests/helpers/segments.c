@@ -46,7 +46,8 @@ static void send_udp(const struct sockaddr_in *to, unsigned count)
     if (setsockopt(sender, IPPROTO_UDP, SEGMENT, &each, sizeof each) < 0)
         end("UDP_SEGMENT");
     while (count--)
-        if (sendto(sender, zeroes, SEGMENTS * SIZE, 0, (const struct sockaddr *)to, sizeof *to) < 0)
+        if (sendto(sender, zeroes, (size_t)SEGMENTS * SIZE, 0, (const struct sockaddr *)to,
+                   sizeof *to) < 0)
             end("sendto");
     close(sender);
     close(taker);

@@ -457,21 +457,21 @@ static void what_is_unknown_comes_behind_all_numbers(void **state)
         const struct inet_diag_msg message = tcp_message(port, port);
         add_message(looks, &message);
     }
-    for (uint16_t i = 0; i < COUNT(sent); i++)
-        add_socket(looks, i + 1, sent[i]);
+    for (size_t i = 0; i < COUNT(sent); i++)
+        add_socket(looks, (uint16_t)(i + 1), sent[i]);
     look(looks);
     looks->view.order = (struct sort_key){field_named(&kind_socket, "bytes_sent"), true};
     live_choose(looks->live, &looks->view);
     assert_int_equal(live_look(looks->live, &(struct report){.partial = false}), 0);
     show(looks);
     assert_int_equal(looks->count, 5);
-    for (uint16_t i = 0; i < COUNT(sent); i++)
+    for (size_t i = 0; i < COUNT(sent); i++)
         assert_int_equal(looks->rows[i].socket.local.port, i + 1);
     looks->view.order.descending = false;
     live_choose(looks->live, &looks->view);
     assert_int_equal(live_look(looks->live, &(struct report){.partial = false}), 0);
     show(looks);
-    for (uint16_t i = 0; i < COUNT(sent); i++)
+    for (size_t i = 0; i < COUNT(sent); i++)
         assert_int_equal(looks->rows[i].socket.local.port, COUNT(sent) - i);
     looks_destroy(looks);
 }

@@ -258,7 +258,7 @@ static bool send_segments(uint16_t count, uint16_t size)
     address.sin_port = htons(2000);
     const bool sent = bound && setsockopt(fd, IPPROTO_UDP, SEGMENT, &each, sizeof each) == 0 &&
                       sendto(fd, zeroes, (size_t)count * size, 0, (struct sockaddr *)&address,
-                             sizeof address) == count * size;
+                             sizeof address) == (ssize_t)count * size;
     close(fd);
     return sent;
 }

@@ -384,6 +384,13 @@ static void an_address_is_typed_as_tables_show_it(void **state)
         {"recv_q = -", "not recv_q is known"},
         {"recv_q > -", "at 10: recv_q takes numbers of bytes, as 1500 or 64k, not '-'"},
     };
+
+    (void)state;
+    MEAN(&kind_socket, meanings);
+}
+
+static void neighbours_and_flows_are_typed_as_tables_show_them(void **state)
+{
     static const struct meaning neighbours[] = {
         {"address = fe80::5%d0", "address = fe80::5 and (interface is known and interface = d0)"},
         {"address = 10.0.0.1:80", "at 11: address has no port: '10.0.0.1:80'"},
@@ -399,7 +406,6 @@ static void an_address_is_typed_as_tables_show_it(void **state)
     };
 
     (void)state;
-    MEAN(&kind_socket, meanings);
     MEAN(&kind_neighbour, neighbours);
     MEAN(&kind_flow, flows);
 }
@@ -928,6 +934,7 @@ int main(void)
         cmocka_unit_test(each_column_takes_or_refuses_each_value),
         cmocka_unit_test(addresses_are_compared_with_networks_and_ranges),
         cmocka_unit_test(an_address_is_typed_as_tables_show_it),
+        cmocka_unit_test(neighbours_and_flows_are_typed_as_tables_show_them),
         cmocka_unit_test(a_range_is_met_by_one_address_of_a_list),
         cmocka_unit_test(texts_are_taken_as_they_are),
         cmocka_unit_test(units_containers_and_pods_have_short_names),

@@ -83,7 +83,7 @@ static size_t draw(struct screen *screen, size_t line, size_t column, const char
 {
     struct spot *last = NULL;
 
-    if (line >= screen->height)
+    if (line >= screen->height || !text) /* an empty text may be NULL */
         return column;
     while (length > 0) {
         const size_t bytes = bytes_of(text, length), width = text_width(text, bytes);
