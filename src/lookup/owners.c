@@ -197,7 +197,7 @@ static void summarize(struct owners *owners)
     const struct processes *processes = &owners->processes;
     const struct holdings *holdings = &owners->holdings;
     /* it holds the netlink socket of an earlier pass */
-    const pid_t self = owners->walk.tree.living ? procfs_self(&owners->walk.tree) : 0;
+    const pid_t self = owners->walk.tree.living ? procfs_self(&owners->walk.tree) : -1;
     struct owners_summary summary = {.error = owners->summary.error, .partial = owners->partial};
 
     if (!owners->program) { /* which only loads where process 1 is seen */

@@ -18,6 +18,7 @@
 #include "fuzz.h"
 #include "lookup/byte_counts_program.h"
 #include "lookup/connects_program.h"
+#include "lookup/failures_program.h"
 #include "lookup/owners_bpf.h"
 
 enum { MAP = 1, VALUE_MAX = 1024, SHOWN_MAX = 8 * 1024 * 1024, ROW_MOST = 256 };
@@ -111,6 +112,20 @@ static void look_for_connections(const struct btf *btf)
     look_at_jumps(program, count);
 }
 
+static void look_for_failures(const struct btf *btf)
+{
+    struct bpf_insn program[FAILURES_PROGRAM_MAX];
+    struct failures_layout layout;
+    size_t count;
+
+    if (failures_layout_init(&layout, btf) < 0)
+        return;
+    require(layout.netns.size == BPF_W && layout.name.offset >= 0);
+    count = failures_program_make(&layout, 4026531840, 7, program);
+    require(count <= FAILURES_PROGRAM_MAX);
+    look_at_jumps(program, count);
+}
+
 static void look_for_bytes(const struct btf *btf)
 {
     struct bpf_insn program[BYTE_PROGRAM_MAX];
@@ -171,6 +186,7 @@ static void look_at_types(const struct btf *btf)
     look_for_sockets(btf);
     look_for_drops(btf);
     look_for_connections(btf);
+    look_for_failures(btf);
     look_for_bytes(btf);
 }
 
