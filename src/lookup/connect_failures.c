@@ -36,7 +36,7 @@ void connect_failures_destroy(struct connect_failures *failures)
 static int attach(struct connect_failures *failures, uint64_t netns)
 {
     struct bpf_insn code[FAILURES_PROGRAM_MAX];
-    struct failures_layout layout;
+    struct failures_layout layout = {.tracepoint = 0};
     struct kernel_types types;
     int status = kernel_types_init(&types);
 

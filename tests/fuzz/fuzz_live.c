@@ -211,8 +211,9 @@ static void show(struct live *live, const struct world *world, struct bytes *inp
 /* What people choose. */
 static struct live_view view_of(struct bytes *input, bool totals)
 {
-    static const char *const orders[] = {NULL, "bytes_sent", "bytes_sent_per_second", "local_port",
-                                         "state"};
+    static const char *const orders[] = {NULL,    "bytes_sent",    "bytes_sent_per_second",
+                                         "state", "local_port",    "congestion",
+                                         "path",  "remote_address"};
     static const char *const groups[] = {NULL, "state", "local_port", "remote_address"};
     const uint8_t choice = bytes_u8(input);
     const char *order = orders[choice % COUNT(orders)], *group = groups[choice / 8 % COUNT(groups)];

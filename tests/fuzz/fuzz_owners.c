@@ -150,6 +150,13 @@ static void check(struct owners *owners, const struct made_processes *made,
     require(made->socket_count || !owners_summary(owners)->any);
 }
 
+/* Nothing has changed since they were found. */
+static void check_holders(struct owners *owners, const struct made_processes *made)
+{
+    for (size_t i = 0; i < made->socket_count; i++)
+        require(owners_confirm(owners, made->sockets[i].inode) == OWNERS_HOLD);
+}
+
 static void make_crowd(const char *path)
 {
     int process, descriptors;
@@ -215,6 +222,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     make_until_later(&made, &input);
     require(owners_refresh(owners) == 0);
     check(owners, &made, &options, crowd);
+    if (!crowd)
+        check_holders(owners, &made);
+    require(owners_refresh(owners) == 0);
     owners_destroy(owners);
     require(!crowd || !move_crowd(false));
     return 0;

@@ -16,6 +16,7 @@
 
 #include "backend/packet/packet_ring.h"
 #include "bytes.h"
+#include "fastnet/packet_watch.h"
 #include "fastnet/record/traffic.h"
 #include "fuzz.h"
 
@@ -196,6 +197,17 @@ static void read_any_bytes(const struct bytes *input, bool has_offload)
     end_ring(&ring);
 }
 
+/* A release of Linux as the kernel, or who built it, may name it. */
+static void read_release(const uint8_t *data, size_t size)
+{
+    char release[64] = "";
+
+    memcpy(release, data, size < sizeof release ? size : sizeof release - 1);
+    if (packet_watch_describes_udp(release))
+        require(release[0] >= '0' && release[0] <= '9');
+    require(!packet_watch_describes_udp("5.15.0-91-generic") && packet_watch_describes_udp("6.2"));
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static struct world world;
@@ -203,6 +215,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     const uint8_t how = bytes_u8(&input);
     const unsigned late = how / 4; /* so many frames come before one that has to wait; 0: none */
 
+    read_release(data, size);
     if (how == ANY_BYTES && input.left >= sizeof(struct tpacket_block_desc)) {
         read_any_bytes(&input, true);
         read_any_bytes(&input, false);

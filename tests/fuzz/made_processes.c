@@ -131,13 +131,15 @@ static struct text path_in(struct text line)
 /* Paths of containers and pods come first, then those of units; the root comes last. */
 static int class_of(struct text line, struct text path)
 {
-    const size_t digits = strspn(line.data, "0123456789");
-    const struct text rest = {line.data + digits, line.length - digits};
+    size_t digits = 0;
     char whole[CGROUP_SIZE];
     struct cgroup_names names;
 
     if (path.length < 2)
         return 0;
+    while (digits < line.length && line.data[digits] >= '0' && line.data[digits] <= '9')
+        digits++;
+    const struct text rest = {line.data + digits, line.length - digits};
     copy_string(whole, sizeof whole, path.data, path.length);
     cgroup_names(whole, &names);
     return (*names.container || *names.pod ? 7
