@@ -24,12 +24,12 @@ struct connect {
     uint32_t uid;            /* ... its user */
     uint64_t cgroup;         /* ... the number of its cgroup2; 0: unknown */
     bool failed;             /* it was not established */
-    int error;               /* ... errno; 0: it is not known why, or the program gave up: */
-    bool closed;             /* ... the program closed the socket */
-    bool given_up;           /* ... and had no error then: for IPv6, it may have read one */
+    int error;               /* why it failed, an errno; 0: unknown, or see given_up */
+    bool closed;             /* the program closed the socket */
+    bool given_up; /* it closed a socket without an error; for IPv6 it may have read one */
     /* A socket forgets these when its peer refuses, or when it resets. */
     struct address remote, local;
-    uint16_t port; /* of the peer, host byte order */
+    uint16_t port; /* the peer's port, host byte order */
 };
 
 struct connects;

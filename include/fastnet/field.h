@@ -162,10 +162,10 @@ struct field {
     bool port : 1;               /* of a transport protocol: filters take names of services, too */
     bool rate : 1;               /* the change per second of a counter (`of`) */
     bool of_netns : 1;           /* names the network namespace of the row */
-    bool pair : 1;               /* ... or of two: of[0] and of[1] */
+    bool pair : 1;               /* it is computed from two fields: of[0] and of[1] */
     bool exact : 1;              /* all its digits matter to people (value_write_human()) */
-    bool sum : 1;                /* of the rows of a group, by the number that `help` describes */
-    bool owner : 1;              /* of the first owner: filters ask all (field_owners()) */
+    bool sum : 1;   /* the sum over a group's rows; `help` describes the number that is added */
+    bool owner : 1; /* of the first owner: filters ask all (field_owners()) */
     /* A bit of optional, or 0: without it filters know nothing, or of a set what is in it. Null is
      * an empty set then, and none that is unknown. */
     unsigned confirmed : 6;

@@ -136,13 +136,13 @@ const char *process_command_line(const char *proc_root, pid_t pid, char *text, s
 /* What the walks missed. Missing permission and vanishing processes are no errors. */
 struct owners_summary {
     size_t denied;   /* processes that hide descriptors from this user */
-    size_t unlisted; /* ... whose descriptors a captured tree lacks */
+    size_t unlisted; /* processes whose descriptors a captured tree lacks */
     size_t unnamed;  /* owners whose names may not be read: empty */
     /* One hides even its directory of descriptors: netstat's message depends on it. */
     bool shut_out;
     /* PROC_ROOT is a proc mount that does not list all processes (hidepid=, proc(5)). */
     bool hidden;
-    /* ... or that does not show the processes of other pid namespaces (pid_namespaces(7)). */
+    /* The tree does not show the processes of other pid namespaces (pid_namespaces(7)). */
     bool partial;
     bool none; /* PROC_ROOT shows no process at all, as a captured tree may */
     bool any;  /* a process other than this one was found to hold a socket */
@@ -413,13 +413,13 @@ const char *cgroups_name(struct cgroups *cgroups, const char *id);
 struct cgroups_summary {
     int error; /* errno that left all ids without groups (ENOENT: no cgroup2 is mounted), or 0 */
     bool version1; /* hierarchies of version 1 are mounted */
-    bool mixed;    /* ... and may have containers that version 2 does not have: owners tell more */
-    bool flat;     /* there is only the root */
-    bool inside;   /* of a cgroup namespace: its root is not the root of the machine */
-    bool asked;    /* a group was asked for */
-    bool unknown;  /* ... that is gone, or outside of the namespace */
-    bool closed;   /* some directories may not be read */
-    int nameless;  /* errno that cgroups_name() may not know a name for, or 0 */
+    bool mixed;  /* version 1 may have containers that version 2 lacks: the owner's group decides */
+    bool flat;   /* there is only the root */
+    bool inside; /* of a cgroup namespace: its root is not the root of the machine */
+    bool asked;  /* a group was asked for */
+    bool unknown; /* ... that is gone, or outside of the namespace */
+    bool closed;  /* some directories may not be read */
+    int nameless; /* errno that cgroups_name() may not know a name for, or 0 */
 };
 const struct cgroups_summary *cgroups_summary(const struct cgroups *cgroups);
 

@@ -38,8 +38,8 @@ int namespace_enter(int fd);
 struct netns namespace_own(void);
 
 /*
- * Its id alone, which costs less. Without /proc the kernel tells it who has CAP_NET_ADMIN; 0: it is
- * unknown, which is not the id of any namespace. Uses RIGHT_BUFFERS.
+ * Its id alone, which costs less. Without /proc it takes CAP_NET_ADMIN to ask the kernel.
+ * 0: the id is unknown; no namespace has this id. Uses RIGHT_BUFFERS.
  */
 uint64_t namespace_own_id(void);
 
