@@ -42,6 +42,20 @@ struct sort_key {
 
 struct byte_counts;
 
+/* Functions that the owner of a listing adds to its runs; the engine calls them with `arg`. */
+struct listing_hooks {
+    uint64_t fields; /* fields that row() fills, and no backend */
+    /* Completes a row that was just remembered (delta.h). Returns 0 or -ENOMEM. */
+    int (*row)(void *arg, struct record *change, uint64_t netns);
+    /* A run of several network namespaces enters this one (namespace_own_cookie()). */
+    void (*enter_netns)(void *arg, uint64_t netns);
+    /* Whether the record will be reported as an event, so that its owners must be current. */
+    bool (*is_event)(const void *arg, const struct record *record);
+    /* Whether rows are ranked or grouped by their owners. */
+    bool (*needs_owners)(const void *arg);
+    void *arg;
+};
+
 struct listing {
     const struct listing_table *tables;
     size_t table_count;
@@ -85,10 +99,10 @@ struct listing {
      */
     bool delta;
     /*
-     * Runs of a listing that goes on (live.h), or NULL: rows are remembered from one to the next,
-     * with the numbers of these counters, and owners stay.
+     * Hooks of a listing that goes on (live.h), or NULL. With hooks, rows are remembered from one
+     * run to the next, with the numbers of these counters, and owners stay.
      */
-    struct live *live;
+    const struct listing_hooks *live;
     const struct field *const *rates;
     size_t rate_count;
     struct byte_counts *byte_counts; /* complete sockets that have no counters (byte_counts.h) */

@@ -109,21 +109,4 @@ struct live_rates {
 typedef void (*live_rates_fn)(void *arg, const struct live_rates *of);
 void live_each(const struct live *live, live_rates_fn fn, void *arg);
 
-/* --- For the engine --------------------------------------------------------------------------- */
-
-/* The fields that it tells, and no backend. */
-uint64_t live_tells(const struct live *live);
-
-/* The look comes to this namespace (namespace_own_cookie()), of all. */
-void live_visit(struct live *live, uint64_t netns);
-
-/* Whether it ranks or groups rows by their owners. */
-bool live_asks_owners(const struct live *live);
-
-/* Whether the row is handed on as an event. */
-bool live_hands_on(const struct live *live, const struct record *record);
-
-/* Sets what happened to a row that was just remembered, and remembers what it is found by. */
-int live_mark(struct live *live, struct record *change, uint64_t netns);
-
 #endif

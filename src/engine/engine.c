@@ -287,29 +287,6 @@ static bool must_keep_all(const struct run *run)
                      (privileged && rights_any())));
 }
 
-void run_need_owners(struct run *run)
-{
-    const struct listing *listing = run->listing;
-
-    run->needs.lookups |= NEED_OWNERS;
-    run->owners.same = listing->maker && run->engine->context.owners &&
-                       run->engine->walked_at == listing->time &&
-                       !(run->needs.lookups & ~run->engine->walked_for);
-    if (run->owners.same)
-        return;
-    if (listing->live && run->engine->context.owners) {
-        run_look_for_owners_anew(run); /* new rows have them looked for again, too */
-        return;
-    }
-    /* of what is made few rows have sockets, or none has; while rows come, the right to read a
-     * captured tree is in effect */
-    if ((listing->where || listing->maker) && !listing->live && !listing->events &&
-        !listing->diag_file && !run_is_captured(run))
-        run_put_off_owners(run);
-    else
-        run_walk_owners(run);
-}
-
 static int carry_out(struct run *run)
 {
     int result = run_plan_visits(run);

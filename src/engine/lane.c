@@ -7,7 +7,6 @@
 #include "engine/run.h"
 #include "fastnet/byte_counts.h"
 #include "fastnet/hash.h"
-#include "fastnet/live.h"
 
 void run_put_heading(struct run *run)
 {
@@ -92,11 +91,11 @@ static bool is_within_limit(struct run *run)
 /* A row that waits is checked again when the other lookups are done, too. */
 static struct needs known_at_once(const struct run *run)
 {
-    return (struct needs){
-        .fields = run->listing->live ? ~live_tells(run->listing->live) : UINT64_MAX,
-        .lookups = NEED_INTERFACES | NEED_LINKS | NEED_LABELS | NEED_SENDERS | NEED_CGROUPS |
-                   NEED_CONTAINERS | NEED_EPHEMERAL | NEED_PEERS | NEED_MACHINE | NEED_LISTING |
-                   NEED_CONNECTS | (run->owners.stand_ins ? 0 : NEED_OWNERS_CGROUPS)};
+    return (struct needs){.fields = run->listing->live ? ~run->listing->live->fields : UINT64_MAX,
+                          .lookups = NEED_INTERFACES | NEED_LINKS | NEED_LABELS | NEED_SENDERS |
+                                     NEED_CGROUPS | NEED_CONTAINERS | NEED_EPHEMERAL | NEED_PEERS |
+                                     NEED_MACHINE | NEED_LISTING | NEED_CONNECTS |
+                                     (run->owners.stand_ins ? 0 : NEED_OWNERS_CGROUPS)};
 }
 
 bool run_wants(const struct run *run, const struct record *record)
@@ -144,7 +143,7 @@ static int take_change(const struct lane *lane, const struct record *record, str
         return count_refused(run->listing, false);
     error = delta_take(run->engine->delta, record, run->visits.cookie, change);
     if (!error && run->listing->live)
-        error = live_mark(run->listing->live, change, run->visits.cookie);
+        error = run->listing->live->row(run->listing->live->arg, change, run->visits.cookie);
     run->report->listed += run->silent;
     return error ? error : !run->silent;
 }
@@ -284,7 +283,7 @@ int lane_take(const struct record *record, void *arg)
     }
     /* owners of what goes on were looked for when it was new; they may be others by now */
     if (result == 0 && lane->run->listing->live && record->before &&
-        live_hands_on(lane->run->listing->live, record))
+        lane->run->listing->live->is_event(lane->run->listing->live->arg, record))
         engine_confirm_owners(lane->run->engine, record);
     ownerless = result == 0 && lane->run->engine->context.owners && !first->at_once &&
                 !(lane->run->listing->live && record->before) &&

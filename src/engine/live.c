@@ -57,11 +57,6 @@ struct record live_memory_of(const struct live *live, struct remembered *row)
     return record;
 }
 
-uint64_t live_tells(const struct live *live)
-{
-    return live->kind->lasting->has_event | live->kind->lasting->has_age;
-}
-
 void live_set_event(const struct live *live, struct record *record, uint8_t event)
 {
     const struct lasting *lasting = live->kind->lasting;
@@ -70,8 +65,9 @@ void live_set_event(const struct live *live, struct record *record, uint8_t even
     record->has |= lasting->has_event;
 }
 
-bool live_asks_owners(const struct live *live)
+static bool live_needs_owners(const void *arg)
 {
+    const struct live *live = arg;
     const struct field *const by[] = {live->view.order.field, live->view.group};
     uint64_t lookups = 0;
 
@@ -80,8 +76,10 @@ bool live_asks_owners(const struct live *live)
     return lookups & NEED_ANY_OWNERS;
 }
 
-bool live_hands_on(const struct live *live, const struct record *record)
+static bool live_is_event(const void *arg, const struct record *record)
 {
+    const struct live *live = arg;
+
     return live->stream && record->has & live->kind->lasting->has_event;
 }
 
@@ -171,8 +169,9 @@ static int find_place(struct live *live, uint64_t netns)
     return error == -ENOMEM ? error : 0;
 }
 
-void live_visit(struct live *live, uint64_t netns)
+static void live_enter_netns(void *arg, uint64_t netns)
 {
+    struct live *live = arg;
     const int place = delta_find_place(live->engine->delta, netns);
 
     if (place >= 0 && (size_t)place < live->place_count) {
@@ -209,8 +208,10 @@ static void take_new(const struct live *live, struct live_row *to, const struct 
         live_set_active(live, to);
 }
 
-int live_mark(struct live *live, struct record *change, uint64_t netns)
+/* Sets what happened to a row that was just remembered, and remembers its id. */
+static int live_mark(void *arg, struct record *change, uint64_t netns)
 {
+    struct live *live = arg;
     struct remembered *row = live->engine->delta->last;
     const bool waits = live->watch->is_over(change);
     struct row_id id;
@@ -302,7 +303,7 @@ static void take_row(struct sink *sink, const struct record *record)
         return;
     to = live_row_of(live, row);
     to->flags |= IS_WANTED;
-    if (live_hands_on(live, record))
+    if (live_is_event(live, record))
         live_tell(live, record);
     if (live->stream)
         return;
@@ -374,7 +375,7 @@ static int take_again(const struct record *record, void *arg)
     error = delta_take(delta, record, delta->places[live->here].netns, &change);
     if (!error)
         error = live_mark(live, &change, delta->places[live->here].netns);
-    if (!error && live_hands_on(live, &change))
+    if (!error && live_is_event(live, &change))
         engine_confirm_owners(live->engine, &change);
     if (!error && predicate_holds(live->listing->where, &change, &live->engine->context))
         take_row(&live->sink, &change);
@@ -524,7 +525,14 @@ struct live *live_create(struct engine *engine, struct listing *listing, struct 
     live->watch = live->kind->lasting->watch;
     live->idle = field_named(live->kind, live->kind->lasting->idle);
     live->sink = (struct sink){&ops, stream ? stream->writer : &live->no_writer, &engine->context};
-    listing->live = live;
+    live->hooks = (struct listing_hooks){.fields = live->kind->lasting->has_event |
+                                                   live->kind->lasting->has_age,
+                                         .row = live_mark,
+                                         .enter_netns = live_enter_netns,
+                                         .is_event = live_is_event,
+                                         .needs_owners = live_needs_owners,
+                                         .arg = live};
+    listing->live = &live->hooks;
     listing->delta = true;
     delta_destroy(engine->delta);
     engine->delta =

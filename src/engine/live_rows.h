@@ -91,6 +91,7 @@ struct line {
 
 struct live {
     struct sink sink; /* takes the rows of looks */
+    struct listing_hooks hooks;
     struct engine *engine;
     struct listing *listing;
     struct sink *stream;

@@ -4,7 +4,6 @@
 
 #include "engine/run.h"
 #include "fastnet/clock.h"
-#include "fastnet/live.h"
 #include "fastnet/lookup.h"
 #include "fastnet/rights.h"
 #include "fastnet/sysctl.h"
@@ -234,7 +233,8 @@ void run_look_for_new_owners(struct run *run)
 void run_look_for_owners_anew(struct run *run)
 {
     struct owner_looks *looks = &run->engine->owner_looks;
-    const bool asked = filters_by(run, NEED_ANY_OWNERS) || live_asks_owners(run->listing->live);
+    const bool asked = filters_by(run, NEED_ANY_OWNERS) ||
+                       run->listing->live->needs_owners(run->listing->live->arg);
     const bool pays = does_look_pay(looks);
 
     looks->rows = 0;
@@ -310,6 +310,29 @@ static void report_unowned(struct run *run, const struct owners_summary *summary
                     "owners: %s shows one pid namespace: processes outside of it may hold sockets, "
                     "too",
                     run_processes(run));
+}
+
+void run_need_owners(struct run *run)
+{
+    const struct listing *listing = run->listing;
+
+    run->needs.lookups |= NEED_OWNERS;
+    run->owners.same = listing->maker && run->engine->context.owners &&
+                       run->engine->walked_at == listing->time &&
+                       !(run->needs.lookups & ~run->engine->walked_for);
+    if (run->owners.same)
+        return;
+    if (listing->live && run->engine->context.owners) {
+        run_look_for_owners_anew(run); /* new rows have them looked for again, too */
+        return;
+    }
+    /* of what is made few rows have sockets, or none has; while rows come, the right to read a
+     * captured tree is in effect */
+    if ((listing->where || listing->maker) && !listing->live && !listing->events &&
+        !listing->diag_file && !run_is_captured(run))
+        run_put_off_owners(run);
+    else
+        run_walk_owners(run);
 }
 
 void run_report_owners(struct run *run)

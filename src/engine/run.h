@@ -272,15 +272,14 @@ int run_hand_on(struct run *run, struct rows *rows);
 /* engine.c: reads what sockets without counters have moved (listing.byte_counts). */
 void engine_read_counts(const struct listing *listing, struct report *report);
 
-/* engine.c: has owners looked for, now or when it is known which rows are left. */
-void run_need_owners(struct run *run);
-
 /* names.c: numbers to names. */
 bool run_is_ownerless(const struct run *run, const struct record *record);
 /* The program that finds the owners of the listing's sockets; NULL: /proc is walked, or none are.
  */
 struct owners_program *run_owners_program(const struct run *run);
 void run_walk_owners(struct run *run);
+/* Looks for owners now, or later if the filter may leave few rows. */
+void run_need_owners(struct run *run);
 /*
  * If a filter may leave few rows or none, the walk is put off until they are known. Then it is made
  * for these rows, unless no process can hold any of them.

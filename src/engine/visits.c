@@ -8,7 +8,6 @@
 
 #include "engine/run.h"
 #include "fastnet/clock.h"
-#include "fastnet/live.h"
 #include "fastnet/lookup.h"
 #include "fastnet/netlink.h"
 #include "fastnet/rights.h"
@@ -187,7 +186,7 @@ static bool move(struct run *run, size_t visit)
     run->visits.current = visit;
     run->visits.cookie = run->listing->delta ? namespace_own_cookie() : 0;
     if (run->listing->live)
-        live_visit(run->listing->live, run->visits.cookie);
+        run->listing->live->enter_netns(run->listing->live->arg, run->visits.cookie);
     run->limits.ended = false;
     for (size_t i = 0; i < run->section_count; i++)
         run->sections[i].visit = visit;
