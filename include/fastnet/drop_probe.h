@@ -4,8 +4,8 @@
  * BPF program at its tracepoint skb:kfree_skb (Linux 5.17). Nothing is pinned: however the process
  * ends, nothing is left.
  */
-#ifndef FASTNET_DROP_WATCH_H
-#define FASTNET_DROP_WATCH_H
+#ifndef FASTNET_DROP_PROBE_H
+#define FASTNET_DROP_PROBE_H
 
 #include <stdbool.h>
 #include <stddef.h>

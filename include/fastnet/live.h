@@ -8,7 +8,7 @@
 #define FASTNET_LIVE_H
 
 #include "fastnet/engine.h"
-#include "fastnet/row_watch.h"
+#include "fastnet/row_tracker.h"
 
 struct live;
 

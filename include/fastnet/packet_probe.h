@@ -3,8 +3,8 @@
  * Counts the packets of an interface by flow: the kernel writes their headers into rings of memory
  * (packet(7): TPACKET_V3, PACKET_FANOUT), and a thread reads each. These threads have no rights.
  */
-#ifndef FASTNET_PACKET_WATCH_H
-#define FASTNET_PACKET_WATCH_H
+#ifndef FASTNET_PACKET_PROBE_H
+#define FASTNET_PACKET_PROBE_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -3,8 +3,8 @@
  * What live.h needs of a backend: rows that are looked at one by one, and that are told when they
  * end, in the network namespace that the thread was in when the watch began.
  */
-#ifndef FASTNET_ROW_WATCH_H
-#define FASTNET_ROW_WATCH_H
+#ifndef FASTNET_ROW_TRACKER_H
+#define FASTNET_ROW_TRACKER_H
 
 #include "fastnet/query.h"
 

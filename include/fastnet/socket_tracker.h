@@ -3,12 +3,12 @@
  * Sockets of TCP and UDP that are looked at one by one, and that are told when they end
  * (sock_diag(7)), and unix sockets that are looked at. Needs no rights.
  */
-#ifndef FASTNET_SOCKET_WATCH_H
-#define FASTNET_SOCKET_WATCH_H
+#ifndef FASTNET_SOCKET_TRACKER_H
+#define FASTNET_SOCKET_TRACKER_H
 
 #include <string.h>
 
-#include "fastnet/row_watch.h"
+#include "fastnet/row_tracker.h"
 
 /* What ends has no inode. TIME_WAIT, and FIN_WAIT2 without a process, are over. */
 extern const struct row_watch_ops socket_watch;

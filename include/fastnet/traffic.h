@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 #include "fastnet/engine.h"
-#include "fastnet/packet_watch.h"
+#include "fastnet/packet_probe.h"
 
 struct traffic_options {
     unsigned milliseconds; /* to watch until the first listing; or `live` */

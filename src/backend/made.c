@@ -2,9 +2,9 @@
 /* Rows that are not read but made: the caller of the engine concludes them from other tables. */
 #include <errno.h>
 
-#include "backend/packet/packet_filter.h"
 #include "fastnet/query.h"
 #include "fastnet/rights.h"
+#include "probes/packet/packet_filter.h"
 
 /* What the tables that findings are concluded from may take. */
 const struct table table_findings = {

@@ -5,7 +5,7 @@
 
 #include "doctor/reading.h"
 #include "fastnet/doctor.h"
-#include "fastnet/drop_watch.h"
+#include "fastnet/drop_probe.h"
 
 struct examination;
 

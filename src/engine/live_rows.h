@@ -8,7 +8,7 @@
 #include "engine/run.h"
 #include "fastnet/hash_table.h"
 #include "fastnet/live.h"
-#include "fastnet/row_watch.h"
+#include "fastnet/row_tracker.h"
 
 enum {
     ENDED_MAX = 4096, /* ended rows that are kept to be shown, in each list */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "watch/drop_counters.h"
+#include "makers/drop_counters.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -11,7 +11,7 @@
 
 #include "fastnet/array.h"
 #include "fastnet/clock.h"
-#include "fastnet/drop_watch.h"
+#include "fastnet/drop_probe.h"
 #include "fastnet/engine.h"
 #include "fastnet/hash.h"
 #include "fastnet/hash_table.h"

@@ -3,8 +3,8 @@
  * Counters of lost packets, of each network namespace, as drops: by how much they grew. Where
  * packets are seen one by one, only those of what is not seen there.
  */
-#ifndef WATCH_DROP_COUNTERS_H
-#define WATCH_DROP_COUNTERS_H
+#ifndef MAKERS_DROP_COUNTERS_H
+#define MAKERS_DROP_COUNTERS_H
 
 #include <stdbool.h>
 

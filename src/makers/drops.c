@@ -7,16 +7,16 @@
 
 #include "fastnet/array.h"
 #include "fastnet/clock.h"
+#include "fastnet/drop_probe.h"
 #include "fastnet/drop_reasons.h"
-#include "fastnet/drop_watch.h"
 #include "fastnet/engine.h"
 #include "fastnet/lookup.h"
 #include "fastnet/namespace.h"
 #include "fastnet/netlink.h"
 #include "fastnet/predicate.h"
 #include "fastnet/report.h"
-#include "watch/drop_counters.h"
-#include "watch/packet_sockets.h"
+#include "makers/drop_counters.h"
+#include "makers/packet_sockets.h"
 
 struct drops {
     const struct drops_options *options;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "watch/local_addresses.h"
+#include "makers/local_addresses.h"
 
 #include <errno.h>
 #include <linux/rtnetlink.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The addresses for which this network namespace receives packets itself. */
-#ifndef WATCH_LOCAL_ADDRESSES_H
-#define WATCH_LOCAL_ADDRESSES_H
+#ifndef MAKERS_LOCAL_ADDRESSES_H
+#define MAKERS_LOCAL_ADDRESSES_H
 
 #include <stdbool.h>
 #include <stddef.h>

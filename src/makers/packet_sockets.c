@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "watch/packet_sockets.h"
+#include "makers/packet_sockets.h"
 
 #include <errno.h>
 #include <stdlib.h>

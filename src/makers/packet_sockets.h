@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Sockets of TCP and UDP that packets belong to, by the addresses of the packets. */
-#ifndef WATCH_PACKET_SOCKETS_H
-#define WATCH_PACKET_SOCKETS_H
+#ifndef MAKERS_PACKET_SOCKETS_H
+#define MAKERS_PACKET_SOCKETS_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -14,8 +14,8 @@
 #include "fastnet/engine.h"
 #include "fastnet/netlink.h"
 #include "fastnet/predicate.h"
-#include "watch/local_addresses.h"
-#include "watch/packet_sockets.h"
+#include "makers/local_addresses.h"
+#include "makers/packet_sockets.h"
 
 /* Of all interfaces that are watched. */
 struct shares {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "backend/explanation.h"
+#include "model/explanation.h"
 
 #include <stdarg.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* How a backend describes its requests (struct explanation of query.h). */
-#ifndef BACKEND_EXPLANATION_H
-#define BACKEND_EXPLANATION_H
+#ifndef MODEL_EXPLANATION_H
+#define MODEL_EXPLANATION_H
 
 #include "fastnet/query.h"
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* Values as plain text. */
-#include "format/text/value.h"
+#include "model/value.h"
 
 #include <string.h>
 #include <sys/socket.h>
 
 #include "fastnet/lookup.h"
 #include "fastnet/text.h"
-#include "format/text/put.h"
+#include "text/put.h"
 
 _Static_assert(TEXT_PIECE *ESCAPE_JSON_FACTOR <= WRITER_RESERVE_MAX, "a piece fits the reserve");
 

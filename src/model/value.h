@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Values and texts of any length, through the writer. */
-#ifndef FORMAT_TEXT_VALUE_H
-#define FORMAT_TEXT_VALUE_H
+#ifndef MODEL_VALUE_H
+#define MODEL_VALUE_H
 
 #include "fastnet/field.h"
 #include "fastnet/writer.h"
-#include "format/text/escape.h"
+#include "text/escape.h"
 
 /* Bytes of text that are escaped at once: the result fits the writer's reserve. */
 enum { TEXT_PIECE = WRITER_RESERVE_MAX / 6 };

@@ -13,7 +13,7 @@
 #include "fastnet/hash.h"
 #include "fastnet/hash_table.h"
 #include "fastnet/rights.h"
-#include "lookup/byte_counts_program.h"
+#include "probes/byte_counts_program.h"
 
 enum { KEPT = 32768 };
 

@@ -3,7 +3,7 @@
  * At sock:sock_send_length and sock_recv_length (include/trace/events/sock.h, net/socket.c), which
  * have the socket, what the call returns, and its flags.
  */
-#include "lookup/byte_counts_program.h"
+#include "probes/byte_counts_program.h"
 
 #include <errno.h>
 #include <netinet/in.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The BPF programs that count the bytes of sockets. */
-#ifndef LOOKUP_BYTE_COUNTS_PROGRAM_H
-#define LOOKUP_BYTE_COUNTS_PROGRAM_H
+#ifndef PROBES_BYTE_COUNTS_PROGRAM_H
+#define PROBES_BYTE_COUNTS_PROGRAM_H
 
 #include <stddef.h>
 #include <stdint.h>

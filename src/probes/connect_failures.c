@@ -9,8 +9,8 @@
 #include <unistd.h>
 
 #include "fastnet/bpf_map.h"
-#include "lookup/failures_program.h"
 #include "lookup/owners_bpf.h"
+#include "probes/failures_program.h"
 
 enum { NOTES_SIZE = CONNECT_ERRNOS * sizeof(struct failure_note) };
 

@@ -9,8 +9,8 @@
 #include <unistd.h>
 
 #include "fastnet/bpf_map.h"
-#include "lookup/connects_program.h"
 #include "lookup/owners_bpf.h"
+#include "probes/connects_program.h"
 
 enum { KEPT = 32768 };
 

@@ -3,7 +3,7 @@
  * At sock:inet_sock_set_state (net/ipv4/af_inet.c). connect(2) sets SYN_SENT, so the process is the
  * one that runs; an accepted connection is established by a packet, while any process may run.
  */
-#include "lookup/connects_program.h"
+#include "probes/connects_program.h"
 
 #include <errno.h>
 #include <linux/errqueue.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The BPF program that notes who connects, and what it writes. */
-#ifndef LOOKUP_CONNECTS_PROGRAM_H
-#define LOOKUP_CONNECTS_PROGRAM_H
+#ifndef PROBES_CONNECTS_PROGRAM_H
+#define PROBES_CONNECTS_PROGRAM_H
 
 #include <stddef.h>
 #include <stdint.h>

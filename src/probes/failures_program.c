@@ -3,7 +3,7 @@
  * At raw_syscalls:sys_exit (include/trace/events/syscalls.h), which has the registers of the
  * process and what the call returns. Most calls end here after three instructions.
  */
-#include "lookup/failures_program.h"
+#include "probes/failures_program.h"
 
 #include <errno.h>
 #include <netinet/in.h>

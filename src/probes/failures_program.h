@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The BPF program that counts calls of connect(2) that fail at once, and what it writes. */
-#ifndef LOOKUP_FAILURES_PROGRAM_H
-#define LOOKUP_FAILURES_PROGRAM_H
+#ifndef PROBES_FAILURES_PROGRAM_H
+#define PROBES_FAILURES_PROGRAM_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Makes text that others chose harmless, in a form that can be read back. */
-#include "format/text/escape.h"
+#include "text/escape.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -8,7 +8,7 @@
 
 #include "fastnet/array.h"
 #include "fastnet/text.h"
-#include "format/text/put.h"
+#include "text/put.h"
 
 /* A set of ASCII characters, one bit each. */
 struct ascii_set {

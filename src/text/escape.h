@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Escaping in pieces, for text that is longer than the writer's reserve. */
-#ifndef FORMAT_TEXT_ESCAPE_H
-#define FORMAT_TEXT_ESCAPE_H
+#ifndef TEXT_ESCAPE_H
+#define TEXT_ESCAPE_H
 
 #include <stddef.h>
 

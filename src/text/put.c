@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "format/text/put.h"
+#include "text/put.h"
 
 #include <arpa/inet.h>
 

@@ -3,8 +3,8 @@
  * Writes bytes, names, numbers and cells of layouts into reserved space. Each function returns the
  * end of its text.
  */
-#ifndef FORMAT_TEXT_PUT_H
-#define FORMAT_TEXT_PUT_H
+#ifndef TEXT_PUT_H
+#define TEXT_PUT_H
 
 #include <stdbool.h>
 #include <stddef.h>

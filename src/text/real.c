@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-#include "format/text/real.h"
+#include "text/real.h"
 
 #include <stdio.h>
 
 #include "fastnet/text.h"
-#include "format/text/put.h"
+#include "text/put.h"
 
 /* A number below 1e6 with its last digits behind the point, and no zeros at the end there. */
 static char *put_scaled(char *dst, uint32_t number, unsigned decimals)

@@ -4,8 +4,8 @@
  * value is 0 or from 1e-4 to 1e22. Each function writes at most REAL_TEXT_MAX bytes, and returns
  * the end of what it wrote.
  */
-#ifndef FORMAT_TEXT_REAL_H
-#define FORMAT_TEXT_REAL_H
+#ifndef TEXT_REAL_H
+#define TEXT_REAL_H
 
 #include <stdint.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The number of columns that a text takes on a terminal. */
-#include "format/text/width.h"
+#include "text/width.h"
 
 #include <stdbool.h>
 #include <stdint.h>

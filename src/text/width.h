@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The width of text on a terminal, in every locale. */
-#ifndef FORMAT_TEXT_WIDTH_H
-#define FORMAT_TEXT_WIDTH_H
+#ifndef TEXT_WIDTH_H
+#define TEXT_WIDTH_H
 
 #include <stddef.h>
 

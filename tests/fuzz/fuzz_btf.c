@@ -10,16 +10,16 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "backend/drop/drop_decode.h"
 #include "backend/socket/socket_pass.h"
 #include "bytes.h"
 #include "fastnet/layouts.h"
 #include "format/socket/layout_ss.h"
 #include "fuzz.h"
-#include "lookup/byte_counts_program.h"
-#include "lookup/connects_program.h"
-#include "lookup/failures_program.h"
 #include "lookup/owners_bpf.h"
+#include "probes/byte_counts_program.h"
+#include "probes/connects_program.h"
+#include "probes/drop/drop_decode.h"
+#include "probes/failures_program.h"
 
 enum { MAP = 1, VALUE_MAX = 1024, SHOWN_MAX = 8 * 1024 * 1024, ROW_MOST = 256 };
 

@@ -8,10 +8,10 @@
 #include <netinet/in.h>
 #include <string.h>
 
-#include "backend/drop/drop_decode.h"
 #include "bytes.h"
 #include "fastnet/flow_names.h"
 #include "fuzz.h"
+#include "probes/drop/drop_decode.h"
 
 static void check_headers(const struct drop_seen *seen, const struct record *record)
 {

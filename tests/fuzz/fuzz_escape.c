@@ -6,8 +6,8 @@
 #include "../unit/unescape.h"
 #include "fastnet/array.h"
 #include "fastnet/text.h"
-#include "format/text/escape.h"
 #include "fuzz.h"
+#include "text/escape.h"
 
 static const char delimiters[] = " ,/\"";
 

@@ -23,12 +23,12 @@
 #include "fastnet/array.h"
 #include "fastnet/engine.h"
 #include "fastnet/netlink.h"
-#include "format/text/width.h"
 #include "fuzz.h"
 #include "made_flow.h"
 #include "made_processes.h"
 #include "metrics.h"
 #include "shown.h"
+#include "text/width.h"
 #include "written.h"
 
 enum { TABLES_MAX = 8 };

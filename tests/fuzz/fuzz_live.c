@@ -23,7 +23,7 @@
 #include "fastnet/netlink.h"
 #include "fastnet/report.h"
 #include "fastnet/sink.h"
-#include "fastnet/socket_watch.h"
+#include "fastnet/socket_tracker.h"
 #include "fastnet/writer.h"
 #include "fuzz.h"
 

@@ -7,10 +7,10 @@
 #include <netinet/in.h>
 #include <string.h>
 
-#include "backend/packet/packet.h"
 #include "fastnet/flow_names.h"
 #include "fastnet/record/traffic.h"
 #include "fuzz.h"
+#include "probes/packet/packet.h"
 
 static void check(const struct packet *packet)
 {

@@ -4,10 +4,10 @@
  * where packets tell all that is asked for. The input: a packet, then an expression, as
  * made_packet.c takes them; what is missing is 0.
  */
-#include "backend/packet/packet_filter.h"
 #include "cli/where/where.h"
 #include "fuzz.h"
 #include "made_packet.h"
+#include "probes/packet/packet_filter.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

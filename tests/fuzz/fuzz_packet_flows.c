@@ -8,10 +8,10 @@
 #include <netinet/in.h>
 #include <string.h>
 
-#include "backend/packet/packet_flows.h"
 #include "bytes.h"
 #include "fastnet/record/traffic.h"
 #include "fuzz.h"
+#include "probes/packet/packet_flows.h"
 
 enum { TABLES = 2, ROOM = 8, AT_ONCE = 16 };
 

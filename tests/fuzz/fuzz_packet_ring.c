@@ -14,11 +14,11 @@
 #include <netinet/in.h>
 #include <string.h>
 
-#include "backend/packet/packet_ring.h"
 #include "bytes.h"
-#include "fastnet/packet_watch.h"
+#include "fastnet/packet_probe.h"
 #include "fastnet/record/traffic.h"
 #include "fuzz.h"
+#include "probes/packet/packet_ring.h"
 
 enum {
     BLOCK_BYTES = 4096,

@@ -15,7 +15,7 @@
 #include "../helpers/made_counts.h"
 #include "fastnet/array.h"
 #include "fastnet/kernel_abi.h"
-#include "lookup/byte_counts_program.h"
+#include "probes/byte_counts_program.h"
 #include "processor.h"
 
 static char bytes[MADE_BTF_MAX];

@@ -17,7 +17,7 @@
 #include "../helpers/made_connects.h"
 #include "fastnet/array.h"
 #include "fastnet/kernel_abi.h"
-#include "lookup/connects_program.h"
+#include "probes/connects_program.h"
 #include "processor.h"
 
 static char bytes[MADE_BTF_MAX];

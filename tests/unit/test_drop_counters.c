@@ -7,12 +7,12 @@
 #include <string.h>
 
 #include "fastnet/array.h"
-#include "fastnet/drop_watch.h"
+#include "fastnet/drop_probe.h"
 #include "fastnet/engine.h"
 #include "fastnet/lookup.h"
 #include "fastnet/record.h"
 #include "kit.h"
-#include "watch/drop_counters.h"
+#include "makers/drop_counters.h"
 
 /* --- The engine ------------------------------------------------------------------------------- */
 

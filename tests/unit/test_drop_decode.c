@@ -5,10 +5,10 @@
 #include <netinet/in.h>
 #include <string.h>
 
-#include "backend/drop/drop_decode.h"
 #include "doctor/rules.h"
 #include "fastnet/array.h"
 #include "kit.h"
+#include "probes/drop/drop_decode.h"
 
 /* 10.9.0.1 port 4660 to 10.9.0.2 port 80, TCP. */
 static struct drop_seen v4(bool received)

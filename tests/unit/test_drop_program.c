@@ -7,9 +7,9 @@
 #include <string.h>
 
 #include "../helpers/made_drops.h"
-#include "backend/drop/drop_program.h"
 #include "fastnet/array.h"
 #include "kit.h"
+#include "probes/drop/drop_program.h"
 #include "processor.h"
 
 static char bytes[MADE_BTF_MAX];

@@ -5,8 +5,8 @@
 
 #include "fastnet/array.h"
 #include "fastnet/text.h"
-#include "format/text/escape.h"
 #include "kit.h"
+#include "text/escape.h"
 #include "unescape.h"
 
 enum { ROUNDS = 200000, SIZE_MAX_TRIED = 24 };

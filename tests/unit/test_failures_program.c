@@ -16,7 +16,7 @@
 #include "../helpers/made_kernel.h"
 #include "fastnet/array.h"
 #include "fastnet/kernel_abi.h"
-#include "lookup/failures_program.h"
+#include "probes/failures_program.h"
 #include "processor.h"
 
 /* Where members are, in bytes. All machines that are known have their registers here. */

@@ -6,8 +6,8 @@
 #include <sys/socket.h>
 
 #include "fastnet/lookup.h"
-#include "format/fields/fields.h"
 #include "kit.h"
+#include "model/fields/fields.h"
 
 /* Stands in for name servers: every address is called "named". */
 int getnameinfo(const struct sockaddr *address, socklen_t length, char *host, socklen_t host_size,

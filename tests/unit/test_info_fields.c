@@ -2,9 +2,9 @@
 /* Fields of a struct of the kernel's that grows: an offset and a width in bytes that are borrowed.
  */
 #include "engine/rows.h"
-#include "format/fields/fields.h"
 #include "kept_rows.h"
 #include "kit.h"
+#include "model/fields/fields.h"
 
 /* As the kernel has it today; older ones end before its last members. */
 struct info {

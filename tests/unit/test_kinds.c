@@ -5,9 +5,9 @@
 #include "engine/rows.h"
 #include "fastnet/predicate.h"
 #include "fastnet/query.h"
-#include "format/fields/fields.h"
 #include "kept_rows.h"
 #include "kit.h"
+#include "model/fields/fields.h"
 
 /* Those of the tables. */
 static const struct kind *kinds[32];

@@ -8,9 +8,9 @@
 #include "fastnet/array.h"
 #include "fastnet/field.h"
 #include "fastnet/sink.h"
-#include "format/text/value.h"
 #include "kept_rows.h"
 #include "kit.h"
+#include "model/value.h"
 
 /* As they lie in a record: each is a part of something larger. */
 static const struct interface_address several[] = {

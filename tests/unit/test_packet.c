@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "backend/packet/packet.h"
 #include "fastnet/record/traffic.h"
 #include "kit.h"
+#include "probes/packet/packet.h"
 
 /* Headers as hexadecimal digits. */
 #define V4(fragment, protocol)                                                                     \

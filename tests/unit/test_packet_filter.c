@@ -15,11 +15,11 @@
 #include <unistd.h>
 
 #include "../fuzz/kernel_filter.h"
-#include "backend/packet/packet_filter.h"
 #include "cli/where/where.h"
 #include "fastnet/flow_names.h"
 #include "fastnet/query.h"
 #include "kit.h"
+#include "probes/packet/packet_filter.h"
 
 enum { SNAP = 96, FRAME_MAX = 128 };
 

@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "backend/packet/packet_flows.h"
 #include "fastnet/record/traffic.h"
 #include "kit.h"
+#include "probes/packet/packet_flows.h"
 
 static struct packet of(uint8_t protocol, uint16_t sport)
 {

@@ -19,7 +19,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "fastnet/packet_watch.h"
+#include "fastnet/packet_probe.h"
 #include "fastnet/rights.h"
 #include "kit.h"
 

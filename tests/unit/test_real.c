@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "fastnet/hash.h"
-#include "format/text/real.h"
 #include "kit.h"
+#include "text/real.h"
 
 enum { VALUES = 60000 };
 

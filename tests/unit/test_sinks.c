@@ -10,8 +10,8 @@
 #include "fastnet/lookup.h"
 #include "fastnet/sink.h"
 #include "fastnet/text.h"
-#include "format/text/width.h"
 #include "kit.h"
+#include "text/width.h"
 
 enum { COLUMNS = 8, MANY_OWNERS = 3000, LONG_TEXT = 50000 };
 

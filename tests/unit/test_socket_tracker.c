@@ -20,7 +20,7 @@
 #include "fastnet/kernel_info.h"
 #include "fastnet/netlink.h"
 #include "fastnet/report.h"
-#include "fastnet/socket_watch.h"
+#include "fastnet/socket_tracker.h"
 #include "peer.h"
 
 enum { PAIRS = 120, TCP_ENDS = 1 << (SKNLGRP_INET_TCP_DESTROY - 1) };

@@ -11,8 +11,8 @@
 
 #include "fastnet/array.h"
 #include "fastnet/kernel_info.h"
-#include "format/socket/nested.h"
 #include "kit.h"
+#include "model/socket/nested.h"
 
 static const struct kernel_tcp_info connection = {
     .state = TCP_ESTABLISHED,

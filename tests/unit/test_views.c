@@ -14,8 +14,8 @@
 #include "fastnet/kernel_info.h"
 #include "fastnet/lookup.h"
 #include "fastnet/sink.h"
-#include "format/text/width.h"
 #include "kit.h"
+#include "text/width.h"
 
 /* --- Who holds the sockets -------------------------------------------------------------------- */
 

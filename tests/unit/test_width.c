@@ -3,8 +3,8 @@
 #include <string.h>
 
 #include "fastnet/array.h"
-#include "format/text/width.h"
 #include "kit.h"
+#include "text/width.h"
 
 static void a_character_takes_no_column_or_one_or_two(void **state)
 {

@@ -9,7 +9,6 @@
 #include <linux/netfilter/nfnetlink_conntrack.h>
 #include <sys/socket.h>
 
-#include "backend/explanation.h"
 #include "backend/flow/ctnetlink_filter.h"
 #include "backend/flow/decode.h"
 #include "backend/flow/flow_usage.h"
@@ -19,6 +18,7 @@
 #include "fastnet/query.h"
 #include "fastnet/report.h"
 #include "fastnet/rights.h"
+#include "model/explanation.h"
 
 /* Parts of connection tracking that may need rights: its messages, its buffers, its files. */
 #define RIGHTS (1u << RIGHT_NETFILTER | 1u << RIGHT_BUFFERS | 1u << RIGHT_NETFILTER_FILES)

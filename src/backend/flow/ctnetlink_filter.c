@@ -9,12 +9,12 @@
 #include <string.h>
 #include <sys/socket.h>
 
-#include "backend/explanation.h"
 #include "backend/netlink/attributes.h"
 #include "fastnet/array.h"
 #include "fastnet/flow_names.h"
 #include "fastnet/kernel_abi.h"
 #include "fastnet/predicate.h"
+#include "model/explanation.h"
 
 /* What of a tuple is compared (CTA_FILTER_*_FLAGS): net/netfilter/nf_internals.h. */
 enum {

@@ -12,12 +12,12 @@
 #include <string.h>
 #include <sys/socket.h>
 
-#include "backend/explanation.h"
 #include "backend/netlink/attributes.h"
 #include "backend/netlink/netlink.h"
 #include "fastnet/kernel_abi.h"
 #include "fastnet/predicate.h"
 #include "fastnet/report.h"
+#include "model/explanation.h"
 
 const struct table table_neighbours = {
     .name = "neighbours", .file = "arp", .kind = &kind_neighbour, .family = AF_UNSPEC};

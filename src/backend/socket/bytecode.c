@@ -7,10 +7,10 @@
 #include <strings.h>
 #include <sys/socket.h>
 
-#include "backend/explanation.h"
 #include "fastnet/array.h"
 #include "fastnet/lookup.h"
 #include "fastnet/record.h"
+#include "model/explanation.h"
 
 /*
  * An instruction is a struct inet_diag_bc_op, maybe with operands. Where its test holds it goes on

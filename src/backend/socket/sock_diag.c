@@ -12,9 +12,9 @@
 #include <string.h>
 #include <sys/socket.h>
 
-#include "backend/explanation.h"
 #include "backend/netlink/netlink.h"
 #include "fastnet/predicate.h"
+#include "model/explanation.h"
 
 static const struct diag_family *const families[] = {&unix_diag,  &packet_diag, &netlink_diag,
                                                      &vsock_diag, &xdp_diag,    &tipc_diag};

@@ -11,7 +11,7 @@
 
 #include "backend/netlink/attributes.h"
 #include "fastnet/query.h"
-#include "fastnet/socket_watch.h"
+#include "fastnet/socket_tracker.h"
 
 struct nlmsghdr;
 

@@ -5,7 +5,7 @@
  * net/ipv4/inet_diag.c: a socket is found by its addresses, then its cookie is compared;
  * unix_diag_get_exact() of net/unix/diag.c.
  */
-#include "fastnet/socket_watch.h"
+#include "fastnet/socket_tracker.h"
 
 #include <errno.h>
 #include <linux/netlink.h>

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/live/screen.h"
-#include "cli/live/terminal.h"
+#include "cli/terminal/screen.h"
+#include "cli/terminal/terminal.h"
 #include "fastnet/array.h"
 #include "fastnet/clock.h"
 #include "fastnet/lookup.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The life of a table on a terminal: it waits, looks, and takes keys, until somebody ends it. */
-#include "cli/live/screen.h"
+#include "cli/terminal/screen.h"
 
-#include "cli/live/terminal.h"
+#include "cli/terminal/terminal.h"
 #include "fastnet/clock.h"
 #include <errno.h>
 #include <stdio.h>

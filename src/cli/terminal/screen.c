@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* The table on a terminal: its frames. */
-#include "cli/live/screen.h"
+#include "cli/terminal/screen.h"
 
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "cli/live/terminal.h"
+#include "cli/terminal/terminal.h"
 
 const char *screen_amount(char room[SCREEN_AMOUNT], double amount)
 {

@@ -4,8 +4,8 @@
  * tables are here; what its rows are, what stands above them, and which keys it has of its own,
  * says the personality (struct screen_ops).
  */
-#ifndef CLI_LIVE_SCREEN_H
-#define CLI_LIVE_SCREEN_H
+#ifndef CLI_TERMINAL_SCREEN_H
+#define CLI_TERMINAL_SCREEN_H
 
 #include "cli/command.h"
 #include "fastnet/live.h"

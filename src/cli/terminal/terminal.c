@@ -3,7 +3,7 @@
  * Signals that end the program have a handler that gives the terminal back and lets the signal do
  * what it does. Those that only tell something come while terminal_wait() waits.
  */
-#include "cli/live/terminal.h"
+#include "cli/terminal/terminal.h"
 
 #include <errno.h>
 #include <poll.h>

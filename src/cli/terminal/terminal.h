@@ -3,8 +3,8 @@
  * The terminal while a program draws on it: raw keys, the alternate screen, and what it was before
  * when the program ends, also by a signal, or is suspended. There is only one.
  */
-#ifndef CLI_LIVE_TERMINAL_H
-#define CLI_LIVE_TERMINAL_H
+#ifndef CLI_TERMINAL_TERMINAL_H
+#define CLI_TERMINAL_TERMINAL_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/live/screen.h"
+#include "cli/terminal/screen.h"
 #include "fastnet/array.h"
 #include "fastnet/clock.h"
 #include "fastnet/hash.h"
@@ -15,7 +15,7 @@
 #include "fastnet/namespace.h"
 #include "fastnet/netlink.h"
 #include "fastnet/report.h"
-#include "fastnet/socket_watch.h"
+#include "fastnet/socket_tracker.h"
 #include "fastnet/text.h"
 
 enum { LEAST = 1000 /* bytes a second that are worth a line */, NETNS_TEXT = 120 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The table of sockets on a terminal: what stands above it, and the keys that only it has. */
-#include "cli/live/screen.h"
+#include "cli/terminal/screen.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -13,8 +13,8 @@
 #include <unistd.h>
 
 #include "cli/form.h"
-#include "cli/live/terminal.h"
 #include "cli/personality.h"
+#include "cli/terminal/terminal.h"
 #include "fastnet/array.h"
 #include "fastnet/byte_counts.h"
 #include "fastnet/clock.h"

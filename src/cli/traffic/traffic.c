@@ -7,8 +7,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/live/terminal.h"
 #include "cli/personality.h"
+#include "cli/terminal/terminal.h"
 #include "fastnet/array.h"
 #include "fastnet/live.h"
 #include "fastnet/rights.h"

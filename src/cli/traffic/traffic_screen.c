@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/live/screen.h"
+#include "cli/terminal/screen.h"
 #include "cli/traffic/traffic.h"
 #include "fastnet/clock.h"
 #include "fastnet/hash.h"

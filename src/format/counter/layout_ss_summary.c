@@ -8,7 +8,7 @@
 #include "fastnet/kernel_number.h"
 #include "fastnet/layouts.h"
 #include "fastnet/text.h"
-#include "format/text/put.h"
+#include "text/put.h"
 
 /* A number of sockets, or the difference of two. */
 struct number {

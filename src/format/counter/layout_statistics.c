@@ -8,7 +8,7 @@
 #include "fastnet/layouts.h"
 #include "fastnet/text.h"
 #include "format/counter/statistics_texts.h"
-#include "format/text/value.h"
+#include "model/value.h"
 
 struct statistics_sink {
     struct sink sink;

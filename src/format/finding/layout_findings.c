@@ -5,7 +5,7 @@
 #include "fastnet/array.h"
 #include "fastnet/layouts.h"
 #include "fastnet/namespace.h"
-#include "format/text/put.h"
+#include "text/put.h"
 
 enum {
     RULE_NAME_MAX = 64,

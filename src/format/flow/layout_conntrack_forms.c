@@ -4,7 +4,7 @@
 
 #include "fastnet/clock.h"
 #include "fastnet/lookup.h"
-#include "format/text/value.h"
+#include "model/value.h"
 
 char *put_foreign(const struct conntrack_sink *conntrack, char *dst, struct text text,
                   const char *delimiters)

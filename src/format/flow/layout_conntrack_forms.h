@@ -11,7 +11,7 @@
 #include "fastnet/array.h"
 #include "fastnet/flow_names.h"
 #include "fastnet/layouts.h"
-#include "format/text/put.h"
+#include "text/put.h"
 
 enum {
     /* A text up to this long is written where it stands; a longer one in pieces. */

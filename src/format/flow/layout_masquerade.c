@@ -10,7 +10,7 @@
 #include "fastnet/flow_names.h"
 #include "fastnet/layouts.h"
 #include "fastnet/text.h"
-#include "format/text/put.h"
+#include "text/put.h"
 
 enum {
     PROTOCOL_WIDTH = 4,

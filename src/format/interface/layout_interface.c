@@ -12,7 +12,7 @@
 #include "fastnet/hardware.h"
 #include "fastnet/layouts.h"
 #include "fastnet/text.h"
-#include "format/text/put.h"
+#include "text/put.h"
 
 enum {
     NAME_WIDTH = 15,

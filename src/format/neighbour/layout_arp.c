@@ -12,7 +12,7 @@
 #include "fastnet/layouts.h"
 #include "fastnet/lookup.h"
 #include "fastnet/text.h"
-#include "format/text/put.h"
+#include "text/put.h"
 
 enum {
     ADDRESS_WIDTH = 23,

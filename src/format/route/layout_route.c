@@ -13,7 +13,7 @@
 #include "fastnet/lookup.h"
 #include "fastnet/route.h"
 #include "fastnet/text.h"
-#include "format/text/put.h"
+#include "text/put.h"
 
 enum {
     ADDRESS_WIDTH = 15,

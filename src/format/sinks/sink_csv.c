@@ -11,7 +11,7 @@
 #include "fastnet/lookup.h"
 #include "fastnet/sink.h"
 #include "fastnet/text.h"
-#include "format/text/value.h"
+#include "model/value.h"
 
 struct csv {
     struct sink sink;

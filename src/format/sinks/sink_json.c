@@ -6,8 +6,8 @@
 #include "fastnet/lookup.h"
 #include "fastnet/sink.h"
 #include "fastnet/text.h"
-#include "format/text/put.h"
-#include "format/text/value.h"
+#include "model/value.h"
+#include "text/put.h"
 
 enum { KEY_USUAL = 256 }; /* longer keys are written apart from their values */
 

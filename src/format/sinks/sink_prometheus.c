@@ -13,7 +13,7 @@
 #include "fastnet/kind.h"
 #include "fastnet/sink.h"
 #include "fastnet/text.h"
-#include "format/text/value.h"
+#include "model/value.h"
 
 /* Longer names are cut; there are none. */
 enum { FAMILY_NAME_MAX = 160 };

@@ -6,8 +6,8 @@
 #include "fastnet/screen.h"
 #include "fastnet/text.h"
 #include "format/sinks/fit.h"
-#include "format/text/put.h"
-#include "format/text/width.h"
+#include "text/put.h"
+#include "text/width.h"
 
 enum {
     WIDTH_MAX = 512,

@@ -11,9 +11,9 @@
 #include "fastnet/sink.h"
 #include "format/sinks/fit.h"
 #include "format/sinks/totals.h"
-#include "format/text/put.h"
-#include "format/text/value.h"
-#include "format/text/width.h"
+#include "model/value.h"
+#include "text/put.h"
+#include "text/width.h"
 
 enum {
     KEPT_ROWS = 1000,

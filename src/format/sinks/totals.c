@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "format/text/width.h"
+#include "text/width.h"
 
 void totals_add_state(struct totals *totals, const char *name, size_t length)
 {

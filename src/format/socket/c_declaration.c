@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "format/socket/c_declaration.h"
 
-#include "format/text/put.h"
+#include "text/put.h"
 
 enum { PARAMETERS_DEPTH_MAX = 8 };
 

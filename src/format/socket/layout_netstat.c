@@ -12,8 +12,8 @@
 #include "fastnet/layouts.h"
 #include "fastnet/lookup.h"
 #include "fastnet/text.h"
-#include "format/socket/view_fields.h"
-#include "format/text/put.h"
+#include "model/socket/view_fields.h"
+#include "text/put.h"
 
 enum {
     PROTO_WIDTH = 6,

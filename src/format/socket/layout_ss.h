@@ -8,7 +8,7 @@
 #include <sys/socket.h>
 
 #include "fastnet/layouts.h"
-#include "format/text/put.h"
+#include "text/put.h"
 
 /* An address is two columns: up to its delimiter it stands at the right, the port at the left. */
 enum ss_column {

@@ -10,8 +10,8 @@
 #include "fastnet/kernel_info.h"
 #include "fastnet/lookup.h"
 #include "format/socket/layout_ss.h"
-#include "format/socket/owner_fields.h"
-#include "format/text/escape.h"
+#include "model/socket/owner_fields.h"
+#include "text/escape.h"
 
 enum { PATH_PIECE = SS_ROOM / ESCAPE_FACTOR };
 

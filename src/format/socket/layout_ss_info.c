@@ -10,7 +10,7 @@
 #include "fastnet/array.h"
 #include "fastnet/kernel_info.h"
 #include "format/socket/layout_ss.h"
-#include "format/text/real.h"
+#include "text/real.h"
 
 enum { CONGESTION_MAX = 15 }; /* bytes that ss shows: TCP_CA_NAME_MAX of net/tcp.h, less one */
 

@@ -9,7 +9,7 @@
 #include "fastnet/array.h"
 #include "fastnet/kernel_info.h"
 #include "format/socket/layout_ss.h"
-#include "format/socket/nested.h"
+#include "model/socket/nested.h"
 
 static uint32_t u32_at(struct text bytes, size_t offset)
 {

@@ -5,7 +5,7 @@
 
 #include "format/socket/c_declaration.h"
 #include "format/socket/layout_ss.h"
-#include "format/socket/nested.h"
+#include "model/socket/nested.h"
 
 /* Attributes of linux/sock_diag.h. */
 enum { STORAGE = 1, STORAGE_MAP_ID = 2, STORAGE_MAP_VALUE = 3, HEX_PIECE = 1024 };

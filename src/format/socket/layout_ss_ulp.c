@@ -6,9 +6,9 @@
 
 #include "fastnet/array.h"
 #include "fastnet/kernel_info.h"
-#include "format/socket/info_fields.h"
 #include "format/socket/layout_ss.h"
-#include "format/socket/nested.h"
+#include "model/socket/info_fields.h"
+#include "model/socket/nested.h"
 
 /* --- Addresses of SCTP ------------------------------------------------------------------------ */
 

@@ -5,7 +5,7 @@
  */
 #include "fastnet/array.h"
 #include "fastnet/layouts.h"
-#include "format/text/put.h"
+#include "text/put.h"
 
 enum { NAME_WIDTH = 18, NUMBER_WIDTH = 12, PERCENT_WIDTH = 8, SUBJECT_MAX = 32 };
 

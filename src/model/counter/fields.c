@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The fields of the protocols' counters. */
-#include "format/fields/fields.h"
+#include "model/fields/fields.h"
 
 static struct value value(const struct cell *cell)
 {

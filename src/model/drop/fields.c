@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* The fields of dropped packets. */
-#include "format/fields/fields.h"
+#include "model/fields/fields.h"
 #include "fastnet/drop_reasons.h"
 #include "fastnet/flow_names.h"
 #include "fastnet/lookup.h"
-#include "format/socket/owner_fields.h"
-#include "format/socket/view_fields.h"
+#include "model/socket/owner_fields.h"
+#include "model/socket/view_fields.h"
 
 static WORDS(source_name, [DROP_BY_TRACEPOINT] = "tracepoint", [DROP_BY_COUNTER] = "counter");
 

@@ -2,7 +2,7 @@
 #include "fastnet/drop_reasons.h"
 
 #include "fastnet/array.h"
-#include "fastnet/drop_watch.h"
+#include "fastnet/drop_probe.h"
 
 /* clang-format off */
 #define LOSS(...)     {__VA_ARGS__, DROP_IS_LOSS}

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* Fields that are members of a record, and those of counted groups. */
-#include "format/fields/fields.h"
+#include "model/fields/fields.h"
 
 #include <ctype.h>
 #include <string.h>
 
 #include "fastnet/clock.h"
 #include "fastnet/lookup.h"
-#include "format/text/put.h"
+#include "text/put.h"
 
 /* Where the field's part of borrowed bytes is; NULL: there are too few. */
 static char *part_of(const struct field *field, const struct record *record)

@@ -8,8 +8,8 @@
  * is the field "recv_q", a number, taken from that member of struct record; it is known when the
  * backend filled SOCKET_QUEUES. Further members of struct field may follow the help.
  */
-#ifndef FORMAT_FIELDS_FIELDS_H
-#define FORMAT_FIELDS_FIELDS_H
+#ifndef MODEL_FIELDS_FIELDS_H
+#define MODEL_FIELDS_FIELDS_H
 
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The fields that every kind has: they are known without the record, except for events. */
 #include "fastnet/namespace.h"
-#include "format/fields/fields.h"
+#include "model/fields/fields.h"
 
 /* When the listing began; of an event, when it came. */
 static struct value time_value(const struct cell *cell)

@@ -4,7 +4,7 @@
 
 #include "fastnet/clock.h"
 #include "fastnet/rates.h"
-#include "format/fields/fields.h"
+#include "model/fields/fields.h"
 
 static uint64_t magnitude(const struct value *value)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The fields of findings. */
-#include "format/fields/fields.h"
+#include "model/fields/fields.h"
 
 WORDS(severity_name, [SEVERITY_PAST] = "past", [SEVERITY_WARNING] = "warning",
       [SEVERITY_FAULT] = "fault");

@@ -6,8 +6,8 @@
 #include "fastnet/clock.h"
 #include "fastnet/flow_names.h"
 #include "fastnet/lookup.h"
-#include "format/fields/fields.h"
-#include "format/flow/view_fields.h"
+#include "model/fields/fields.h"
+#include "model/flow/view_fields.h"
 
 /* A member of a struct flow_tuple; the function sees the tuple by tuple_of(). */
 #define OF_TUPLE(id, function, tuple, part, ...)                                                   \

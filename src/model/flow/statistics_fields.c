@@ -2,7 +2,7 @@
 /* The fields of the counters of one processor. */
 #include "fastnet/kernel_abi.h"
 
-#include "format/fields/fields.h"
+#include "model/fields/fields.h"
 
 /* In the set that the field belongs to: a record has the counters of flows or of expectations. */
 enum { OF_FLOWS, OF_EXPECTATIONS };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The fields of how full the table of flows is. */
-#include "format/fields/fields.h"
+#include "model/fields/fields.h"
 
 static struct value percent_full(const struct cell *cell)
 {

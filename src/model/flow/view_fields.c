@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-#include "format/flow/view_fields.h"
+#include "model/flow/view_fields.h"
 
 #include <netinet/in.h>
 
 #include "fastnet/flow_names.h"
-#include "format/fields/fields.h"
-#include "format/text/put.h"
-#include "format/text/value.h"
+#include "model/fields/fields.h"
+#include "model/value.h"
+#include "text/put.h"
 
 static const struct flow_tuple *tuple_of(const struct value *view, enum flow_way way)
 {

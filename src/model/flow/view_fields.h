@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Views of a flow: several of its fields put into one text, for people. */
-#ifndef FORMAT_FLOW_VIEW_FIELDS_H
-#define FORMAT_FLOW_VIEW_FIELDS_H
+#ifndef MODEL_FLOW_VIEW_FIELDS_H
+#define MODEL_FLOW_VIEW_FIELDS_H
 
 #include "fastnet/field.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The fields of multicast groups. */
-#include "format/fields/fields.h"
+#include "model/fields/fields.h"
 
 /* In the order in which --columns=help lists them. Names and meanings stay once released. */
 static const struct field fields[] = {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The fields of interfaces. */
-#include "format/fields/fields.h"
+#include "model/fields/fields.h"
 
 #include <linux/if_addr.h>
 

@@ -6,7 +6,7 @@
 
 #include "fastnet/hardware.h"
 #include "fastnet/lookup.h"
-#include "format/fields/fields.h"
+#include "model/fields/fields.h"
 
 /* NUD_NONE, and the others by their bits, from NUD_INCOMPLETE on. */
 static const char states[][11] = {

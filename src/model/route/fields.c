@@ -4,7 +4,7 @@
 
 #include "fastnet/lookup.h"
 #include "fastnet/route.h"
-#include "format/fields/fields.h"
+#include "model/fields/fields.h"
 
 /* RTF_* (linux/route.h, linux/ipv6_route.h); 27 and 28: the preference of a router (RFC 4191). */
 static const struct flag_names flag_names = FLAG_NAMES(

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-#include "format/socket/family_fields.h"
+#include "model/socket/family_fields.h"
 
 #include <linux/packet_diag.h>
 #include <sys/socket.h>
 #include <sys/sysmacros.h>
 
 #include "fastnet/kernel_info.h"
-#include "format/fields/fields.h"
-#include "format/socket/nested.h"
+#include "model/fields/fields.h"
+#include "model/socket/nested.h"
 
 /* --- Names ------------------------------------------------------------------------------------ */
 

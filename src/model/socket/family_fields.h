@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Values of fields of sockets that are not of IP. */
-#ifndef FORMAT_SOCKET_FAMILY_FIELDS_H
-#define FORMAT_SOCKET_FAMILY_FIELDS_H
+#ifndef MODEL_SOCKET_FAMILY_FIELDS_H
+#define MODEL_SOCKET_FAMILY_FIELDS_H
 
 #include <linux/types.h>
 #include <linux/xdp_diag.h>

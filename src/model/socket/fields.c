@@ -14,12 +14,12 @@
 #include "fastnet/kernel_info.h"
 #include "fastnet/live.h"
 #include "fastnet/lookup.h"
-#include "fastnet/socket_watch.h"
-#include "format/fields/fields.h"
-#include "format/socket/family_fields.h"
-#include "format/socket/info_fields.h"
-#include "format/socket/owner_fields.h"
-#include "format/socket/view_fields.h"
+#include "fastnet/socket_tracker.h"
+#include "model/fields/fields.h"
+#include "model/socket/family_fields.h"
+#include "model/socket/info_fields.h"
+#include "model/socket/owner_fields.h"
+#include "model/socket/view_fields.h"
 
 /* --- What kind of socket ---------------------------------------------------------------------- */
 

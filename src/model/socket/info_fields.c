@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-#include "format/socket/info_fields.h"
+#include "model/socket/info_fields.h"
 
 #include <linux/inet_diag.h>
 #include <netinet/tcp.h>
 
 #include "fastnet/kernel_info.h"
-#include "format/fields/fields.h"
-#include "format/socket/nested.h"
+#include "model/fields/fields.h"
+#include "model/socket/nested.h"
 
 /* --- Numbers ---------------------------------------------------------------------------------- */
 

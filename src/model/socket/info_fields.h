@@ -4,8 +4,8 @@
  * attributes. A field that is one number needs no function: INFO() and INFO_AS() of fields.h say
  * where it is.
  */
-#ifndef FORMAT_SOCKET_INFO_FIELDS_H
-#define FORMAT_SOCKET_INFO_FIELDS_H
+#ifndef MODEL_SOCKET_INFO_FIELDS_H
+#define MODEL_SOCKET_INFO_FIELDS_H
 
 #include "fastnet/field.h"
 

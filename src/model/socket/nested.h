@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Attributes inside of an attribute (struct nlattr of linux/netlink.h), in a record's bytes. */
-#ifndef FORMAT_SOCKET_NESTED_H
-#define FORMAT_SOCKET_NESTED_H
+#ifndef MODEL_SOCKET_NESTED_H
+#define MODEL_SOCKET_NESTED_H
 
 #include <linux/netlink.h>
 #include <stdbool.h>

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-#include "format/socket/owner_fields.h"
+#include "model/socket/owner_fields.h"
 
 #include <errno.h>
 
 #include "fastnet/lookup.h"
-#include "format/fields/fields.h"
+#include "model/fields/fields.h"
 
 /* 0: none, or unknown. */
 static uint64_t inode_of(const struct cell *cell)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Values of fields about the processes of a socket, and about its other end. */
-#ifndef FORMAT_SOCKET_OWNER_FIELDS_H
-#define FORMAT_SOCKET_OWNER_FIELDS_H
+#ifndef MODEL_SOCKET_OWNER_FIELDS_H
+#define MODEL_SOCKET_OWNER_FIELDS_H
 
 #include "fastnet/field.h"
 #include "fastnet/record.h"

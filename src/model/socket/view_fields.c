@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "format/socket/view_fields.h"
+#include "model/socket/view_fields.h"
 
 #include <linux/sock_diag.h>
 #include <netinet/in.h>
@@ -7,10 +7,10 @@
 
 #include "fastnet/kernel_info.h"
 #include "fastnet/lookup.h"
-#include "format/fields/fields.h"
-#include "format/socket/owner_fields.h"
-#include "format/text/put.h"
-#include "format/text/value.h"
+#include "model/fields/fields.h"
+#include "model/socket/owner_fields.h"
+#include "model/value.h"
+#include "text/put.h"
 
 /* --- Whose it is ------------------------------------------------------------------------------ */
 

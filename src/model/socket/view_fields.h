@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Views of a socket: several of its fields put into one text, for people. */
-#ifndef FORMAT_SOCKET_VIEW_FIELDS_H
-#define FORMAT_SOCKET_VIEW_FIELDS_H
+#ifndef MODEL_SOCKET_VIEW_FIELDS_H
+#define MODEL_SOCKET_VIEW_FIELDS_H
 
 #include <netinet/in.h>
 #include <netinet/tcp.h>

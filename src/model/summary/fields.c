@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The fields of a summary's rows. */
-#include "format/fields/fields.h"
+#include "model/fields/fields.h"
 
 bool summary_percent(const struct record *record, uint64_t *thousandths)
 {

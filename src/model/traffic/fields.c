@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* The fields of packets that were counted by flow. */
-#include "format/fields/fields.h"
+#include "model/fields/fields.h"
 #include "fastnet/flow_names.h"
 #include "fastnet/lookup.h"
-#include "format/socket/owner_fields.h"
-#include "format/socket/view_fields.h"
-#include "format/text/put.h"
+#include "model/socket/owner_fields.h"
+#include "model/socket/view_fields.h"
+#include "text/put.h"
 
 /* A packet that is not IP has the word of its ethertype. */
 static const char *protocol_word(uint64_t protocol)

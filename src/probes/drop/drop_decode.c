@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "backend/drop/drop_decode.h"
+#include "probes/drop/drop_decode.h"
 
 #include <arpa/inet.h>
 #include <errno.h>

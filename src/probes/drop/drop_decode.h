@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* What the program counted, as a row, and the names of reasons. */
-#ifndef BACKEND_DROP_DROP_DECODE_H
-#define BACKEND_DROP_DROP_DECODE_H
+#ifndef PROBES_DROP_DROP_DECODE_H
+#define PROBES_DROP_DROP_DECODE_H
 
-#include "backend/drop/drop_program.h"
-#include "fastnet/drop_watch.h"
+#include "fastnet/drop_probe.h"
+#include "probes/drop/drop_program.h"
 
 /* The headers are any bytes: a packet is dropped where one is wrong, too. Sets no reason. */
 void drop_decode(const struct drop_key *key, const struct drop_seen *seen, struct drop *drop);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "fastnet/drop_watch.h"
+#include "fastnet/drop_probe.h"
 
 #include <errno.h>
 #include <linux/membarrier.h>
@@ -10,12 +10,12 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "backend/drop/drop_decode.h"
-#include "backend/drop/drop_program.h"
 #include "fastnet/array.h"
 #include "fastnet/bpf_map.h"
 #include "fastnet/clock.h"
 #include "fastnet/rights.h"
+#include "probes/drop/drop_decode.h"
+#include "probes/drop/drop_program.h"
 
 enum { DROP_PART = DROP_PAGE / sizeof(struct drop_slot) };
 

@@ -3,7 +3,7 @@
  * A packet costs the kernel this program, so all that is the same in each packet of a key is read
  * of the first one alone.
  */
-#include "backend/drop/drop_program.h"
+#include "probes/drop/drop_program.h"
 
 #include <errno.h>
 #include <netinet/in.h>

@@ -3,8 +3,8 @@
  * The program that counts packets that the kernel drops, at its tracepoint skb:kfree_skb
  * (include/trace/events/skb.h; reasons since Linux 5.17).
  */
-#ifndef BACKEND_DROP_DROP_PROGRAM_H
-#define BACKEND_DROP_DROP_PROGRAM_H
+#ifndef PROBES_DROP_DROP_PROGRAM_H
+#define PROBES_DROP_DROP_PROGRAM_H
 
 #include <stdint.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "backend/packet/packet.h"
+#include "probes/packet/packet.h"
 
 #include "fastnet/flow_names.h"
 

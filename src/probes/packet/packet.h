@@ -3,8 +3,8 @@
  * What a frame says of its flow: VLAN, IPv4 and IPv6 with its extension headers, and the ports.
  * Tunnels are told by their outer header. Nothing behind the headers is looked at.
  */
-#ifndef BACKEND_PACKET_PACKET_H
-#define BACKEND_PACKET_PACKET_H
+#ifndef PROBES_PACKET_PACKET_H
+#define PROBES_PACKET_PACKET_H
 
 #include <linux/if_ether.h>
 #include <netinet/in.h>

@@ -6,7 +6,7 @@
  * with which older kernels read no header that lies in pages instead of the first piece of a
  * packet.
  */
-#include "backend/packet/packet_filter.h"
+#include "probes/packet/packet_filter.h"
 
 #include <errno.h>
 #include <linux/if_arp.h>
@@ -16,11 +16,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "backend/explanation.h"
 #include "fastnet/array.h"
 #include "fastnet/flow_names.h"
 #include "fastnet/predicate.h"
 #include "fastnet/record.h"
+#include "model/explanation.h"
 
 /* Where in that memory; IPv4 has the last of four words. */
 enum { AT_SRC = 0, AT_DST = 4, AT_SPORT = 8, AT_DPORT, AT_PROTOCOL, AT_ETHERTYPE, WORDS };

@@ -4,8 +4,8 @@
  * ethertype of struct traffic_record, as classic BPF (linux/filter.h) for sockets of AF_PACKET and
  * SOCK_RAW.
  */
-#ifndef BACKEND_PACKET_PACKET_FILTER_H
-#define BACKEND_PACKET_PACKET_FILTER_H
+#ifndef PROBES_PACKET_PACKET_FILTER_H
+#define PROBES_PACKET_PACKET_FILTER_H
 
 #include <linux/filter.h>
 

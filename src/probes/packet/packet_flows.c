@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "backend/packet/packet_flows.h"
+#include "probes/packet/packet_flows.h"
 
 #include <linux/if_ether.h>
 #include <stdlib.h>

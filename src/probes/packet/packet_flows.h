@@ -4,11 +4,11 @@
  * finds no room, those with the fewest packets go, a quarter of all at once. Nothing is allocated
  * after it was created.
  */
-#ifndef BACKEND_PACKET_PACKET_FLOWS_H
-#define BACKEND_PACKET_PACKET_FLOWS_H
+#ifndef PROBES_PACKET_PACKET_FLOWS_H
+#define PROBES_PACKET_PACKET_FLOWS_H
 
-#include "backend/packet/packet.h"
-#include "fastnet/packet_watch.h"
+#include "fastnet/packet_probe.h"
+#include "probes/packet/packet.h"
 
 /* What is read and written for each frame of IPv4 stands together, in 60 bytes. */
 struct flow {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "fastnet/packet_watch.h"
+#include "fastnet/packet_probe.h"
 
 #include <errno.h>
 #include <linux/if_ether.h>
@@ -14,13 +14,13 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
-#include "backend/packet/packet_filter.h"
-#include "backend/packet/packet_ring.h"
 #include "fastnet/array.h"
 #include "fastnet/clock.h"
 #include "fastnet/kernel_abi.h"
 #include "fastnet/rights.h"
 #include "fastnet/thread.h"
+#include "probes/packet/packet_filter.h"
+#include "probes/packet/packet_ring.h"
 
 enum {
     RING_BYTES = 28 << 20,    /* in all; with 65,536 flows and all else 40 MiB */

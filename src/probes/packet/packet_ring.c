@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "backend/packet/packet_ring.h"
+#include "probes/packet/packet_ring.h"
 
 #include <linux/if_arp.h>
 #include <linux/if_ether.h>

@@ -9,10 +9,10 @@
  * tp_status is 0 or a VLAN's when a slot is reserved, and gets this bit with the frame
  * (prb_fill_vlan_info() and tpacket_rcv() of net/packet/af_packet.c, 3.2 to 6.18 at least).
  */
-#ifndef BACKEND_PACKET_PACKET_RING_H
-#define BACKEND_PACKET_PACKET_RING_H
+#ifndef PROBES_PACKET_PACKET_RING_H
+#define PROBES_PACKET_PACKET_RING_H
 
-#include "backend/packet/packet_flows.h"
+#include "probes/packet/packet_flows.h"
 
 enum {
     PACKET_RING_WAITING = 16, /* frames that are counted together */
