@@ -13,7 +13,7 @@
 
 #include "fastnet/record.h"
 
-struct drop_watch;
+struct drop_probe;
 
 /* Packets that a kernel dropped for the same reason, at the same place, of the same socket. */
 struct drop {
@@ -29,27 +29,27 @@ struct drop {
  * *why is a text that says so.
  */
 enum { DROP_REASON_SIZE = 160 };
-struct drop_watch *drop_watch_create(char why[DROP_REASON_SIZE]);
-void drop_watch_destroy(struct drop_watch *watch);
+struct drop_probe *drop_probe_create(char why[DROP_REASON_SIZE]);
+void drop_probe_destroy(struct drop_probe *probe);
 
 /*
- * Takes what was counted since the last call, the most first, for drop_watch_at(). Returns 0 or
+ * Takes what was counted since the last call, the most first, for drop_probe_at(). Returns 0 or
  * -errno. elapsed: nanoseconds since then.
  */
-int drop_watch_take(struct drop_watch *watch);
-size_t drop_watch_count(const struct drop_watch *watch);
-const struct drop *drop_watch_at(const struct drop_watch *watch, size_t i);
+int drop_probe_take(struct drop_probe *probe);
+size_t drop_probe_count(const struct drop_probe *probe);
+const struct drop *drop_probe_at(const struct drop_probe *probe, size_t i);
 
 /* Packets without a row of their own, because there were too many different ones. */
-uint64_t drop_watch_lost(const struct drop_watch *watch);
+uint64_t drop_probe_lost(const struct drop_probe *probe);
 
 /* One that counts nothing: for the names alone. NULL when memory is short. */
-struct drop_watch *drop_watch_names(void);
+struct drop_probe *drop_probe_names(void);
 
 /* The name of a reason of the running kernel, without what all begin with; NULL behind the last. */
-const char *drop_watch_reason(const struct drop_watch *watch, size_t i);
+const char *drop_probe_reason(const struct drop_probe *probe, size_t i);
 
 /* True if the kernel tells the socket that a packet was for (Linux 6.11). */
-bool drop_watch_tells_receivers(const struct drop_watch *watch);
+bool drop_probe_knows_receivers(const struct drop_probe *probe);
 
 #endif

@@ -2,7 +2,7 @@
 /*
  * Rows that are looked at again and again: what moves, what was opened and what ended. A full look
  * is a run of the listing (engine.h); between two looks single rows are asked for, and the kernel
- * tells which have ended (row_watch.h, kind.lasting). A row takes some 160 bytes.
+ * tells which have ended (row_tracker.h, kind.lasting). A row takes some 160 bytes.
  */
 #ifndef FASTNET_LIVE_H
 #define FASTNET_LIVE_H
@@ -71,7 +71,7 @@ void live_destroy(struct live *live);
 void live_choose(struct live *live, const struct live_view *view);
 
 /* Looks at all. Returns 0 or -errno. */
-int live_look(struct live *live, struct report *report);
+int live_sample(struct live *live, struct report *report);
 
 /* Looks at those that were active of late. Returns 0 or -errno. */
 int live_refresh(struct live *live, struct report *report);
@@ -80,7 +80,7 @@ int live_refresh(struct live *live, struct report *report);
 int live_read_ends(struct live *live, struct report *report);
 
 /* How many rows the stream has got. */
-uint64_t live_told(const struct live *live);
+uint64_t live_reported(const struct live *live);
 
 /* Descriptors that can be read when something has ended; at most `most`. Returns their number. */
 size_t live_descriptors(const struct live *live, int *descriptors, size_t most);
@@ -94,8 +94,8 @@ int live_show(struct live *live, const struct live_view *view, const struct live
  * it is gone; what is remembered of one that has ended of late, or of a sort that cannot be
  * asked for. Returns 0 or -errno.
  */
-int live_show_one(struct live *live, uint64_t identity, size_t visit, uint64_t needs, record_fn fn,
-                  void *arg, struct report *report);
+int live_show_one(struct live *live, uint64_t identity, size_t netns_index, uint64_t needs,
+                  record_fn fn, void *arg, struct report *report);
 
 /* What a row moves a second (listing.rates). */
 struct live_rates {

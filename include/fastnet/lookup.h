@@ -160,12 +160,12 @@ static inline bool owners_know_all(const struct owners_summary *summary)
 /*
  * Users: getpwuid(3), each uid once. NULL when it has no name. Modules of nsswitch.conf(5) may run
  * there: all rights must be gone, or a child that gave them up asks from now on. Threads that are
- * there when it is made may not allocate (those that read packets cannot); users_ask_apart()
+ * there when it is made may not allocate (those that read packets cannot); users_ask_in_child()
  * returns 0 or -errno.
  */
 struct users;
 struct users *users_create(void);
-int users_ask_apart(struct users *users);
+int users_ask_in_child(struct users *users);
 void users_forget(struct users *users); /* what was asked: names change */
 void users_destroy(struct users *users);
 const char *users_name(struct users *users, uint32_t uid);
@@ -370,7 +370,7 @@ int containers_error(const struct containers *containers);
 struct containers_found {
     bool containers, pods;
 };
-struct containers_found containers_look(const char *root);
+struct containers_found containers_read(const char *root);
 
 /* A group: its path below the mount ("/" is the root), and what that tells; NULL: nothing. */
 struct cgroup {

@@ -78,6 +78,6 @@ void namespaces_finish(struct namespaces *namespaces);
  * Calls fn in each of them that can be entered, and goes back. Returns 0, -errno, or what fn
  * returned: anything but 0 ends the visit. *whole: there are no others.
  */
-int namespaces_visit(int (*fn)(void *arg), void *arg, bool *whole);
+int namespaces_each(int (*fn)(void *arg), void *arg, bool *whole);
 
 #endif

@@ -15,18 +15,18 @@
 enum { PACKET_THREADS_MAX = 64, PACKET_FLOWS_MAX = 1000000 };
 enum { LOOPBACK_IFINDEX = 1 }; /* index of lo, in each network namespace */
 
-struct packet_watch_options {
+struct packet_probe_options {
     uint32_t interface; /* index; 0: all */
     unsigned threads;   /* 1 to PACKET_THREADS_MAX */
     size_t flows;       /* that there is room for: threads to PACKET_FLOWS_MAX */
-    bool repeats;       /* it goes on after packet_watch_take() */
+    bool repeats;       /* it goes on after packet_probe_take() */
     uint32_t keep_ms;   /* ... which so long also tells flows that have no packets any more */
     uint64_t fields;    /* of TRAFFIC_VLAN and TRAFFIC_LLADDRS: these part flows, and are told */
-    /* Flows that it refuses may be left out; or NULL. Only packet_watch_start() reads it. */
+    /* Flows that it refuses may be left out; or NULL. Only packet_probe_start() reads it. */
     const struct predicate *where;
 };
 
-struct packet_watch;
+struct packet_probe;
 
 /*
  * Whether a kernel can describe frames that segmentation offload of UDP makes (UDP_SEGMENT of
@@ -34,17 +34,17 @@ struct packet_watch;
  * frames if it is asked for that header. release: as uname(2) has it. False where it is in doubt:
  * kernels of distributions may have the change without the number.
  */
-bool packet_watch_describes_udp(const char *release);
+bool packet_probe_describes_udp(const char *release);
 
 /*
  * Opens the rings. Uses RIGHT_PACKETS, and gives it up for good. Returns 0, or -errno: -EPERM
  * without the right, -ENODEV without the interface.
  */
-int packet_watch_create(struct packet_watch **watch, const struct packet_watch_options *options);
-void packet_watch_destroy(struct packet_watch *watch);
+int packet_probe_create(struct packet_probe **probe, const struct packet_probe_options *options);
+void packet_probe_destroy(struct packet_probe *probe);
 
 /* From now on packets are counted. Returns 0 or -errno. */
-int packet_watch_start(struct packet_watch *watch);
+int packet_probe_start(struct packet_probe *probe);
 
 /* Bytes are of frames, with their link-layer headers. */
 struct flow_totals {
@@ -66,20 +66,20 @@ struct packet_totals {
     uint64_t undescribed; /* frames that the kernel could not describe, so that no flow has them */
     bool
         frames_only; /* the kernel does not say how many packets a frame stands for: 1 is counted */
-    size_t most_rows;             /* packet_watch_list() tells so many flows, or fewer */
+    size_t most_rows;             /* packet_probe_list() tells so many flows, or fewer */
     struct flow_totals forgotten; /* these made room for others, and are not told */
     bool down;                    /* an interface went down, or away */
 };
 
 /*
- * Takes what was counted since packet_watch_start(), or since the last call, up to now: waits
+ * Takes what was counted since packet_probe_start(), or since the last call, up to now: waits
  * 100 ms at most, until the kernel has handed over all of it. These fields part flows from now on.
  */
-void packet_watch_take(struct packet_watch *watch, uint64_t fields);
-const struct packet_totals *packet_watch_totals(const struct packet_watch *watch);
+void packet_probe_take(struct packet_probe *probe, uint64_t fields);
+const struct packet_totals *packet_probe_totals(const struct packet_probe *probe);
 
 /* Hands each flow that was taken (once at least) to fn, without inode and uid. Returns 0 or what fn
  * returned. */
-int packet_watch_list(const struct packet_watch *watch, record_fn fn, void *arg);
+int packet_probe_list(const struct packet_probe *probe, record_fn fn, void *arg);
 
 #endif

@@ -35,8 +35,9 @@ extern const struct kind kind_count;
 
 struct record {
     const struct kind *kind;
-    uint64_t has;      /* which fields are filled: bits of the kind */
-    uint64_t untold;   /* fields that its source lacks, another one has, and the filter compares */
+    uint64_t has; /* which fields are filled: bits of the kind */
+    uint64_t
+        unavailable;   /* fields that its source lacks, another one has, and the filter compares */
     uint64_t identity; /* equal in two rows of one object (the socket cookie); 0: unknown */
     /* --delta: the same row in the run before, borrowed, and the nanoseconds since; or NULL. */
     const struct record *before;
@@ -46,7 +47,8 @@ struct record {
      * a state, packets of a drop. 0: one, as nearly all records do. NO_ROWS: none any more.
      */
     uint64_t rows;
-    uint64_t visit; /* the engine's number of the namespace that it was read in; 0: the only one */
+    uint64_t
+        netns_index; /* the engine's number of the namespace that it was read in; 0: the only one */
     union {
         struct socket_record socket;
         struct flow_record flow;

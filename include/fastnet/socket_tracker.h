@@ -11,7 +11,7 @@
 #include "fastnet/row_tracker.h"
 
 /* What ends has no inode. TIME_WAIT, and FIN_WAIT2 without a process, are over. */
-extern const struct row_watch_ops socket_watch;
+extern const struct row_tracker_ops socket_tracker;
 
 /*
  * What the kernel finds a socket by: a unix socket by its inode. Addresses in network byte order,

@@ -13,6 +13,6 @@
 int thread_start(pthread_t *thread, void *(*work)(void *), void *arg);
 
 /* The number of processors that this thread may run on; at least 1. */
-unsigned thread_processors(void);
+unsigned thread_cpus(void);
 
 #endif

@@ -15,7 +15,7 @@
 struct traffic_options {
     unsigned milliseconds; /* to watch until the first listing; or `live` */
     bool live;             /* nothing waits, for ctrl-C neither; the caller tells losses */
-    struct packet_watch_options how; /* without fields and filter, which follow from the listing */
+    struct packet_probe_options how; /* without fields and filter, which follow from the listing */
     const struct listing *listing;   /* read by traffic_begin() */
 };
 

@@ -37,16 +37,16 @@ static int dump(const struct query *query, record_fn fn, void *arg)
 const struct backend backend_made = {
     .name = "doctor",
     .source = BACKEND_MADE,
-    .tells =
-        TELLS({&table_findings, FINDING_VALUE | FINDING_LIMIT | FINDING_MOVED | FINDING_PROCESS}),
+    .provides = PROVIDES(
+        {&table_findings, FINDING_VALUE | FINDING_LIMIT | FINDING_MOVED | FINDING_PROCESS}),
     .dump = dump,
 };
 
 const struct backend backend_drops = {
     .name = "BPF at skb:kfree_skb, and counters",
     .source = BACKEND_MADE,
-    .tells = TELLS({&table_drops, DROP_FUNCTION | DROP_PROTOCOL | DROP_ADDRESSES | DROP_PORTS |
-                                      DROP_INTERFACE | DROP_SOCKET}),
+    .provides = PROVIDES({&table_drops, DROP_FUNCTION | DROP_PROTOCOL | DROP_ADDRESSES |
+                                            DROP_PORTS | DROP_INTERFACE | DROP_SOCKET}),
     .dump = dump,
 };
 
@@ -59,9 +59,9 @@ static const char *packets_remedy(const struct table *table, int error)
 const struct backend backend_traffic = {
     .name = "AF_PACKET",
     .source = BACKEND_MADE,
-    .tells =
-        TELLS({&table_traffic, TRAFFIC_ADDRESSES | TRAFFIC_PORTS | TRAFFIC_VLAN | TRAFFIC_LLADDRS |
-                                   TRAFFIC_TCP | TRAFFIC_SOCKET | TRAFFIC_END}),
+    .provides = PROVIDES({&table_traffic, TRAFFIC_ADDRESSES | TRAFFIC_PORTS | TRAFFIC_VLAN |
+                                              TRAFFIC_LLADDRS | TRAFFIC_TCP | TRAFFIC_SOCKET |
+                                              TRAFFIC_END}),
     .dump = dump,
     .explain = packet_filter_explain,
     .remedy = packets_remedy,

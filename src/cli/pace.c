@@ -13,7 +13,7 @@ static uint64_t nanoseconds(struct timeval time)
     return (uint64_t)time.tv_sec * CLOCK_SECOND + (uint64_t)time.tv_usec * 1000;
 }
 
-static uint64_t processor_time(int whose)
+static uint64_t cpu_time(int whose)
 {
     struct rusage usage = {.ru_nswap = 0};
 
@@ -24,7 +24,7 @@ static uint64_t processor_time(int whose)
 struct pace_time pace_now(void)
 {
     return (struct pace_time){clock_nanoseconds(CLOCK_MONOTONIC),
-                              processor_time(RUSAGE_SELF) + processor_time(RUSAGE_CHILDREN)};
+                              cpu_time(RUSAGE_SELF) + cpu_time(RUSAGE_CHILDREN)};
 }
 
 /*

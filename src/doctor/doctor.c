@@ -33,7 +33,7 @@ struct doctor {
     size_t patient_count, patient_capacity;
     uint64_t home; /* rules about the whole machine are tried in this namespace alone */
     bool began;
-    struct drop_watch *drops;          /* NULL: packets are not seen */
+    struct drop_probe *drops;          /* NULL: packets are not seen */
     struct connect_failures *failures; /* NULL: calls of connect(2) are not seen */
     struct doctor_summary summary;
 };
@@ -66,7 +66,7 @@ void doctor_destroy(struct doctor *doctor)
     for (size_t i = 0; i < doctor->patient_count; i++)
         forget(&doctor->patients[i]);
     free(doctor->patients);
-    drop_watch_destroy(doctor->drops);
+    drop_probe_destroy(doctor->drops);
     connect_failures_destroy(doctor->failures);
     engine_destroy(doctor->engine);
     free(doctor);
@@ -75,8 +75,8 @@ void doctor_destroy(struct doctor *doctor)
 /* What cannot be taken is not seen: no rule says that all is well. */
 static void take_drops(struct doctor *doctor)
 {
-    if (doctor->drops && drop_watch_take(doctor->drops) < 0) {
-        drop_watch_destroy(doctor->drops);
+    if (doctor->drops && drop_probe_take(doctor->drops) < 0) {
+        drop_probe_destroy(doctor->drops);
         doctor->drops = NULL;
     }
 }
@@ -190,7 +190,7 @@ static int read_everywhere(struct doctor *doctor, bool again, struct report *rep
     struct ahead ahead = {doctor, again, report};
     bool whole;
 
-    return doctor->options->all_netns ? namespaces_visit(read_ahead, &ahead, &whole)
+    return doctor->options->all_netns ? namespaces_each(read_ahead, &ahead, &whole)
                                       : read_ahead(&ahead);
 }
 
@@ -288,7 +288,7 @@ static void watch(struct doctor *doctor)
 
     if (needs & READS_DROPS) {
         char why[DROP_REASON_SIZE];
-        doctor->drops = drop_watch_create(why);
+        doctor->drops = drop_probe_create(why);
     }
     if (needs & READS_REFUSED && !doctor->options->all_netns &&
         doctor->options->owners != OWNERS_PROC)

@@ -204,9 +204,9 @@ struct owners *owners_of(struct examination *examination)
     const struct doctor_options *options = examination->options;
     struct owners_options how = {.proc_root = doctor_processes(options)};
 
-    if (examination->looked_for_owners)
+    if (examination->searched_owners)
         return examination->owners;
-    examination->looked_for_owners = true;
+    examination->searched_owners = true;
     if (options->owners != OWNERS_PROC && proc_tree_is_own(how.proc_root)) {
         examination->program = owners_program_create();
         if (examination->program &&

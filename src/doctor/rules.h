@@ -66,12 +66,12 @@ struct examination {
     const struct reading *before; /* .at is 0 if there is only one reading */
     const struct reading *now;
     const struct rule *rule;           /* that is tried */
-    const struct drop_watch *drops;    /* NULL: packets are not seen */
+    const struct drop_probe *drops;    /* NULL: packets are not seen */
     struct connect_failures *failures; /* NULL: calls of connect(2) are not seen */
     struct owners *owners;             /* found when they are first needed */
     struct owners_program *program;
     bool elsewhere; /* with all_netns: this is not the namespace that it was started in */
-    bool looked_for_owners;
+    bool searched_owners;
     bool lacking; /* a sysctl that the rule needs is not known, but ought to be */
     struct doctor_summary *summary;
     struct report *report;

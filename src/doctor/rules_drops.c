@@ -56,12 +56,12 @@ static bool is_to(const struct record *record, const char *peer)
 
 uint64_t drops_of(const struct examination *examination, const char *reason, const char *peer)
 {
-    const struct drop_watch *watch = examination->drops;
+    const struct drop_probe *watch = examination->drops;
     const uint64_t here = namespace_own_id();
     uint64_t packets = 0;
 
-    for (size_t i = 0; watch && i < drop_watch_count(watch); i++) {
-        const struct drop *drop = drop_watch_at(watch, i);
+    for (size_t i = 0; watch && i < drop_probe_count(watch); i++) {
+        const struct drop *drop = drop_probe_at(watch, i);
         if (here && drop->netns == here && text_is(drop->record.drop.reason, reason) &&
             (!peer || is_to(&drop->record, peer)))
             packets += drop->record.drop.drops;
@@ -106,11 +106,11 @@ static void say(struct examination *examination, const struct drop *first,
 void rule_drops(struct examination *examination)
 {
     enum { EVERY_SECOND = 10 };
-    const struct drop_watch *watch = examination->drops;
+    const struct drop_probe *watch = examination->drops;
     const uint64_t here = namespace_own_id();
 
-    for (size_t i = 0; watch && here && i < drop_watch_count(watch); i++) {
-        const struct drop *drop = drop_watch_at(watch, i);
+    for (size_t i = 0; watch && here && i < drop_probe_count(watch); i++) {
+        const struct drop *drop = drop_probe_at(watch, i);
         const struct text name = drop->record.drop.reason;
         const struct drop_reason *reason = drop_reason_find(name, as_text(NULL));
         bool told = drop->netns != here || !reason || reason->class != DROP_IS_LOSS ||
@@ -118,8 +118,8 @@ void rule_drops(struct examination *examination)
         for (size_t j = 0; j < COUNT(evidence) && !told; j++) /* of another rule */
             told = text_is(name, evidence[j].reason);
         for (size_t j = 0; j < i && !told; j++)
-            told = drop_watch_at(watch, j)->netns == here &&
-                   text_is(drop_watch_at(watch, j)->record.drop.reason, reason->name);
+            told = drop_probe_at(watch, j)->netns == here &&
+                   text_is(drop_probe_at(watch, j)->record.drop.reason, reason->name);
         const uint64_t packets = told ? 0 : drops_of(examination, reason->name, NULL);
         if (packets / EVERY_SECOND >= drop->record.drop.elapsed / CLOCK_SECOND &&
             packets >= EVERY_SECOND)

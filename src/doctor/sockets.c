@@ -29,7 +29,7 @@ static uint64_t hash_of(uint64_t cookie)
     return hash_word(hash_seed(), cookie);
 }
 
-static const struct watched *find_watched(const struct reading *before, uint64_t cookie)
+static const struct watched *find_sampled(const struct reading *before, uint64_t cookie)
 {
     return before && cookie
                ? hash_table_find_number(&before->sockets.watched, hash_of(cookie), cookie)
@@ -84,7 +84,7 @@ static void add(struct sockets_reading *sockets, enum suspicion why, const struc
  */
 static uint32_t dropped_since(const struct reading *before, const struct record *record)
 {
-    const struct watched *watched = find_watched(before, record->identity);
+    const struct watched *watched = find_sampled(before, record->identity);
 
     if (!before || (!watched && before->sockets.watched.count == WATCHED_MAX))
         return 0;
@@ -99,7 +99,7 @@ static int take_listener(struct reading *reading, const struct record *record, e
 {
     struct sockets_reading *sockets = &reading->sockets;
     const struct socket_record *socket = &record->socket;
-    const struct watched *watched = find_watched(reading->before, record->identity);
+    const struct watched *watched = find_sampled(reading->before, record->identity);
     struct suspect suspect = suspect_of(record);
     const uint32_t limit = (record->has & SOCKET_BACKLOG) ? socket->backlog : socket->send_q;
     const bool full = socket->recv_q > limit;
@@ -173,7 +173,7 @@ static void take_unacknowledged(struct sockets_reading *sockets, const struct re
 static int take_probing(struct reading *reading, const struct record *record)
 {
     const struct kernel_tcp_info info = tcp_info_of(record);
-    const struct watched *watched = find_watched(reading->before, record->identity);
+    const struct watched *watched = find_sampled(reading->before, record->identity);
     const uint64_t limited = info.busy_time ? info.rwnd_limited * 100 / info.busy_time : 0;
     struct suspect suspect = suspect_of(record);
 
@@ -192,7 +192,7 @@ static int take_probing(struct reading *reading, const struct record *record)
 static int take_unread(struct reading *reading, const struct record *record)
 {
     const struct kernel_tcp_info info = tcp_info_of(record);
-    const struct watched *watched = find_watched(reading->before, record->identity);
+    const struct watched *watched = find_sampled(reading->before, record->identity);
     const uint64_t read = info.bytes_received - record->socket.recv_q;
     struct suspect suspect = suspect_of(record);
 
@@ -332,7 +332,7 @@ static int take_query(struct reading *reading, const struct record *record)
     if (socket->local.port == DNS_PORT)
         return hold(&sockets->resolvers, socket);
     return !socket->recv_q && !socket_memory(record, SK_MEMINFO_FWD_ALLOC) &&
-                   find_watched(reading->before, record->identity)
+                   find_sampled(reading->before, record->identity)
                ? hold(&sockets->queries, socket)
                : 0;
 }
@@ -347,7 +347,7 @@ static int take_udp(struct reading *reading, const struct record *record)
     struct suspect suspect = suspect_of(record);
 
     if (sockets->only_queries)
-        return asks && !find_watched(reading, record->identity)
+        return asks && !find_sampled(reading, record->identity)
                    ? watch(sockets, record->identity, 0)
                    : 0;
     suspect.value = dropped_since(reading->before, record);
@@ -375,7 +375,7 @@ int sockets_take_query(struct reading *reading, const struct record *record)
     client->answered |= record->flow.status & IPS_SEEN_REPLY;
     if (client->answered)
         return 0;
-    if (find_watched(reading->before, record->identity)) {
+    if (find_sampled(reading->before, record->identity)) {
         client->server = tuple->dst;
         client->waiting++;
     }

@@ -96,13 +96,14 @@ static void begin_section(struct run *run, unsigned section)
 /* Hands on the kept rows of a section. */
 static int emit_kept(struct run *run, struct rows *rows)
 {
-    int error =
-        run->groups ? 0 : rows_sort(rows, run->listing, &run->engine->context, run->visits.here);
+    int error = run->groups
+                    ? 0
+                    : rows_sort(rows, run->listing, &run->engine->context, run->netns_walk.here);
     struct kept_row row;
 
     for (size_t i = 0; i < rows->count && !error; i++) {
         const struct record *record = rows_at(rows, i, &row);
-        run_look_from(run, record->visit);
+        run_use_netns(run, record->netns_index);
         run->owners.unowned |= run_is_ownerless(run, record);
         if (run_wants(run, record))
             error = run_emit(run, run->sink, record);
@@ -153,9 +154,9 @@ static void find_owners(struct run *run, struct rows *rows, size_t count)
     if (!ownerless || run->owners.same)
         return;
     if (run->listing->live)
-        run_look_for_new_owners(run);
+        run_search_new_owners(run);
     else
-        run_look_again_for_owners(run);
+        run_search_unowned_again(run);
     for (size_t i = 0; i < count; i++)
         (void)run_read_owners(run, &rows[i]);
 }
@@ -175,7 +176,7 @@ static void stream_tables(struct run *run)
          i < listing->table_count && !run->limits.stopped &&
          (!run->limits.ended || listing->tables[i].if_missing == MISSING_IS_PAIRED);) {
         unsigned section = run_section(run, &listing->tables[i]);
-        struct rows *kept = run_rows(run, run->visits.current, section);
+        struct rows *kept = run_rows(run, run->netns_walk.current, section);
         if (starts_section(run, i))
             begin_section(run, section);
         i += run_tables(run, i);
@@ -188,10 +189,11 @@ static void stream_tables(struct run *run)
 /* Rows go to the sink as they come. Rows that waited follow at the end of their section. */
 static int stream(struct run *run)
 {
-    for (size_t visit = 0; visit < run->visits.count && !run->limits.stopped; visit++) {
-        if (!run_enter(run, visit))
+    for (size_t netns_index = 0; netns_index < run->netns_walk.count && !run->limits.stopped;
+         netns_index++) {
+        if (!run_enter(run, netns_index))
             continue;
-        run->visits.heading_due = run->listing->headings;
+        run->netns_walk.heading_due = run->listing->headings;
         stream_tables(run);
         run_leave(run);
     }
@@ -203,9 +205,10 @@ static size_t gather_rows(struct run *run)
 {
     size_t listed = 0;
 
-    for (size_t visit = 0; visit < run->visits.count && !run->limits.stopped; visit++) {
+    for (size_t netns_index = 0; netns_index < run->netns_walk.count && !run->limits.stopped;
+         netns_index++) {
         size_t i = 0;
-        if (!run_enter(run, visit))
+        if (!run_enter(run, netns_index))
             continue;
         while (i < run->listing->table_count && !run->limits.stopped && !run->limits.ended)
             i += run_tables(run, i);
@@ -216,7 +219,7 @@ static size_t gather_rows(struct run *run)
     return listed;
 }
 
-static int emit_gathered(struct run *run, size_t visit, size_t listed)
+static int emit_gathered(struct run *run, size_t netns_index, size_t listed)
 {
     int error = 0;
 
@@ -225,7 +228,7 @@ static int emit_gathered(struct run *run, size_t visit, size_t listed)
         if (!starts_section(run, i))
             continue;
         begin_section(run, section);
-        error = emit_kept(run, run_rows(run, visit, section));
+        error = emit_kept(run, run_rows(run, netns_index, section));
     }
     return error;
 }
@@ -233,19 +236,20 @@ static int emit_gathered(struct run *run, size_t visit, size_t listed)
 /* Gathers all rows first, then names, sorts and hands them on. */
 static int gather(struct run *run)
 {
-    const size_t listed = gather_rows(run), times = run->listing->headings ? run->visits.count : 1;
+    const size_t listed = gather_rows(run),
+                 times = run->listing->headings ? run->netns_walk.count : 1;
     int error = run_go_home(run);
 
     if (error)
         return error;
     find_owners(run, run->sections, run->section_count);
     error = run_prepare_names(run);
-    for (size_t visit = 0; visit < times && !error; visit++) {
-        run_look_from(run, visit);
+    for (size_t netns_index = 0; netns_index < times && !error; netns_index++) {
+        run_use_netns(run, netns_index);
         if (times > 1 && !run->engine->context.here.netns)
             continue; /* it was not entered */
-        run->visits.heading_due = run->listing->headings;
-        error = emit_gathered(run, visit, listed);
+        run->netns_walk.heading_due = run->listing->headings;
+        error = emit_gathered(run, netns_index, listed);
     }
     return error;
 }
@@ -289,7 +293,7 @@ static bool must_keep_all(const struct run *run)
 
 static int carry_out(struct run *run)
 {
-    int result = run_plan_visits(run);
+    int result = run_plan_walk(run);
 
     if (result)
         return result;
@@ -373,7 +377,7 @@ static int prepare(struct run *run)
 
 static void finish(struct run *run)
 {
-    run_end_visits(run);
+    run_end_walk(run);
     groups_destroy(run->groups);
 }
 

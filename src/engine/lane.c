@@ -12,9 +12,9 @@ void run_put_heading(struct run *run)
 {
     const struct netns *netns = run->engine->context.here.netns;
 
-    if (run->visits.heading_due && netns)
+    if (run->netns_walk.heading_due && netns)
         sink_heading(run->sink, "Network namespace", netns->name, netns->id);
-    run->visits.heading_due = false;
+    run->netns_walk.heading_due = false;
 }
 
 int run_emit(struct run *run, struct sink *sink, const struct record *record)
@@ -118,9 +118,9 @@ static bool is_wanted(struct lane *lane, const struct record *record, bool wait)
         return true;
     wanted = wait ? predicate_may_be_met(listing->where, record, context, known_at_once(run))
                   : predicate_holds(listing->where, record, context);
-    if (lane->untold && (!wanted || wait) && !run->limits.met_only) {
+    if (lane->unavailable && (!wanted || wait) && !run->limits.met_only) {
         struct needs known = known_at_once(run);
-        known.fields &= ~lane->untold; /* it may be refused only because these are not told */
+        known.fields &= ~lane->unavailable; /* it may be refused only because these are not told */
         lane->pass.lost |= predicate_may_be_met(listing->where, record, context, known);
     }
     return count_refused(listing, wanted) && is_within_limit(lane->run);
@@ -141,9 +141,9 @@ static int take_change(const struct lane *lane, const struct record *record, str
         return 0; /* the table's own: what it refuses is not counted */
     if (!predicate_may_be_met(run->listing->where, record, &run->engine->context, known))
         return count_refused(run->listing, false);
-    error = delta_take(run->engine->delta, record, run->visits.cookie, change);
+    error = delta_take(run->engine->delta, record, run->netns_walk.cookie, change);
     if (!error && run->listing->live)
-        error = run->listing->live->row(run->listing->live->arg, change, run->visits.cookie);
+        error = run->listing->live->row(run->listing->live->arg, change, run->netns_walk.cookie);
     run->report->listed += run->silent;
     return error ? error : !run->silent;
 }
@@ -217,7 +217,7 @@ static int release_if_many_wait(struct lane *first)
     struct run *run = first->run;
     int error = 0;
 
-    if (waiting(first) < (size_t)HELD_MAX << HELD_GROWTH_SHIFT * run->owners.early_looks)
+    if (waiting(first) < (size_t)HELD_MAX << HELD_GROWTH_SHIFT * run->owners.early_searches)
         return 0;
     if (first->second && !first->kept->count)
         error = release(run, first->second->kept);
@@ -225,7 +225,7 @@ static int release_if_many_wait(struct lane *first)
         error = join(first, first->second);
     if (error || !first->kept->count)
         return error;
-    run->owners.early_looks++;
+    run->owners.early_searches++;
     error = run_hand_on(run, first->kept);
     first->kept->spare = run->spare;
     return error;
@@ -248,7 +248,7 @@ static const struct record *mark(const struct lane *lane, const struct record *r
                                  struct record *marked)
 {
     memcpy(marked, record, record->kind->size);
-    marked->untold = lane->untold;
+    marked->unavailable = lane->unavailable;
     byte_counts_tell(lane->run->listing->byte_counts, marked);
     return marked;
 }
@@ -269,7 +269,7 @@ int lane_take(const struct record *record, void *arg)
 
     count(lane, record);
     lane->run->limits.met_only |= record->identity && record->identity == lane->run->limits.only;
-    if (lane->untold || lane->run->listing->byte_counts) /* most often neither */
+    if (lane->unavailable || lane->run->listing->byte_counts) /* most often neither */
         record = mark(lane, record, &marked);
     if (lane != first && !lane->is_behind)
         make_room(first, lane);
@@ -345,7 +345,7 @@ void lane_keep_order(struct lane *lane, bool (*is_second)(const struct record *)
                                  .seen = seen_create(),
                                  .kept = &second->kept,
                                  .where = lane->where,
-                                 .untold = lane->untold,
+                                 .unavailable = lane->unavailable,
                                  .is_behind = !lane->sink->ops->clone || rows_wait};
     if (second->lane.is_behind)
         second->lane.sink = lane->sink;

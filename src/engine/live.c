@@ -51,9 +51,9 @@ struct row_id live_id_of(const struct live *live, struct remembered *row)
 struct record live_memory_of(const struct live *live, struct remembered *row)
 {
     const struct row_id id = live_id_of(live, row);
-    struct record record = {.kind = live->kind, .visit = row->place};
+    struct record record = {.kind = live->kind, .netns_index = row->place};
 
-    live->watch->tell_id(&id, &record);
+    live->tracker->tell_id(&id, &record);
     return record;
 }
 
@@ -152,19 +152,20 @@ static int find_place(struct live *live, uint64_t netns)
     int error;
 
     live->here = row->place;
-    if (live->here < live->place_count && (places[live->here].watch || places[live->here].refused))
+    if (live->here < live->place_count &&
+        (places[live->here].tracker || places[live->here].refused))
         return 0;
     places = array_with_room(live->places, &live->place_capacity, live->here + 1, sizeof *places);
     if (!places)
         return -ENOMEM;
     live->places = places;
     for (; live->place_count <= live->here; live->place_count++)
-        places[live->place_count] = (struct live_place){.watch = NULL};
+        places[live->place_count] = (struct live_place){.tracker = NULL};
     places[live->here].run = live->engine->delta->run;
     if (here && netns)
         places[live->here].netns = *here;
-    places[live->here].watch =
-        live->watch->create(live->kinds, netlink_peer(live->engine->netlink), &error);
+    places[live->here].tracker =
+        live->tracker->create(live->kinds, netlink_peer(live->engine->netlink), &error);
     places[live->here].refused = error;
     return error == -ENOMEM ? error : 0;
 }
@@ -213,7 +214,7 @@ static int live_mark(void *arg, struct record *change, uint64_t netns)
 {
     struct live *live = arg;
     struct remembered *row = live->engine->delta->last;
-    const bool waits = live->watch->is_over(change);
+    const bool waits = live->tracker->is_over(change);
     struct row_id id;
     struct live_row *to;
     uint8_t event = 0;
@@ -239,11 +240,11 @@ static int live_mark(void *arg, struct record *change, uint64_t netns)
         }
     }
     live_take_age(live, to, live_now(live), change);
-    if (live->places[live->here].watch &&
-        live->watch->note(live->places[live->here].watch, change) < 0)
+    if (live->places[live->here].tracker &&
+        live->tracker->note(live->places[live->here].tracker, change) < 0)
         return -ENOMEM;
     id = live_id_of(live, row);
-    live->watch->take_id(&id, change);
+    live->tracker->take_id(&id, change);
     memcpy(to->id, &id, sizeof to->id);
     if (waits && !(to->flags & HAS_ENDED) && event == LIVE_CHANGED)
         event = 0; /* its end is an event of its own, at the latest when a look misses it */
@@ -280,7 +281,7 @@ uint32_t live_group_of(struct live *live, const struct record *record)
     return (uint32_t)(group - (struct group *)live->groups.elements);
 }
 
-void live_tell(struct live *live, const struct record *record)
+void live_report(struct live *live, const struct record *record)
 {
     const uint64_t most = live->listing->most;
 
@@ -304,7 +305,7 @@ static void take_row(struct sink *sink, const struct record *record)
     to = live_row_of(live, row);
     to->flags |= IS_WANTED;
     if (live_is_event(live, record))
-        live_tell(live, record);
+        live_report(live, record);
     if (live->stream)
         return;
     if (live->view.totals) {
@@ -321,7 +322,7 @@ static void take_row(struct sink *sink, const struct record *record)
 
 /* --- Single rows ------------------------------------------------------------------------------ */
 
-void live_look_from(struct live *live, size_t place)
+void live_use_netns(struct live *live, size_t place)
 {
     const struct netns *netns = &live->places[place].netns;
 
@@ -331,7 +332,7 @@ void live_look_from(struct live *live, size_t place)
     live->engine->context.here.netns = netns->id ? netns : NULL;
 }
 
-void live_look_from_nowhere(struct live *live)
+void live_leave_netns(struct live *live)
 {
     live->engine->context.here.netns = NULL;
 }
@@ -358,8 +359,8 @@ int live_ask_for(const struct live *live, size_t place, const struct row_id ids[
 {
     struct asked asked = {live, fn, arg};
 
-    return live->watch->ask(live->places[place].watch, ids, count, needs, take_asked, &asked,
-                            report);
+    return live->tracker->ask(live->places[place].tracker, ids, count, needs, take_asked, &asked,
+                              report);
 }
 
 /* A row that was asked for. */
@@ -395,7 +396,7 @@ static int ask_from(struct live *live, size_t place, size_t most, struct report 
     size_t asked = 0, chosen = 0;
     int error = 0;
 
-    live_look_from(live, place);
+    live_use_netns(live, place);
     for (size_t i = 0; i < count && asked < most && error >= 0; i++) {
         struct remembered *row = delta_at(live->engine->delta, i);
         struct live_row *of = live_row_of(live, row);
@@ -410,7 +411,7 @@ static int ask_from(struct live *live, size_t place, size_t most, struct report 
             chosen = 0;
         }
     }
-    live_look_from_nowhere(live);
+    live_leave_netns(live);
     return error;
 }
 
@@ -419,7 +420,7 @@ int live_ask(struct live *live, size_t most, struct report *report)
     int error = 0;
 
     for (size_t i = 0; i < live->place_count && error >= 0; i++)
-        if (live->places[i].watch)
+        if (live->places[i].tracker)
             error = ask_from(live, i, most, report);
     return error < 0 ? error : 0;
 }
@@ -466,13 +467,13 @@ int live_refresh(struct live *live, struct report *report)
 static void report_refused(const struct live *live, struct report *report)
 {
     for (size_t i = 0; i < live->place_count; i++)
-        if (!live->places[i].watch && live->places[i].refused)
+        if (!live->places[i].tracker && live->places[i].refused)
             report_loss(report, "ends of %s in some network namespaces are not told: %s",
                         live->kind->name, strerror(-live->places[i].refused));
 }
 
 /* A stream prints its report again and again, so it gets only what is new. */
-int live_look(struct live *live, struct report *report)
+int live_sample(struct live *live, struct report *report)
 {
     struct report look = {.verbose = report->verbose};
     int error, lost;
@@ -482,8 +483,8 @@ int live_look(struct live *live, struct report *report)
     if (live->where != live->listing->where)
         live_filter_ended(live);
     for (size_t i = 0; i < live->place_count; i++)
-        if (live->places[i].watch)
-            live->watch->forget(live->places[i].watch);
+        if (live->places[i].tracker)
+            live->tracker->forget(live->places[i].tracker);
     live->listing->time = clock_nanoseconds(CLOCK_REALTIME);
     error = engine_run(live->engine, live->listing, &live->sink, &look);
     report_refused(live, &look);
@@ -498,7 +499,7 @@ int live_look(struct live *live, struct report *report)
     return error;
 }
 
-uint64_t live_told(const struct live *live)
+uint64_t live_reported(const struct live *live)
 {
     return live->told;
 }
@@ -522,7 +523,7 @@ struct live *live_create(struct engine *engine, struct listing *listing, struct 
     live->kind = listing->tables->table->kind;
     live->where = listing->where;
     live->first = true;
-    live->watch = live->kind->lasting->watch;
+    live->tracker = live->kind->lasting->tracker;
     live->idle = field_named(live->kind, live->kind->lasting->idle);
     live->sink = (struct sink){&ops, stream ? stream->writer : &live->no_writer, &engine->context};
     live->hooks = (struct listing_hooks){.fields = live->kind->lasting->has_event |
@@ -543,7 +544,8 @@ struct live *live_create(struct engine *engine, struct listing *listing, struct 
         live->places = calloc(1, sizeof *live->places);
         live->place_count = live->place_capacity = live->places != NULL;
         if (live->places && delta_place(engine->delta, 0) == 0)
-            live->places->watch = live->watch->create(kinds, netlink_peer(engine->netlink), error);
+            live->places->tracker =
+                live->tracker->create(kinds, netlink_peer(engine->netlink), error);
     } else if (engine->delta) {
         *error = 0;
     }
@@ -558,7 +560,7 @@ void live_destroy(struct live *live)
     if (!live)
         return;
     for (size_t i = 0; i < live->place_count; i++)
-        live->watch->destroy(live->places[i].watch);
+        live->tracker->destroy(live->places[i].tracker);
     for (size_t i = 0; i < COUNT(live->ended); i++)
         rows_clear(&live->ended[i].rows);
     rows_clear(&live->asked);

@@ -38,17 +38,17 @@ static void keep_end(struct live *live, const struct record *record)
         live->ended_lost = true;
     } else if (rows_add(&newer->rows, record) == 0) {
         newer->at[newer->rows.count - 1] = now;
-        newer->visits[newer->rows.count - 1] = (uint16_t)record->visit;
+        newer->netns_walk[newer->rows.count - 1] = (uint16_t)record->netns_index;
     }
 }
 
 static void tell_end(struct live *live, struct record *record)
 {
-    record->visit = live->here;
+    record->netns_index = live->here;
     if (!(record->has & live->kind->event))
         set_received(live, record);
     if (live->stream)
-        live_tell(live, record);
+        live_report(live, record);
     else
         keep_end(live, record);
 }
@@ -63,16 +63,16 @@ void live_filter_ended(struct live *live)
         size_t left = 0;
         for (size_t j = 0; j < ended->rows.count; j++) {
             const struct record *record = rows_at(&ended->rows, j, &kept);
-            live_look_from(live, ended->visits[j]);
+            live_use_netns(live, ended->netns_walk[j]);
             if (!predicate_holds(live->listing->where, record, &live->engine->context))
                 continue;
             ended->rows.packed[left] = ended->rows.packed[j];
             ended->at[left] = ended->at[j];
-            ended->visits[left++] = ended->visits[j];
+            ended->netns_walk[left++] = ended->netns_walk[j];
         }
         ended->rows.count = left;
     }
-    live_look_from_nowhere(live);
+    live_leave_netns(live);
     live->where = live->listing->where;
 }
 
@@ -104,7 +104,7 @@ static int take_end(const struct record *record, void *arg)
     }
     if (of) {
         const struct row_id id = live_id_of(live, row);
-        live->watch->tell_id(&id, &end);
+        live->tracker->tell_id(&id, &end);
         if (delta_take(delta, &end, delta->places[live->here].netns, &change) < 0)
             return -ENOMEM;
         of->flags |= HAS_ENDED;
@@ -138,11 +138,11 @@ int live_read_ends(struct live *live, struct report *report)
     int error = 0;
 
     for (size_t i = 0; i < live->place_count && error >= 0; i++) {
-        if (!live->places[i].watch || live->watch->descriptor(live->places[i].watch) < 0)
+        if (!live->places[i].tracker || live->tracker->descriptor(live->places[i].tracker) < 0)
             continue;
-        live_look_from(live, i);
-        error = live->watch->ended(live->places[i].watch, connects, take_end, live, report);
-        live_look_from_nowhere(live);
+        live_use_netns(live, i);
+        error = live->tracker->ended(live->places[i].tracker, connects, take_end, live, report);
+        live_leave_netns(live);
         if (error == -ENOBUFS) {
             live->places[i].lost = live->engine->delta->run;
             lost = true;
@@ -164,8 +164,8 @@ static bool end_comes(const struct live *live, struct remembered *row)
     const struct live_place *place = &live->places[row->place];
     const struct row_id id = live_id_of(live, row);
 
-    return (!live->listing->all_netns || place->run == live->engine->delta->run) && place->watch &&
-           live->watch->tells(place->watch, &id);
+    return (!live->listing->all_netns || place->run == live->engine->delta->run) &&
+           place->tracker && live->tracker->provides(place->tracker, &id);
 }
 
 /* Whether the last look but one saw it, and the kernel tells its end, with its last counters. */
@@ -203,11 +203,11 @@ static bool keeps(struct remembered *row, void *arg)
 }
 
 /* Each look makes its groups and ranks anew; this row was not in it. */
-static void place_anew(struct live *live, struct remembered *row)
+static void insert_again(struct live *live, struct remembered *row)
 {
     const struct record known = live_memory_of(live, row);
 
-    live_rank_anew(live, live_row_of(live, row), &known);
+    live_rank_again(live, live_row_of(live, row), &known);
     if (live->view.group)
         live_row_of(live, row)->group = live_group_of(live, &known);
 }
@@ -256,8 +256,8 @@ static void forget_places(struct live *live)
 
     for (size_t i = 0; i < live->place_count; i++)
         if (live->places[i].run != live->engine->delta->run) {
-            live->watch->destroy(live->places[i].watch);
-            live->places[i].watch = NULL;
+            live->tracker->destroy(live->places[i].tracker);
+            live->places[i].tracker = NULL;
         } else if (kept) {
             kept[i] = true;
         }
@@ -265,11 +265,11 @@ static void forget_places(struct live *live)
         return;
     for (size_t i = 0; i < COUNT(live->ended); i++)
         for (size_t j = 0; j < live->ended[i].rows.count; j++)
-            kept[live->ended[i].visits[j]] = true;
+            kept[live->ended[i].netns_walk[j]] = true;
     delta_forget_places(live->engine->delta, kept);
     for (size_t i = 0; i < live->place_count; i++)
         if (!live->engine->delta->places[i].used)
-            live->places[i] = (struct live_place){.watch = NULL};
+            live->places[i] = (struct live_place){.tracker = NULL};
     free(kept);
 }
 
@@ -290,14 +290,14 @@ int live_drop_missing(struct live *live, struct report *report)
         struct remembered *row = delta_at(delta, i);
         if (delta_is_of(row, run) || live_row_of(live, row)->flags & HAS_ENDED)
             continue;
-        live_look_from(live, row->place);
+        live_use_netns(live, row->place);
         if (is_awaited(live, row))
-            place_anew(live, row);
+            insert_again(live, row);
         else if (!is_told_later(live, row))
             tell_gone(live, row);
         else
             take_missing(live, row);
-        live_look_from_nowhere(live);
+        live_leave_netns(live);
     }
     live->in_doubt = 0;
     delta_forget(delta, keeps, live);
@@ -311,7 +311,7 @@ size_t live_descriptors(const struct live *live, int *descriptors, size_t most)
     size_t count = 0;
 
     for (size_t i = 0; i < live->place_count && count < most; i++)
-        if (live->places[i].watch && live->watch->descriptor(live->places[i].watch) >= 0)
-            descriptors[count++] = live->watch->descriptor(live->places[i].watch);
+        if (live->places[i].tracker && live->tracker->descriptor(live->places[i].tracker) >= 0)
+            descriptors[count++] = live->tracker->descriptor(live->places[i].tracker);
     return count;
 }

@@ -108,7 +108,7 @@ void live_set_rank(struct live *live, struct live_row *to, const struct record *
 }
 
 /* The kernel reports nothing about the row any more: numbers stay as they were. */
-void live_rank_anew(struct live *live, struct live_row *to, const struct record *known)
+void live_rank_again(struct live *live, struct live_row *to, const struct record *known)
 {
     if (live->view.order.field && !is_number(live->view.order.field))
         live_set_rank(live, to, known);
@@ -147,7 +147,7 @@ int live_sort_values(struct live *live)
     return error;
 }
 
-uint64_t live_place_in_order(const struct live *live, struct live_rank rank)
+uint64_t live_insert_in_order(const struct live *live, struct live_rank rank)
 {
     const struct field *field = live->view.order.field;
 

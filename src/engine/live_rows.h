@@ -45,7 +45,7 @@ struct live_row {
 
 /* A network namespace. */
 struct live_place {
-    void *watch;
+    void *tracker;
     struct netns netns; /* id 0: the only one */
     uint32_t run;       /* the last look that came to it */
     uint32_t lost;      /* ... behind which ends were lost; 0: none were */
@@ -55,8 +55,8 @@ struct live_place {
 /* Rows that have ended. */
 struct ended_rows {
     struct rows rows;
-    uint64_t at[ENDED_MAX];     /* when each ended: milliseconds since the beginning */
-    uint16_t visits[ENDED_MAX]; /* its namespace */
+    uint64_t at[ENDED_MAX];         /* when each ended: milliseconds since the beginning */
+    uint16_t netns_walk[ENDED_MAX]; /* its namespace */
 };
 
 struct group {
@@ -96,15 +96,15 @@ struct live {
     struct listing *listing;
     struct sink *stream;
     unsigned kinds;
-    const struct kind *kind;           /* of the rows */
-    const struct row_watch_ops *watch; /* ... how they are found again */
-    struct live_view view;             /* what rows are ranked and grouped by */
-    const struct field *idle;          /* how long a row is idle */
-    uint64_t began;                    /* CLOCK_MONOTONIC */
-    uint64_t looked;                   /* when rows were looked at last: ms since then */
-    bool first;                        /* the first look: what it finds stood before */
-    size_t in_doubt;                   /* rows that may not have ended yet, though that was told */
-    struct report said;                /* what looks have reported: each thing once */
+    const struct kind *kind;               /* of the rows */
+    const struct row_tracker_ops *tracker; /* ... how they are found again */
+    struct live_view view;                 /* what rows are ranked and grouped by */
+    const struct field *idle;              /* how long a row is idle */
+    uint64_t began;                        /* CLOCK_MONOTONIC */
+    uint64_t looked;                       /* when rows were looked at last: ms since then */
+    bool first;                            /* the first look: what it finds stood before */
+    size_t in_doubt;    /* rows that may not have ended yet, though that was told */
+    struct report said; /* what looks have reported: each thing once */
     struct live_place *places;
     size_t place_count, place_capacity;
     size_t here;                   /* the place that rows are read in */
@@ -155,11 +155,11 @@ uint64_t live_total_of(const struct live *live, const struct remembered *row, si
 struct live_rank live_rank_of(struct live *live, const struct record *record);
 void live_set_rank(struct live *live, struct live_row *to, const struct record *record);
 /* Ranks are made anew at each look: here for a row that this look did not see. */
-void live_rank_anew(struct live *live, struct live_row *to, const struct record *known);
+void live_rank_again(struct live *live, struct live_row *to, const struct record *known);
 /* Puts the values in order, once all rows have their ranks. Returns 0 or -ENOMEM. */
 int live_sort_values(struct live *live);
 /* A row with a smaller number comes first. Values are sorted; UINT64_MAX may be unknown. */
-uint64_t live_place_in_order(const struct live *live, struct live_rank rank);
+uint64_t live_insert_in_order(const struct live *live, struct live_rank rank);
 void live_order_finish(struct live_order *order);
 
 /* --- Groups, and what is shown ---------------------------------------------------------------- */
@@ -173,9 +173,9 @@ uint64_t live_age_of(const struct live *live);
 bool live_is_active(const struct live *live, const struct live_row *row);
 bool live_is_new(const struct live *live, const struct live_row *of);
 
-/* Columns are computed as in that namespace, until live_look_from_nowhere(). */
-void live_look_from(struct live *live, size_t place);
-void live_look_from_nowhere(struct live *live);
+/* Columns are computed as in that namespace, until live_leave_netns(). */
+void live_use_netns(struct live *live, size_t place);
+void live_leave_netns(struct live *live);
 
 /* The fields that the listing needs. */
 uint64_t live_needs_of(const struct live *live);
@@ -191,7 +191,7 @@ int live_ask_for(const struct live *live, size_t place, const struct row_id ids[
 int live_ask(struct live *live, size_t most, struct report *report);
 
 /* Hands a row to the stream, unless that has had as many as are wanted. */
-void live_tell(struct live *live, const struct record *record);
+void live_report(struct live *live, const struct record *record);
 
 /* --- What ends (live_ends.c) ------------------------------------------------------------------ */
 

@@ -73,7 +73,7 @@ static void add_ranked(struct live *live, size_t *count, struct live_rank rank, 
         return;
     live->ranked = ranked;
     ranked[(*count)++] =
-        (struct ranked){live_place_in_order(live, rank), (const void *)(uintptr_t)item};
+        (struct ranked){live_insert_in_order(live, rank), (const void *)(uintptr_t)item};
 }
 
 /* Rows with unknown values come after all others. */
@@ -130,7 +130,7 @@ static const struct record *ended_at(struct live *live, size_t index, struct kep
     const struct record *ended =
         rows_at(&live->ended[index / ENDED_MAX].rows, index % ENDED_MAX, kept);
 
-    live_look_from(live, (size_t)ended->visit);
+    live_use_netns(live, (size_t)ended->netns_index);
     return ended;
 }
 
@@ -295,8 +295,8 @@ static int ask_for_lines(struct live *live, struct report *report)
                 continue;
             ids[count++] = live_id_of(live, row);
         }
-        live_look_from(live, place);
-        if (count && live->places[place].watch)
+        live_use_netns(live, place);
+        if (count && live->places[place].tracker)
             error =
                 live_ask_for(live, place, ids, count, live_needs_of(live), take_line, live, report);
     }
@@ -341,12 +341,12 @@ static void show_line(struct live *live, const struct line *line, const struct l
     byte_counts_tell(live->listing->byte_counts, &record);
     if (line->packed)
         memcpy(&record, rows_unpack(&live->asked, line->packed, &kept), record.kind->size);
-    record.visit = row->place;
+    record.netns_index = row->place;
     complete(live, &record, row);
     if (live->view.totals)
         live_take_totals(live, row, &record);
     live_take_age(live, live_row_of(live, row), live->looked, &record);
-    live_look_from(live, row->place);
+    live_use_netns(live, row->place);
     engine_confirm_owners(live->engine, &record);
     taker->row(taker->arg, &record);
 }
@@ -383,7 +383,7 @@ int live_show(struct live *live, const struct live_view *view, const struct live
         error = ask_for_lines(live, report);
     for (size_t i = 0; i < live->line_count && !error; i++)
         show_line(live, &live->lines[i], taker);
-    live_look_from_nowhere(live);
+    live_leave_netns(live);
     return error;
 }
 
@@ -394,7 +394,7 @@ static const struct record *find_ended(struct live *live, uint64_t identity, siz
     for (size_t i = 0; i < COUNT(live->ended); i++)
         for (size_t j = 0; j < live->ended[i].rows.count; j++) {
             const struct record *ended = ended_at(live, i * ENDED_MAX + j, kept);
-            if (ended->identity == identity && ended->visit == place)
+            if (ended->identity == identity && ended->netns_index == place)
                 return ended;
         }
     return NULL;
@@ -409,22 +409,22 @@ int live_show_one(struct live *live, uint64_t identity, size_t place, uint64_t n
     const struct record *ended = find_ended(live, identity, place, &kept);
     int error;
 
-    if (ended || !row || !live->places[place].watch) {
+    if (ended || !row || !live->places[place].tracker) {
         error = ended ? fn(ended, arg) : -ENOENT;
-        live_look_from_nowhere(live);
+        live_leave_netns(live);
         return error;
     }
     const struct row_id id = live_id_of(live, row);
     struct record known = live_memory_of(live, row);
-    live_look_from(live, place);
+    live_use_netns(live, place);
     engine_confirm_owners(live->engine, &known);
-    if (!live->watch->asks(&id) || live_row_of(live, row)->flags & IS_MISSING) {
+    if (!live->tracker->asks(&id) || live_row_of(live, row)->flags & IS_MISSING) {
         complete(live, &known, row);
         error = fn(&known, arg);
     } else {
         error = live_ask_for(live, place, &id, 1, needs, fn, arg, report);
     }
-    live_look_from_nowhere(live);
+    live_leave_netns(live);
     return error;
 }
 

@@ -52,7 +52,7 @@ struct owners_program *run_owners_program(const struct run *run)
     return load_program(run->engine, run->listing, &reason);
 }
 
-static int look_for_owners(struct run *run, struct owners **owners)
+static int search_owners(struct run *run, struct owners **owners)
 {
     const char *reason;
     const struct owners_options options = {
@@ -71,13 +71,13 @@ static int look_for_owners(struct run *run, struct owners **owners)
 }
 
 /* The cost of looking for owners decides how soon they are looked for again. */
-static void begin_owner_look(struct owner_looks *looks)
+static void begin_owner_search(struct owner_searches *looks)
 {
     looks->at = clock_nanoseconds(CLOCK_MONOTONIC);
     looks->cost = clock_nanoseconds(CLOCK_PROCESS_CPUTIME_ID);
 }
 
-static void end_owner_look(struct owner_looks *looks)
+static void end_owner_search(struct owner_searches *looks)
 {
     looks->cost = clock_nanoseconds(CLOCK_PROCESS_CPUTIME_ID) - looks->cost;
     looks->credit -= (int64_t)looks->cost;
@@ -90,9 +90,9 @@ void run_walk_owners(struct run *run)
 
     owners_destroy(run->engine->context.owners);
     run->engine->context.owners = NULL;
-    begin_owner_look(&run->engine->owner_looks);
-    error = look_for_owners(run, &owners);
-    end_owner_look(&run->engine->owner_looks);
+    begin_owner_search(&run->engine->owner_searches);
+    error = search_owners(run, &owners);
+    end_owner_search(&run->engine->owner_searches);
     if (error < 0)
         report_note(run->report, "owners: %s: %s", run_processes(run), strerror(-error));
     if (owners && owners_summary(owners)->none) {
@@ -156,7 +156,7 @@ bool run_read_owners(struct run *run, const struct rows *rows)
 
     for (size_t i = 0; i < rows->count && context->owners; i++) {
         const struct record *record = rows_glance(rows, i, &row);
-        run_look_from(run, record->visit);
+        run_use_netns(run, record->netns_index);
         if (run->needs.lookups & NEED_PEERS)
             (void)owners_find(context->owners, peers_inode(context->here.peers, record), &first);
         ownerless |= run_is_ownerless(run, record);
@@ -164,7 +164,7 @@ bool run_read_owners(struct run *run, const struct rows *rows)
     return ownerless;
 }
 
-void run_look_again_for_owners(struct run *run)
+void run_search_unowned_again(struct run *run)
 {
     struct owners *owners = run->engine->context.owners;
     int error;
@@ -185,12 +185,12 @@ static bool filters_by(const struct run *run, uint64_t lookup)
 
 /* Looks take a twentieth of the time, and a two-thousandth if nothing asks for them. */
 enum { SHARE = 20, SHARE_UNASKED = 2000, WAIT_DOUBLINGS = 4 };
-enum { LOOKS_MAX = 100 };                            /* before owners that are gone are forgotten */
+enum { SEARCHES_MAX = 100 };                         /* before owners that are gone are forgotten */
 static const uint64_t LOOK_LASTS = CLOCK_SECOND / 4; /* what a look found is right for so long */
 static const int64_t CREDIT_MAX = CLOCK_SECOND / 5;
 
 /* A short burst of looks is possible at any time, if there were none before it. */
-static bool may_look_for_owners(struct owner_looks *looks)
+static bool may_search_owners(struct owner_searches *looks)
 {
     const uint64_t now = clock_nanoseconds(CLOCK_MONOTONIC), apart = now - looks->counted;
 
@@ -205,41 +205,41 @@ static bool may_look_for_owners(struct owner_looks *looks)
 }
 
 /* One look for all owners takes less time than to confirm the owners of each row. */
-static bool does_look_pay(const struct owner_looks *looks)
+static bool does_search_pay(const struct owner_searches *looks)
 {
     return looks->rows * looks->each > looks->cost;
 }
 
-void run_look_for_new_owners(struct run *run)
+void run_search_new_owners(struct run *run)
 {
-    struct owner_looks *looks = &run->engine->owner_looks;
+    struct owner_searches *looks = &run->engine->owner_searches;
     struct owners *owners = NULL;
 
-    begin_owner_look(looks);
+    begin_owner_search(looks);
     run->engine->looks++;
-    if (++looks->again < LOOKS_MAX) {
-        run_look_again_for_owners(run);
+    if (++looks->again < SEARCHES_MAX) {
+        run_search_unowned_again(run);
     } else {
-        (void)look_for_owners(run, &owners);
+        (void)search_owners(run, &owners);
         looks->again = 0;
     }
-    end_owner_look(looks);
+    end_owner_search(looks);
     if (!owners)
         return; /* the old ones are better than none */
     owners_destroy(run->engine->context.owners);
     run->engine->context.owners = owners;
 }
 
-void run_look_for_owners_anew(struct run *run)
+void run_search_owners_again(struct run *run)
 {
-    struct owner_looks *looks = &run->engine->owner_looks;
+    struct owner_searches *looks = &run->engine->owner_searches;
     const bool asked = filters_by(run, NEED_ANY_OWNERS) ||
                        run->listing->live->needs_owners(run->listing->live->arg);
-    const bool pays = does_look_pay(looks);
+    const bool pays = does_search_pay(looks);
 
     looks->rows = 0;
-    if (pays || (asked && may_look_for_owners(looks)) || looks->again >= LOOKS_MAX)
-        run_look_for_new_owners(run);
+    if (pays || (asked && may_search_owners(looks)) || looks->again >= SEARCHES_MAX)
+        run_search_new_owners(run);
 }
 
 /*
@@ -249,7 +249,7 @@ void run_look_for_owners_anew(struct run *run)
  */
 void engine_confirm_owners(struct engine *engine, const struct record *record)
 {
-    struct owner_looks *looks = &engine->owner_looks;
+    struct owner_searches *looks = &engine->owner_searches;
     struct owners *owners = engine->context.owners;
     const uint64_t inode = inode_of(record), now = clock_nanoseconds(CLOCK_MONOTONIC);
     const struct owner *first;
@@ -259,17 +259,17 @@ void engine_confirm_owners(struct engine *engine, const struct record *record)
     looks->rows++;
     if (now - looks->at < LOOK_LASTS)
         return;
-    const bool pays = does_look_pay(looks);
+    const bool pays = does_search_pay(looks);
     const enum owners_state state = pays ? OWNERS_CHANGED : owners_confirm(owners, inode);
     if (!pays)
         looks->each = (7 * looks->each + clock_nanoseconds(CLOCK_MONOTONIC) - now) / 8;
     if ((state == OWNERS_HOLD && now - looks->at < SHARE_UNASKED * looks->cost) ||
-        (state == OWNERS_NONE && now < looks->unheld) || (!pays && !may_look_for_owners(looks)))
+        (state == OWNERS_NONE && now < looks->unheld) || (!pays && !may_search_owners(looks)))
         return;
-    begin_owner_look(looks);
+    begin_owner_search(looks);
     looks->again++;
     (void)owners_refresh(owners); /* if it fails the summary says so */
-    end_owner_look(looks);
+    end_owner_search(looks);
     if (owners_find(owners, inode, &first)) {
         looks->in_vain = state == OWNERS_HOLD ? looks->in_vain : 0;
     } else {
@@ -323,7 +323,7 @@ void run_need_owners(struct run *run)
     if (run->owners.same)
         return;
     if (listing->live && run->engine->context.owners) {
-        run_look_for_owners_anew(run); /* new rows have them looked for again, too */
+        run_search_owners_again(run); /* new rows have them looked for again, too */
         return;
     }
     /* of what is made few rows have sockets, or none has; while rows come, the right to read a
@@ -341,7 +341,7 @@ void run_report_owners(struct run *run)
     const struct owners_summary *summary;
     const size_t said = run->report->count;
 
-    if (run->listing->live && run->engine->told_owners)
+    if (run->listing->live && run->engine->owners_reported)
         return;
     if (filters_by(run, NEED_OWNERS | (run->owners.stand_ins ? NEED_OWNERS_CGROUPS : 0)) &&
         are_owners_missing(run, owners))
@@ -360,7 +360,7 @@ void run_report_owners(struct run *run)
                                           : "processes do not show their names");
     if (run->owners.unowned)
         report_unowned(run, summary);
-    run->engine->told_owners |= run->report->count > said;
+    run->engine->owners_reported |= run->report->count > said;
 }
 
 static int add_hosts_of(const struct run *run, const struct record *record)
@@ -440,7 +440,7 @@ int run_prepare_names(struct run *run)
         users_forget(context->users);
     if (engine_gives_up_rights(run->listing, needs) || !rights_any()) {
         rights_drop();
-    } else if (users_ask_apart(context->users) < 0) {
+    } else if (users_ask_in_child(context->users) < 0) {
         if (!run->keep_all && !run->listing->events) { /* these have no end to wait for */
             run->keep_all = true;                      /* what comes needs rights */
             return 0;

@@ -55,10 +55,10 @@ static bool does_pass_pay(const struct run *run)
 /* Returns 0, or -errno if there is no way back to the first namespace. */
 static int add_numbers(struct run *run)
 {
-    const struct netns *list = run->visits.found.list;
+    const struct netns *list = run->netns_walk.found.list;
     bool away = false;
 
-    for (size_t i = 0; i < run->visits.count; i++) {
+    for (size_t i = 0; i < run->netns_walk.count; i++) {
         if (i && namespace_enter(list[i].fd) < 0)
             continue;
         away |= i > 0;
@@ -78,18 +78,18 @@ static int read_pass(struct run *run)
     const struct listing *listing = run->listing;
     int error;
 
-    if (run->visits.count == 1 || listing->exact || listing->backend != BACKEND_AUTO ||
+    if (run->netns_walk.count == 1 || listing->exact || listing->backend != BACKEND_AUTO ||
         listing->owners == OWNERS_PROC || !does_pass_pay(run) ||
-        (run->visits.count < ENOUGH && !run_owners_program(run)))
+        (run->netns_walk.count < ENOUGH && !run_owners_program(run)))
         return 0;
     if (!engine->pass && socket_pass_create(&engine->pass, run->report) < 0)
         return 0;
-    run->visits.pass = NULL;
+    run->netns_walk.pass = NULL;
     if (socket_pass_begin(engine->pass) < 0)
         return 0;
     error = add_numbers(run);
     if (error == 0 && socket_pass_end(engine->pass) == 0)
-        run->visits.pass = engine->pass;
+        run->netns_walk.pass = engine->pass;
     return error;
 }
 
@@ -97,47 +97,47 @@ static int read_pass(struct run *run)
  * Interfaces, and namespaces, can get other names at any time: each run looks them up anew, unless
  * this thread is no longer in the namespace of its rows, because names were looked up at home.
  */
-int run_plan_visits(struct run *run)
+int run_plan_walk(struct run *run)
 {
     int error;
 
-    run->visits.count = 1;
+    run->netns_walk.count = 1;
     if (!run->listing->home || !(run->needs.lookups & NEED_NAMES))
         here_finish(&run->engine->context.here);
     if (!run->listing->all_netns) {
         name_own(run);
         return 0;
     }
-    error = namespaces_find(&run->visits.found, run->report);
+    error = namespaces_find(&run->netns_walk.found, run->report);
     if (error)
         return error;
-    run->visits.count = run->visits.found.count;
+    run->netns_walk.count = run->netns_walk.found.count;
     error = read_pass(run);
     if (error)
         return error;
     run->section_count = LISTING_SECTIONS_MAX;
     run->sections = run->own_sections;
     if (run->listing->headings) {
-        run->section_count *= run->visits.count;
+        run->section_count *= run->netns_walk.count;
         run->sections = calloc(run->section_count, sizeof *run->sections);
     }
     if (run->keep_all)
-        run->visits.here = calloc(run->visits.count, sizeof *run->visits.here);
-    return run->sections && (run->visits.here || !run->keep_all) ? 0 : -ENOMEM;
+        run->netns_walk.here = calloc(run->netns_walk.count, sizeof *run->netns_walk.here);
+    return run->sections && (run->netns_walk.here || !run->keep_all) ? 0 : -ENOMEM;
 }
 
-void run_end_visits(struct run *run)
+void run_end_walk(struct run *run)
 {
-    for (size_t i = 0; i < run->visits.count && run->visits.here; i++)
-        here_finish(&run->visits.here[i]);
+    for (size_t i = 0; i < run->netns_walk.count && run->netns_walk.here; i++)
+        here_finish(&run->netns_walk.here[i]);
     for (size_t i = 0; i < run->section_count && run->sections; i++)
         rows_clear(&run->sections[i]);
     if (run->sections != run->own_sections)
         free(run->sections);
     if (run->listing->all_netns)
         run->engine->context.here = (struct here){.interfaces = NULL};
-    free(run->visits.here);
-    namespaces_finish(&run->visits.found);
+    free(run->netns_walk.here);
+    namespaces_finish(&run->netns_walk.found);
 }
 
 /* A filter may name the namespaces that it wants. */
@@ -163,7 +163,7 @@ static int move_to(struct run *run, const struct netns *netns)
 
     netlink_close(run->engine->netlink);
     if (error == -EPERM)
-        run->visits.barred++;
+        run->netns_walk.barred++;
     else if (error)
         report_loss(run->report, "network namespace %s%s%llu: cannot be entered: %s", netns->name,
                     *netns->name ? ", " : "", (unsigned long long)netns->id, strerror(-error));
@@ -171,31 +171,31 @@ static int move_to(struct run *run, const struct netns *netns)
 }
 
 /* Begins the visit; false: its rows are not wanted, or it cannot be entered. */
-static bool move(struct run *run, size_t visit)
+static bool move(struct run *run, size_t netns_index)
 {
     struct engine *engine = run->engine;
-    const struct netns *netns = &run->visits.found.list[visit];
+    const struct netns *netns = &run->netns_walk.found.list[netns_index];
 
     engine->context.here.netns = netns->id ? netns : NULL;
     const bool wanted = may_be_wanted(run);
-    run->visits.wanted += wanted;
-    if (!wanted || (visit && move_to(run, netns) < 0)) {
+    run->netns_walk.wanted += wanted;
+    if (!wanted || (netns_index && move_to(run, netns) < 0)) {
         engine->context.here.netns = NULL;
         return false;
     }
-    run->visits.current = visit;
-    run->visits.cookie = run->listing->delta ? namespace_own_cookie() : 0;
+    run->netns_walk.current = netns_index;
+    run->netns_walk.cookie = run->listing->delta ? namespace_own_cookie() : 0;
     if (run->listing->live)
-        run->listing->live->enter_netns(run->listing->live->arg, run->visits.cookie);
+        run->listing->live->enter_netns(run->listing->live->arg, run->netns_walk.cookie);
     run->limits.ended = false;
     for (size_t i = 0; i < run->section_count; i++)
-        run->sections[i].visit = visit;
+        run->sections[i].netns_index = netns_index;
     return true;
 }
 
-bool run_enter(struct run *run, size_t visit)
+bool run_enter(struct run *run, size_t netns_index)
 {
-    if (run->listing->all_netns && !move(run, visit))
+    if (run->listing->all_netns && !move(run, netns_index))
         return false;
     run->limits.stopped = run_prepare_here(run);
     if (run->limits.stopped && run->listing->all_netns)
@@ -211,7 +211,7 @@ void run_leave(struct run *run)
     if (!run->listing->all_netns)
         return;
     if (run->keep_all)
-        run->visits.here[run->visits.current] = *here;
+        run->netns_walk.here[run->netns_walk.current] = *here;
     else
         here_finish(here);
     *here = (struct here){.interfaces = NULL};
@@ -219,37 +219,38 @@ void run_leave(struct run *run)
 
 int run_go_home(struct run *run)
 {
-    if (run->visits.barred) /* mostly all of them: that is one line */
+    if (run->netns_walk.barred) /* mostly all of them: that is one line */
         report_loss(run->report, "%zu network namespace%s cannot be entered: %s%s",
-                    run->visits.barred, run->visits.barred == 1 ? "" : "s", strerror(EPERM),
+                    run->netns_walk.barred, run->netns_walk.barred == 1 ? "" : "s", strerror(EPERM),
                     rights_have(1u << RIGHT_NAMESPACES) ? " in spite of CAP_SYS_ADMIN (" REFUSED_BY
                                                           ")"
                     : *rights_advice() ? " (needs CAP_SYS_ADMIN; try sudo)"
                                        : " (needs CAP_SYS_ADMIN)");
-    if (run->listing->all_netns && !run->visits.wanted &&
+    if (run->listing->all_netns && !run->netns_walk.wanted &&
         !run->limits.stopped) /* a name may be mistyped */
         report_note(run->report, "the filter leaves out all %zu network namespaces",
-                    run->visits.count);
-    if (run->visits.count > 1 &&
-        run->visits.walked > CLOCK_SECOND) /* most of it can often be spared */
+                    run->netns_walk.count);
+    if (run->netns_walk.count > 1 &&
+        run->netns_walk.walked > CLOCK_SECOND) /* most of it can often be spared */
         report_note(run->report,
                     "%zu network namespaces took %.1f s: for each, the kernel walks the TCP "
                     "sockets of all (listeners alone are listed at once)",
-                    run->visits.count, (double)run->visits.walked / CLOCK_SECOND);
-    const int error = run->visits.current ? move_to(run, run->visits.found.list) : 0;
+                    run->netns_walk.count, (double)run->netns_walk.walked / CLOCK_SECOND);
+    const int error = run->netns_walk.current ? move_to(run, run->netns_walk.found.list) : 0;
     return run->limits.stopped ? run->limits.stopped : error;
 }
 
-void run_look_from(struct run *run, uint64_t visit)
+void run_use_netns(struct run *run, uint64_t netns_index)
 {
-    if (run->visits.here)
-        run->engine->context.here = run->visits.here[visit];
+    if (run->netns_walk.here)
+        run->engine->context.here = run->netns_walk.here[netns_index];
 }
 
-struct rows *run_rows(struct run *run, size_t visit, unsigned section)
+struct rows *run_rows(struct run *run, size_t netns_index, unsigned section)
 {
     struct rows *rows =
-        &run->sections[run->listing->headings ? visit * LISTING_SECTIONS_MAX + section : section];
+        &run->sections[run->listing->headings ? netns_index * LISTING_SECTIONS_MAX + section
+                                              : section];
 
     rows->spare = run->spare;
     return rows;

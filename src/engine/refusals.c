@@ -108,7 +108,7 @@ static void add_failure(struct run *run, const struct table *table, const char *
     if (!*failure->tables)
         snprintf(failure->reason, sizeof failure->reason, "%s", reason);
     failure->costs_status |= costs_status;
-    if (run->visits.current && text_has_word(failure->tables, table->name))
+    if (run->netns_walk.current && text_has_word(failure->tables, table->name))
         return; /* said of another namespace */
     length = strlen(failure->tables);
     snprintf(failure->tables + length, sizeof failure->tables - length, "%s%s", length ? ", " : "",
@@ -248,21 +248,22 @@ static uint64_t withheld(const struct table *table, const struct backend *backen
     return rights_have(table->rights) ? 0 : table->privileged & backend_fields(backend, table);
 }
 
-uint64_t run_untold(const struct table *table, const struct backend *backend,
-                    const struct predicate *where)
+uint64_t run_unavailable(const struct table *table, const struct backend *backend,
+                         const struct predicate *where)
 {
     uint64_t fields = 0;
 
     for (const struct predicate *part = where ? where->parts : NULL; part; part = part->next)
-        fields |= run_untold(table, backend, part);
+        fields |= run_unavailable(table, backend, part);
     if (where && where->field)
         fields |=
             field_compares(where->field) & (lacking(table, backend) | withheld(table, backend));
     return fields;
 }
 
-void run_report_untold(struct run *run, const struct table *table, const struct backend *backend,
-                       const struct predicate *where, uint64_t lacks)
+void run_report_unavailable(struct run *run, const struct table *table,
+                            const struct backend *backend, const struct predicate *where,
+                            uint64_t lacks)
 {
     const struct field *field = where->field;
     const bool is_lacking = field && field_compares(field) & lacks;
@@ -277,5 +278,5 @@ void run_report_untold(struct run *run, const struct table *table, const struct 
         report_loss(run->report, "%s: %s is unknown to %s: rows may be missing", table->name,
                     field->name, backend->name);
     for (const struct predicate *part = where->parts; part; part = part->next)
-        run_report_untold(run, table, backend, part, lacks);
+        run_report_unavailable(run, table, backend, part, lacks);
 }

@@ -245,8 +245,8 @@ int rows_add(struct rows *rows, const struct record *record)
     uint64_t *const start = take(rows, (now.most + before.most) * sizeof *start, sizeof *start);
     if (!start)
         return -ENOMEM;
-    if (rows->visit)
-        now.plain.record.visit = rows->visit;
+    if (rows->netns_index)
+        now.plain.record.netns_index = rows->netns_index;
     uint64_t *end = pack(start, &now, &base->plain, rows->spare);
     *start |= (uint64_t)(base - rows->bases) << BASE_SHIFT;
     if (record->before)
@@ -311,7 +311,7 @@ static struct value value_of(const struct field *field, const struct record *rec
                              struct ordering *ordering)
 {
     if (ordering->seen)
-        ordering->context.here = ordering->seen[record->visit];
+        ordering->context.here = ordering->seen[record->netns_index];
     return field_value(field, record, &ordering->context);
 }
 

@@ -29,7 +29,7 @@ struct rows {
     size_t base_count;
     uint32_t
         spare; /* parts of borrowed structs (struct needs) that nobody needs; 0: all are kept */
-    uint64_t visit; /* what is added is of this one; 0: its own says which */
+    uint64_t netns_index; /* what is added is of this one; 0: its own says which */
 };
 
 /* Packs the record and its borrowed data. Returns 0 or -ENOMEM. */

@@ -14,7 +14,7 @@
  * How often owners are looked for again while rows go on (names.c). Times are of CLOCK_MONOTONIC,
  * in nanoseconds; 0: never yet.
  */
-struct owner_looks {
+struct owner_searches {
     uint64_t at;      /* the last look */
     uint64_t cost;    /* processor time that it took */
     uint64_t counted; /* when the credit was counted */
@@ -34,8 +34,8 @@ struct engine {
     struct connects *connects;
     struct socket_pass *pass;
     unsigned looks; /* at new owners */
-    struct owner_looks owner_looks;
-    bool told_owners; /* ... which of them are missing was said: of listing.live, once */
+    struct owner_searches owner_searches;
+    bool owners_reported; /* ... which of them are missing was said: of listing.live, once */
     uint64_t walked_at, walked_for; /* of the last walk for owners: listing.time, and lookups */
     struct netns own;               /* where context.here is, unless all namespaces are visited */
     struct context context;
@@ -66,7 +66,7 @@ struct lacking {
 };
 
 /* The network namespaces of a listing, one after another (visits.c). */
-struct visits {
+struct netns_walk {
     struct namespaces found;        /* to visit, if these are all */
     size_t wanted;                  /* namespaces that the filter allows */
     size_t barred;                  /* ... that this program may not enter */
@@ -80,12 +80,12 @@ struct visits {
 
 /* How owners are looked for (names.c). */
 struct owner_search {
-    bool stand_ins;       /* because of the groups that they are in */
-    bool same;            /* no new look for rows that were made before (listing.maker) */
-    bool later;           /* when it is known which rows are left */
-    bool unread;          /* some waiting rows have had no look, or no owner was found */
-    bool unowned;         /* a socket had no owner, not even at a second look */
-    unsigned early_looks; /* second looks before the end, because many rows waited */
+    bool stand_ins;          /* because of the groups that they are in */
+    bool same;               /* no new look for rows that were made before (listing.maker) */
+    bool later;              /* when it is known which rows are left */
+    bool unread;             /* some waiting rows have had no look, or no owner was found */
+    bool unowned;            /* a socket had no owner, not even at a second look */
+    unsigned early_searches; /* second looks before the end, because many rows waited */
 };
 
 /* What ends a listing before its tables do. */
@@ -104,7 +104,7 @@ struct run {
     struct sink *sink;
     struct report *report;
     struct needs needs; /* of shown fields and of predicates */
-    struct visits visits;
+    struct netns_walk netns_walk;
     struct owner_search owners;
     struct limits limits;
     uint32_t spare;   /* what rows that wait need not keep (struct rows) */
@@ -140,17 +140,17 @@ static inline const char *run_processes(const struct run *run)
 }
 
 /*
- * visits.c: which namespaces are visited. Returns 0 or -errno; run_end_visits() is needed in any
+ * visits.c: which namespaces are visited. Returns 0 or -errno; run_end_walk() is needed in any
  * case, and frees the kept rows, too.
  */
-int run_plan_visits(struct run *run);
-void run_end_visits(struct run *run);
+int run_plan_walk(struct run *run);
+void run_end_walk(struct run *run);
 
 /*
  * Begins a visit: from now on tables are those of its namespace. Returns false if there is nothing
  * to list in it, because it cannot be entered or the listing stops.
  */
-bool run_enter(struct run *run, size_t visit);
+bool run_enter(struct run *run, size_t netns_index);
 void run_leave(struct run *run);
 
 /*
@@ -160,10 +160,10 @@ void run_leave(struct run *run);
 int run_go_home(struct run *run);
 
 /* From now on numbers mean what they meant in that visit. */
-void run_look_from(struct run *run, uint64_t visit);
+void run_use_netns(struct run *run, uint64_t netns_index);
 
 /* The kept rows of a section. */
-struct rows *run_rows(struct run *run, size_t visit, unsigned section);
+struct rows *run_rows(struct run *run, size_t netns_index, unsigned section);
 
 /*
  * tables.c: reads table i of the listing by the first backend that has it, perhaps together with
@@ -207,12 +207,13 @@ void run_report_fallback(struct run *run, const struct listing_table *listed,
 void run_report_failures(struct run *run);
 
 /* Fields of the predicate that the backend lacks, and another one tells. */
-uint64_t run_untold(const struct table *table, const struct backend *backend,
-                    const struct predicate *where);
+uint64_t run_unavailable(const struct table *table, const struct backend *backend,
+                         const struct predicate *where);
 
 /* Reports these fields of the predicate: rows that may pass it were left out. */
-void run_report_untold(struct run *run, const struct table *table, const struct backend *backend,
-                       const struct predicate *where, uint64_t lacks);
+void run_report_unavailable(struct run *run, const struct table *table,
+                            const struct backend *backend, const struct predicate *where,
+                            uint64_t lacks);
 
 /*
  * lane.c: a lane carries rows from a backend to a sink. Lanes share no state that changes: each has
@@ -226,7 +227,7 @@ struct lane {
     bool is_behind;                /* all of its rows wait for those of the first lane */
     const struct predicate *where; /* of the table */
     /* Fields that the filter compares, and another source of the table tells, but not this one. */
-    uint64_t untold;
+    uint64_t unavailable;
     struct pass pass;
     bool at_once;        /* events: no row waits for a second look at owners */
     int stopped;         /* why this lane takes no more rows: -errno */
@@ -291,11 +292,11 @@ void run_walk_for(struct run *run, const struct rows *rows);
  * are shown. Returns whether one has no owner.
  */
 bool run_read_owners(struct run *run, const struct rows *rows);
-void run_look_again_for_owners(struct run *run);
+void run_search_unowned_again(struct run *run);
 /* The same for new sockets; called again and again as long as events come. */
-void run_look_for_new_owners(struct run *run);
+void run_search_new_owners(struct run *run);
 /* Looks for the owners of all rows of listing.live, if it is time for that. */
-void run_look_for_owners_anew(struct run *run);
+void run_search_owners_again(struct run *run);
 /*
  * Before a row that goes on is shown: whether its owners still hold it. If not, they are looked for
  * again, within bounds.

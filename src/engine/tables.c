@@ -120,11 +120,11 @@ static int pause_listing(void *arg)
     return error;
 }
 
-static void look_for_owners(void *arg)
+static void search_owners(void *arg)
 {
     const struct lane *lane = arg;
 
-    run_look_for_new_owners(lane->run);
+    run_search_new_owners(lane->run);
 }
 
 /* The query for a backend. both: room for its predicate. */
@@ -149,8 +149,8 @@ static struct query query_for(struct run *run, const struct listing_table *table
                        : NULL,
         .key = listing->key,
         .maker = listing->maker,
-        .pass = run->visits.pass,
-        .netns = run->visits.pass ? run->visits.found.list[run->visits.current].id : 0,
+        .pass = run->netns_walk.pass,
+        .netns = run->netns_walk.pass ? run->netns_walk.found.list[run->netns_walk.current].id : 0,
         .proc_root = listing->proc_root,
         .diag_file = listing->diag_file,
         .maps = listing->maps,
@@ -177,7 +177,7 @@ static int ask(const struct listing_table *table, const struct backend *backend,
     if (listing->events) {
         events = *listing->events;
         events.idle = pause_listing;
-        events.appeared = (run->needs.lookups & NEED_OWNERS) ? look_for_owners : NULL;
+        events.appeared = (run->needs.lookups & NEED_OWNERS) ? search_owners : NULL;
         events.idle_arg = lane;
         query.events = &events;
         /* the kernel numbers processes as /proc does, not as another proc file system */
@@ -191,7 +191,7 @@ static int ask(const struct listing_table *table, const struct backend *backend,
     if (run_is_captured(run))
         rights_lower();
     if (result == 0 && table->table->shared && backend->source == BACKEND_NETLINK)
-        run->visits.walked += clock_nanoseconds(CLOCK_MONOTONIC) - began;
+        run->netns_walk.walked += clock_nanoseconds(CLOCK_MONOTONIC) - began;
     *pass = lane_end_pass(lane);
     run->found |= result == 0 || pass->rows;
     return result;
@@ -266,9 +266,9 @@ static void start_lane(struct lane *lane, struct run *run, const struct listing_
     const bool all = is_repeatable(run, table->table);
 
     seen_start(run->engine->seen, all);
-    lane_init(lane, run, run_rows(run, run->visits.current, run_section(run, table)));
+    lane_init(lane, run, run_rows(run, run->netns_walk.current, run_section(run, table)));
     lane->where = table->where;
-    lane->untold = run_untold(table->table, backend, run->listing->where);
+    lane->unavailable = run_unavailable(table->table, backend, run->listing->where);
     lane->at_once = table->table->endless;
     if (table->table->is_second)
         lane_keep_order(lane, table->table->is_second, all);
@@ -303,7 +303,7 @@ static bool read_by(struct run *run, const struct listing_table *table, struct a
     if (*error < 0 && !pass.rows)
         return false;
     if (pass.lost)
-        run_report_untold(run, table->table, backend, run->listing->where, lane.untold);
+        run_report_unavailable(run, table->table, backend, run->listing->where, lane.unavailable);
     if (*error < 0)
         report_loss(run->report, "%s: %s ended after %zu row%s: %s", table->table->name,
                     backend->name, pass.rows, pass.rows == 1 ? "" : "s", strerror(-*error));
@@ -321,7 +321,7 @@ static bool run_pass(struct run *run, const struct listing_table *table)
     struct predicate_tree both;
     struct query query;
 
-    if (!run->visits.pass || !pass || is_saved(run, table->table))
+    if (!run->netns_walk.pass || !pass || is_saved(run, table->table))
         return false;
     if (!(run->needs.fields & backends_fields(table->table) & ~backend_fields(pass, table->table)))
         return read_by(run, table, &only, 0);

@@ -244,7 +244,7 @@ struct containers *containers_create(const char *root)
     return containers;
 }
 
-struct containers_found containers_look(const char *root)
+struct containers_found containers_read(const char *root)
 {
     struct containers containers = {.one = true};
 

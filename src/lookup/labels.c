@@ -18,7 +18,7 @@ struct labels {
 };
 
 /* As isspace(3) in the C locale, because other locales differ. */
-static bool is_blank(char c)
+static bool is_space_byte(char c)
 {
     return c == ' ' || (c >= '\t' && c <= '\r');
 }
@@ -35,9 +35,9 @@ static int take_line(struct labels *labels, const char *line, size_t length)
     const unsigned long bit = strtoul(line, &name, 0);
     if (name == line || bit >= FLOW_LABEL_BITS || labels->by_bit[bit])
         return 0;
-    while (name < end && is_blank(*name))
+    while (name < end && is_space_byte(*name))
         name++;
-    while (end > name && is_blank(end[-1]))
+    while (end > name && is_space_byte(end[-1]))
         end--;
     if (end == name || name + strspn(name, valid) < end ||
         labels_bit(labels, name, (size_t)(end - name)) >= 0)

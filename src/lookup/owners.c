@@ -279,7 +279,7 @@ static int find_holdings(struct owners *owners)
         raise_right(owners);
         status = processes_list(&owners->walk.tree, &owners->processes, false);
         for (size_t i = 0; i < owners->processes.count && status == 0; i++)
-            note_error(owners, process_look(&owners->walk.tree, &owners->processes.items[i]));
+            note_error(owners, process_read(&owners->walk.tree, &owners->processes.items[i]));
         rights_lower();
         return status;
     }

@@ -208,9 +208,8 @@ static int join_parts(struct parts *parts, struct processes *processes, struct h
 
 int owners_parts_walk(int program, struct processes *processes, struct holdings *found)
 {
-    struct parts *parts = thread_processors() >= THREADS
-                              ? aligned_alloc(_Alignof(struct parts), sizeof *parts)
-                              : NULL;
+    struct parts *parts =
+        thread_cpus() >= THREADS ? aligned_alloc(_Alignof(struct parts), sizeof *parts) : NULL;
     int status;
 
     if (!parts)

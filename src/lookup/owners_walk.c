@@ -110,7 +110,7 @@ static void account(struct worker *worker, size_t cost)
         return;
     walk->cost += cost;
     if (walk->cost > COST_ALONE && walk->options->threads == 0)
-        start_workers(walk, thread_processors());
+        start_workers(walk, thread_cpus());
 }
 
 struct tally {

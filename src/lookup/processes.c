@@ -237,7 +237,7 @@ static int look_at_first(const char *name, void *arg)
     return 1;
 }
 
-int process_look(const struct proc_tree *tree, struct process *process)
+int process_read(const struct proc_tree *tree, struct process *process)
 {
     struct look look = {.directory = process_open_descriptors(tree, process->pid)};
     int status = look.directory;
@@ -516,7 +516,7 @@ static int read_command(const struct proc_tree *tree, struct process *process)
  * hierarchies of version 1 alone, and a container's processes are in the daemon's unit of version
  * 2. So a path with a container or a pod tells more than one with a unit.
  */
-static size_t tells(const char *path)
+static size_t provides(const char *path)
 {
     struct cgroup_names names;
 
@@ -536,7 +536,8 @@ static const char *group_of_line(const char *line, size_t *rank)
         return NULL;
     *rank = 1;
     if (path[2])
-        *rank += strlen(path) + (3 * tells(path + 1) + (unified ? 2UL : systemd)) * CGROUP_FILE_MAX;
+        *rank +=
+            strlen(path) + (3 * provides(path + 1) + (unified ? 2UL : systemd)) * CGROUP_FILE_MAX;
     return path + 1;
 }
 

@@ -93,7 +93,7 @@ bool process_has_threads(const struct proc_tree *tree, pid_t pid);
 bool process_is_uncaptured(const struct proc_tree *tree, pid_t pid);
 
 /* Notes whether it hides what it holds: by its first descriptor. Returns 0 or -errno, as below. */
-int process_look(const struct proc_tree *tree, struct process *process);
+int process_read(const struct proc_tree *tree, struct process *process);
 
 /*
  * Reads comm and, if asked for, argv[0] as netstat cuts it: from the first 511 bytes of cmdline;

@@ -110,7 +110,7 @@ static _Noreturn void answer_all(int questions, int answers, pid_t parent)
     _exit(0);
 }
 
-int users_ask_apart(struct users *users)
+int users_ask_in_child(struct users *users)
 {
     const pid_t self = getpid();
     int answers[2], error;

@@ -89,7 +89,7 @@ struct drop_counters {
     bool all_netns;
     struct engine *engine;          /* borrowed */
     uint64_t home;                  /* the place where counters of the machine are told */
-    const struct drop_watch *watch; /* what else is seen, or NULL */
+    const struct drop_probe *watch; /* what else is seen, or NULL */
     struct place *places;
     size_t place_count, place_capacity;
     uint64_t all_at;      /* when the reading before found all namespaces that there were; or 0 */
@@ -289,7 +289,7 @@ static int read_here(void *arg)
 }
 
 /* Places that are gone are forgotten: before Linux 5.14 another may get the cookie of one. */
-int drop_counters_read(struct drop_counters *all, const struct drop_watch *watch)
+int drop_counters_read(struct drop_counters *all, const struct drop_probe *watch)
 {
     const uint64_t now = clock_nanoseconds(CLOCK_MONOTONIC);
     bool whole = true;
@@ -300,7 +300,7 @@ int drop_counters_read(struct drop_counters *all, const struct drop_watch *watch
         all->places[i].is_read = false;
     all->watch = watch;
     all->losses = (struct report){.partial = false};
-    error = all->all_netns ? namespaces_visit(read_here, all, &whole) : read_here(all);
+    error = all->all_netns ? namespaces_each(read_here, all, &whole) : read_here(all);
     for (size_t i = 0; i < all->place_count; i++)
         if (all->places[i].is_read)
             all->places[kept++] = all->places[i];
@@ -315,7 +315,7 @@ int drop_counters_read(struct drop_counters *all, const struct drop_watch *watch
 
 struct growth {
     const struct counts *before, *now;
-    const struct drop_watch *watch;
+    const struct drop_probe *watch;
     uint64_t told[2]; /* by sockets of their own: LISTENERS, RECEIVERS */
     bool overflows;   /* all drops of listeners were */
     int (*fn)(struct record *record, void *arg);
@@ -339,11 +339,11 @@ static uint64_t grown_by(const struct growth *growth, unsigned counter)
 }
 
 /* The reason of the same packets is one that this kernel tells. */
-static bool is_seen(const struct drop_watch *watch, const char *reason)
+static bool is_seen(const struct drop_probe *watch, const char *reason)
 {
     const char *name;
 
-    for (size_t i = 0; watch && reason && (name = drop_watch_reason(watch, i)); i++)
+    for (size_t i = 0; watch && reason && (name = drop_probe_reason(watch, i)); i++)
         if (strcmp(name, reason) == 0)
             return true;
     return false;

@@ -11,7 +11,7 @@
 #include "fastnet/record.h"
 
 struct drop_counters;
-struct drop_watch;
+struct drop_probe;
 struct engine;
 struct report;
 
@@ -23,7 +23,7 @@ void drop_counters_destroy(struct drop_counters *counters);
  * Reads them in all namespaces that will be listed. watch: what else is seen until the next
  * reading, or NULL. Returns 0 or -errno.
  */
-int drop_counters_read(struct drop_counters *counters, const struct drop_watch *watch);
+int drop_counters_read(struct drop_counters *counters, const struct drop_probe *watch);
 
 /*
  * Tells what grew in this thread's namespace from the reading before to the latest one, and reports

@@ -20,7 +20,7 @@
 
 struct drops {
     const struct drops_options *options;
-    struct drop_watch *watch; /* NULL: there are only counters */
+    struct drop_probe *watch; /* NULL: there are only counters */
     char why[DROP_REASON_SIZE];
     struct symbols *symbols;
     struct drop_counters *counters;
@@ -60,7 +60,7 @@ void drops_destroy(struct drops *drops)
 {
     if (!drops)
         return;
-    drop_watch_destroy(drops->watch);
+    drop_probe_destroy(drops->watch);
     symbols_destroy(drops->symbols);
     drop_counters_destroy(drops->counters);
     engine_destroy(drops->engine);
@@ -80,8 +80,8 @@ const struct drops_summary *drops_summary(const struct drops *drops)
 /* Names of places are read once for all that will be listed. */
 static int take(struct drops *drops)
 {
-    int error = drop_watch_take(drops->watch);
-    const size_t count = error ? 0 : drop_watch_count(drops->watch);
+    int error = drop_probe_take(drops->watch);
+    const size_t count = error ? 0 : drop_probe_count(drops->watch);
     bool *listed =
         array_with_room(drops->listed, &drops->listed_capacity, count + 1, sizeof *listed);
     struct fitting *fitting =
@@ -94,7 +94,7 @@ static int take(struct drops *drops)
     memset(listed, 0, count * sizeof *listed);
     memset(fitting, 0, count * sizeof *fitting);
     for (size_t i = 0; i < count && !error; i++) {
-        const struct drop *drop = drop_watch_at(drops->watch, i);
+        const struct drop *drop = drop_probe_at(drops->watch, i);
         if (drops->options->all_netns || !drop->netns || !drops->home || drop->netns == drops->home)
             error = symbols_add(drops->symbols, drop->place);
     }
@@ -112,7 +112,7 @@ void drops_begin(void *maker)
     if (!drops->began) {
         drops->began = true;
         clock_catch_interrupt();
-        drops->watch = drop_watch_create(drops->why);
+        drops->watch = drop_probe_create(drops->why);
         drops->error = drop_counters_read(drops->counters, drops->watch);
         clock_wait(clock_nanoseconds(CLOCK_MONOTONIC) +
                    drops->options->milliseconds * (CLOCK_SECOND / 1000));
@@ -175,14 +175,14 @@ static int take_row(struct record *record, void *arg)
  */
 static int find_sockets(struct drops *drops, uint64_t id)
 {
-    const size_t most = drop_watch_count(drops->watch);
+    const size_t most = drop_probe_count(drops->watch);
     struct sought *sought = calloc(most + 1, sizeof *sought);
     size_t count = 0;
 
     if (!sought)
         return -ENOMEM;
     for (size_t i = 0; i < most; i++) {
-        const struct drop *drop = drop_watch_at(drops->watch, i);
+        const struct drop *drop = drop_probe_at(drops->watch, i);
         const struct drop_record *seen = &drop->record.drop;
         if (drop->netns == id && drop->record.has & DROP_PORTS && !(drop->record.has & DROP_SOCKET))
             sought[count++] = (struct sought){seen->protocol, seen->local, seen->remote,
@@ -198,8 +198,8 @@ static int list_seen(struct drops *drops, uint64_t id)
 {
     int result = 0;
 
-    for (size_t i = 0; i < drop_watch_count(drops->watch) && result >= 0; i++) {
-        const struct drop *drop = drop_watch_at(drops->watch, i);
+    for (size_t i = 0; i < drop_probe_count(drops->watch) && result >= 0; i++) {
+        const struct drop *drop = drop_probe_at(drops->watch, i);
         const struct fitting *fitting = &drops->fitting[i]; /* one or more that may be its socket */
         const char *function = symbols_name(drops->symbols, drop->place);
         struct record record = drop->record;
@@ -224,9 +224,9 @@ static int list_seen(struct drops *drops, uint64_t id)
 static void sum_up(struct drops *drops)
 {
     drops->summary.elsewhere = 0;
-    drops->summary.lost = drop_watch_lost(drops->watch);
-    for (size_t i = 0; i < drop_watch_count(drops->watch); i++) {
-        struct record record = drop_watch_at(drops->watch, i)->record;
+    drops->summary.lost = drop_probe_lost(drops->watch);
+    for (size_t i = 0; i < drop_probe_count(drops->watch); i++) {
+        struct record record = drop_probe_at(drops->watch, i)->record;
         if (!drops->listed[i] && complete(drops, &record) &&
             predicate_may_hold(drops->query->where, &record, ~DROP_FUNCTION))
             drops->summary.elsewhere += record.drop.drops;
@@ -253,7 +253,7 @@ int drops_list(void *maker, const struct query *query, record_fn fn, void *arg)
                             "packets of all namespaces are listed");
     if (drops->options->all_netns)
         engine_move(drops->engine);
-    if (result == 0 && drops->watch && !drop_watch_tells_receivers(drops->watch))
+    if (result == 0 && drops->watch && !drop_probe_knows_receivers(drops->watch))
         result = find_sockets(drops, id);
     if (result == 0 && drops->watch) {
         result = list_seen(drops, id);

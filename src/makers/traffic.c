@@ -27,7 +27,7 @@ enum { SENDER, RECEIVER, ENDS };
 
 struct traffic {
     const struct traffic_options *options;
-    struct packet_watch *watch;
+    struct packet_probe *watch;
     struct engine *engine;
     int error; /* of the watch, or 0 */
     struct shares before, now;
@@ -63,7 +63,7 @@ void traffic_destroy(struct traffic *traffic)
 {
     if (!traffic)
         return;
-    packet_watch_destroy(traffic->watch);
+    packet_probe_destroy(traffic->watch);
     engine_destroy(traffic->engine);
     free(traffic->before.of);
     free(traffic->now.of);
@@ -202,7 +202,7 @@ static int find_sockets(struct traffic *traffic, struct report *report)
     traffic->row = traffic->sought_count = 0;
     error = local_addresses_read(&traffic->own, traffic->engine);
     if (!error)
-        error = packet_watch_list(traffic->watch, seek, traffic);
+        error = packet_probe_list(traffic->watch, seek, traffic);
     return error ? error
                  : packet_sockets_find(traffic->engine, traffic->sought, traffic->sought_count,
                                        report);
@@ -229,18 +229,18 @@ static uint64_t parting_fields(const struct traffic *traffic)
 
 static int start(struct traffic *traffic)
 {
-    struct packet_watch_options how = traffic->options->how;
+    struct packet_probe_options how = traffic->options->how;
     int error;
 
     how.fields = parting_fields(traffic);
     how.where = traffic->options->listing->where;
-    error = packet_watch_create(&traffic->watch, &how);
+    error = packet_probe_create(&traffic->watch, &how);
     if (error)
         return error;
     if (!traffic->options->live)
         clock_catch_interrupt();
     count_interfaces(traffic);
-    error = packet_watch_start(traffic->watch);
+    error = packet_probe_start(traffic->watch);
     if (!error && !traffic->options->live)
         clock_wait(clock_nanoseconds(CLOCK_MONOTONIC) +
                    traffic->options->milliseconds * (CLOCK_SECOND / 1000));
@@ -256,9 +256,9 @@ void traffic_begin(void *maker)
     if (traffic->error)
         return;
     traffic->found = false;
-    traffic->seen.totals = packet_watch_totals(traffic->watch);
+    traffic->seen.totals = packet_probe_totals(traffic->watch);
     count_interfaces(traffic);
-    packet_watch_take(traffic->watch, parting_fields(traffic));
+    packet_probe_take(traffic->watch, parting_fields(traffic));
     traffic->seen.all.lost += traffic->seen.totals->lost;
     traffic->seen.all.undescribed += traffic->seen.totals->undescribed;
     flow_totals_add(&traffic->seen.all.forgotten, traffic->seen.totals->forgotten);
@@ -360,7 +360,7 @@ int traffic_list(void *maker, const struct query *query, record_fn fn, void *arg
     traffic->arg = arg;
     traffic->row = 0;
     if (!error)
-        error = packet_watch_list(traffic->watch, take_row, traffic);
+        error = packet_probe_list(traffic->watch, take_row, traffic);
     sort_shares(&traffic->now, most_first);
     return error;
 }

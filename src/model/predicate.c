@@ -317,9 +317,9 @@ static NOT_INLINE unsigned compared_by_value(const struct predicate *predicate,
 
 /* Fields whose absence says nothing. What a table refuses by itself has no context: there it does.
  */
-static uint64_t untold(const struct view *view)
+static uint64_t unavailable(const struct view *view)
 {
-    return view->context ? view->record->untold : 0;
+    return view->context ? view->record->unavailable : 0;
 }
 
 static NOT_INLINE unsigned compared(const struct predicate *predicate, const struct view *view)
@@ -332,8 +332,10 @@ static NOT_INLINE unsigned compared(const struct predicate *predicate, const str
     if (fields & ~view->known.fields || field->lookups & ~view->known.lookups)
         return CAN_HOLD | CAN_FAIL;
     if (needed & ~view->record->has)
-        return predicate->operation == PREDICATE_KNOWN && !(needed & untold(view)) ? CAN_FAIL : 0;
-    if (field->confirmed && field_compares(field) & untold(view)) /* what was found is certain */
+        return predicate->operation == PREDICATE_KNOWN && !(needed & unavailable(view)) ? CAN_FAIL
+                                                                                        : 0;
+    if (field->confirmed &&
+        field_compares(field) & unavailable(view)) /* what was found is certain */
         return is_verdict(field) ? compared_by_value(predicate, view) & CAN_HOLD : 0;
     if (compares_number(predicate)) {
         const uint64_t number = field_number(field, view->record);

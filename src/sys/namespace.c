@@ -459,7 +459,7 @@ void namespaces_finish(struct namespaces *namespaces)
     *namespaces = (struct namespaces){.count = 0};
 }
 
-int namespaces_visit(int (*fn)(void *arg), void *arg, bool *whole)
+int namespaces_each(int (*fn)(void *arg), void *arg, bool *whole)
 {
     struct report details = {.partial = false};
     struct namespaces all;

@@ -23,7 +23,7 @@ int thread_start(pthread_t *thread, void *(*work)(void *), void *arg)
     return -error;
 }
 
-unsigned thread_processors(void)
+unsigned thread_cpus(void)
 {
     cpu_set_t set;
 

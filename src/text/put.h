@@ -84,7 +84,7 @@ static inline char *put_signed(char *dst, uint32_t number)
 
 /* So many blanks; up to PUT_BLANKS_MORE bytes behind them are overwritten. */
 enum { PUT_BLANKS_MORE = 7 };
-static inline char *put_blanks(char *dst, size_t count)
+static inline char *put_spaces(char *dst, size_t count)
 {
     for (size_t i = 0; i < count; i += PUT_BLANKS_MORE + 1)
         memcpy(dst + i, "        ", PUT_BLANKS_MORE + 1);

@@ -67,7 +67,7 @@ static void look_for(const struct btf *btf, uint32_t id, const struct btf_type *
         require(*name && strcmp(member.name.data, name) == 0);
 }
 
-static void look_for_owners(const struct btf *btf)
+static void search_owners(const struct btf *btf)
 {
     struct bpf_insn program[OWNERS_PROGRAM_MAX];
     struct kernel_layout layout;
@@ -182,7 +182,7 @@ static void look_at_types(const struct btf *btf)
         if (id < LOOKED_FOR_MAX)
             look_for(btf, id, &type);
     }
-    look_for_owners(btf);
+    search_owners(btf);
     look_for_sockets(btf);
     look_for_drops(btf);
     look_for_connections(btf);

@@ -88,7 +88,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     for (size_t i = 0; tree_next(&input, &entry); i++)
         made[i] = tree_make(&entry);
     containers = containers_create(tree_root());
-    found = containers_look(tree_root());
+    found = containers_read(tree_root());
     require(containers != NULL);
     check_names(containers, data, size);
     input = tree_input(data, size);

@@ -14,7 +14,7 @@ struct named {
     struct text names[FLOW_LABEL_BITS]; /* borrowed from the input */
 };
 
-static bool is_blank(char c)
+static bool is_space_byte(char c)
 {
     return c == ' ' || c == '\t' || c == '\n' || c == '\v' || c == '\f' || c == '\r';
 }
@@ -35,7 +35,7 @@ static bool take_bit(struct text *line, size_t *bit)
     int base = 10;
     size_t value = 0;
 
-    for (; at < end && is_blank(*at); at++)
+    for (; at < end && is_space_byte(*at); at++)
         continue;
     if (at < end && *at == '+')
         at++;
@@ -61,9 +61,9 @@ static struct text take_name(struct text line)
     static const char allowed[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
                                   "0123456789 -";
 
-    while (line.length && is_blank(*line.data))
+    while (line.length && is_space_byte(*line.data))
         line = (struct text){line.data + 1, line.length - 1};
-    while (line.length && is_blank(line.data[line.length - 1]))
+    while (line.length && is_space_byte(line.data[line.length - 1]))
         line.length--;
     for (size_t i = 0; i < line.length; i++)
         if (!memchr(allowed, line.data[i], sizeof allowed - 1))
@@ -101,7 +101,7 @@ static bool take_lines(struct named *named, const char *at, const char *end)
         const char *newline = memchr(at, '\n', (size_t)(end - at));
         const char *line_end = newline ? newline : end;
         const char *sign = at;
-        while (sign < line_end && is_blank(*sign))
+        while (sign < line_end && is_space_byte(*sign))
             sign++;
         if (sign < line_end && *sign == '-')
             return false;

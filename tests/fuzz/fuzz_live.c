@@ -260,7 +260,7 @@ static void step(struct live *live, struct world *world, struct bytes *input,
     if (what % 8 < 4)
         change(world, input);
     else if (what % 8 == 4)
-        require(live_look(live, &report) == 0);
+        require(live_sample(live, &report) == 0);
     else if (what % 8 == 5)
         require(live_refresh(live, &report) == 0 && live_read_ends(live, &report) == 0);
     else if (what % 8 == 6)
@@ -312,7 +312,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         step(live, &world, &input, &view);
     int descriptor;
     require(live_descriptors(live, &descriptor, 1) == 0); /* nothing was subscribed to */
-    require(size % 2 || live_told(live) == 0);
+    require(size % 2 || live_reported(live) == 0);
     live_destroy(live);
     engine_destroy(engine);
     byte_counts_destroy(listing.byte_counts);

@@ -203,9 +203,9 @@ static void read_release(const uint8_t *data, size_t size)
     char release[64] = "";
 
     memcpy(release, data, size < sizeof release ? size : sizeof release - 1);
-    if (packet_watch_describes_udp(release))
+    if (packet_probe_describes_udp(release))
         require(release[0] >= '0' && release[0] <= '9');
-    require(!packet_watch_describes_udp("5.15.0-91-generic") && packet_watch_describes_udp("6.2"));
+    require(!packet_probe_describes_udp("5.15.0-91-generic") && packet_probe_describes_udp("6.2"));
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

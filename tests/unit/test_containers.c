@@ -267,21 +267,21 @@ static void the_rest_of_a_file_that_is_too_large_is_an_error(void **state)
 
 static void one_name_of_each_kind_is_found_at_once(void **state)
 {
-    struct containers_found found = containers_look(root);
+    struct containers_found found = containers_read(root);
 
     (void)state;
     assert_false(found.containers || found.pods);
     put(PODS "default_w b_" UID "/x", ""); /* no pod has such a name */
-    found = containers_look(root);
+    found = containers_read(root);
     assert_false(found.containers || found.pods);
     put(DOCKER ID "/hostname", "");
-    found = containers_look(root);
+    found = containers_read(root);
     assert_false(found.containers || found.pods);
     put(DOCKER ID "/config.v2.json", "{\"ID\":\"" ID "\",\"Name\":\"/web\"}");
-    found = containers_look(root);
+    found = containers_read(root);
     assert_true(found.containers && !found.pods);
     put(PODS "default_web_" UID "/x", "");
-    found = containers_look(root);
+    found = containers_read(root);
     assert_true(found.containers && found.pods);
 }
 

@@ -59,7 +59,7 @@ static size_t examine(struct scene *scene, const struct rule *rule)
         .options = &scene->options,
         .before = &scene->before,
         .now = &scene->now,
-        .looked_for_owners = true, /* there are none */
+        .searched_owners = true, /* there are none */
         .rule = rule,
         .summary = &scene->summary,
         .report = &scene->report,

@@ -81,7 +81,7 @@ static void a_state_that_changes_within_a_dump_is_told(void **state)
     struct live *live = live_create(engine, &listing, &stream, 0, &error);
     assert_non_null(live);
     live_choose(live, &(struct live_view){.interval = CLOCK_SECOND});
-    assert_int_equal(live_look(live, &report), 0);
+    assert_int_equal(live_sample(live, &report), 0);
     assert_int_equal(seen.count, 1);
     assert_int_equal(seen.states[0], TCP_CLOSE_WAIT);
     live_destroy(live);
@@ -135,7 +135,7 @@ static void the_first_of_many_rows_are_those_of_all(void **state)
     struct live *live = live_create(engine, &listing, NULL, 0, &error);
     assert_non_null(live);
     live_choose(live, &view);
-    assert_int_equal(live_look(live, &report), 0);
+    assert_int_equal(live_sample(live, &report), 0);
     assert_int_equal(live_show(live, &view, &taker, &summary, &report), 0);
     assert_int_equal(shown.count, view.count);
     for (size_t i = 0; i < shown.count; i++)
@@ -233,7 +233,7 @@ static void look(struct looks *looks)
         assert_non_null(looks->live);
     }
     live_choose(looks->live, &looks->view);
-    assert_int_equal(live_look(looks->live, &report), 0);
+    assert_int_equal(live_sample(looks->live, &report), 0);
 }
 
 static void take_row(void *arg, const struct record *record)
@@ -401,7 +401,7 @@ static void assert_order(struct looks *looks, const char *by)
         const size_t rows = looks->summary.rows;
         looks->view.order.descending = i;
         live_choose(looks->live, &looks->view);
-        assert_int_equal(live_look(looks->live, &(struct report){.partial = false}), 0);
+        assert_int_equal(live_sample(looks->live, &(struct report){.partial = false}), 0);
         show(looks);
         assert_true(looks->count > 1 && (!rows || looks->count == rows));
         for (size_t j = 0; j < looks->count; j++)
@@ -462,14 +462,14 @@ static void what_is_unknown_comes_behind_all_numbers(void **state)
     look(looks);
     looks->view.order = (struct sort_key){field_named(&kind_socket, "bytes_sent"), true};
     live_choose(looks->live, &looks->view);
-    assert_int_equal(live_look(looks->live, &(struct report){.partial = false}), 0);
+    assert_int_equal(live_sample(looks->live, &(struct report){.partial = false}), 0);
     show(looks);
     assert_int_equal(looks->count, 5);
     for (size_t i = 0; i < COUNT(sent); i++)
         assert_int_equal(looks->rows[i].socket.local.port, i + 1);
     looks->view.order.descending = false;
     live_choose(looks->live, &looks->view);
-    assert_int_equal(live_look(looks->live, &(struct report){.partial = false}), 0);
+    assert_int_equal(live_sample(looks->live, &(struct report){.partial = false}), 0);
     show(looks);
     for (size_t i = 0; i < COUNT(sent); i++)
         assert_int_equal(looks->rows[i].socket.local.port, COUNT(sent) - i);

@@ -324,8 +324,8 @@ static void a_child_asks_for_users_and_this_process_does_not(void **state)
     struct users *users = users_create();
     (void)state;
 
-    assert_int_equal(users_ask_apart(users), 0);
-    assert_int_equal(users_ask_apart(users), 0);
+    assert_int_equal(users_ask_in_child(users), 0);
+    assert_int_equal(users_ask_in_child(users), 0);
     assert_string_equal(users_name(users, 0), "user0");
     assert_string_equal(users_name(users, 1000), "user1000");
     assert_null(users_name(users, 77));
@@ -353,7 +353,7 @@ static void a_name_that_is_too_long_to_be_sent_is_an_error(void **state)
     struct users *users = users_create();
     (void)state;
 
-    assert_int_equal(users_ask_apart(users), 0);
+    assert_int_equal(users_ask_in_child(users), 0);
     assert_null(users_name(users, LONG_NAMED));
     assert_int_equal(users_error(users), ERANGE);
     assert_string_equal(users_name(users, 0), "user0");
@@ -367,7 +367,7 @@ static void a_child_that_ends_costs_only_names(void **state)
     siginfo_t end;
     (void)state;
 
-    assert_int_equal(users_ask_apart(users), 0);
+    assert_int_equal(users_ask_in_child(users), 0);
     assert_string_equal(users_name(users, 0), "user0");
     assert_null(users_name(users, DEADLY));
     assert_null(users_name(users, 1000));
@@ -382,7 +382,7 @@ static void an_answer_without_an_end_is_not_read_past_it(void **state)
     struct users *users = users_create();
     (void)state;
 
-    assert_int_equal(users_ask_apart(users), 0);
+    assert_int_equal(users_ask_in_child(users), 0);
     assert_int_equal(strspn(users_name(users, FORGED), "x"), 1019);
     assert_int_equal(strlen(users_name(users, FORGED)), 1019);
     users_destroy(users);

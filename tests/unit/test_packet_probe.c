@@ -170,11 +170,11 @@ static int add(const struct record *record, void *arg)
     return 0;
 }
 
-static struct sum sum_of(const struct packet_watch *watch, uint16_t port)
+static struct sum sum_of(const struct packet_probe *probe, uint16_t port)
 {
     struct sum sum = {.port = port};
 
-    if (packet_watch_list(watch, add, &sum) < 0)
+    if (packet_probe_list(probe, add, &sum) < 0)
         sum.rows = UINT64_MAX;
     return sum;
 }
@@ -191,28 +191,28 @@ static bool receive(void)
 
 static int once_body(void)
 {
-    const struct packet_watch_options options = {.interface = LO, .threads = 2, .flows = 1000};
-    struct packet_watch *watch = NULL;
+    const struct packet_probe_options options = {.interface = LO, .threads = 2, .flows = 1000};
+    struct packet_probe *probe = NULL;
 
     REQUIRE(receive() && send_datagrams(9, 50, 100));
-    REQUIRE(packet_watch_create(&watch, &options) == 0);
+    REQUIRE(packet_probe_create(&probe, &options) == 0);
     REQUIRE(!rights_have(1u << RIGHT_PACKETS));
     REQUIRE(send_datagrams(9, 50, 100)); /* too early */
     usleep(1000);
-    REQUIRE(packet_watch_start(watch) == 0);
+    REQUIRE(packet_probe_start(probe) == 0);
     for (uint16_t i = 0; i < 8; i++)
         REQUIRE(send_datagrams(i, 100u + i, (size_t)50 * i));
     usleep(1000);
-    packet_watch_take(watch, 0);
+    packet_probe_take(probe, 0);
     for (uint16_t i = 0; i < 8; i++) {
-        const struct sum sum = sum_of(watch, (uint16_t)(3000 + i));
+        const struct sum sum = sum_of(probe, (uint16_t)(3000 + i));
         REQUIRE(sum.rows == 1 && sum.frames == 100u + i);
         REQUIRE(sum.bytes == sum.frames * (HEADERS + 50u * i));
     }
-    REQUIRE(sum_of(watch, 3009).rows == 0);
-    REQUIRE(sum_of(watch, 0).frames == 8 * 100 + 28);
-    REQUIRE(packet_watch_totals(watch)->lost == 0 && !packet_watch_totals(watch)->down);
-    packet_watch_destroy(watch);
+    REQUIRE(sum_of(probe, 3009).rows == 0);
+    REQUIRE(sum_of(probe, 0).frames == 8 * 100 + 28);
+    REQUIRE(packet_probe_totals(probe)->lost == 0 && !packet_probe_totals(probe)->down);
+    packet_probe_destroy(probe);
     return 0;
 }
 
@@ -224,18 +224,18 @@ static void each_packet_of_lo_is_counted_once(void **state)
 
 static int group_body(void)
 {
-    const struct packet_watch_options options = {.interface = LO, .threads = 3, .flows = 1000};
-    struct packet_watch *watch = NULL;
+    const struct packet_probe_options options = {.interface = LO, .threads = 3, .flows = 1000};
+    struct packet_probe *probe = NULL;
 
     next_group = 0;
-    REQUIRE(receive() && packet_watch_create(&watch, &options) == 0);
+    REQUIRE(receive() && packet_probe_create(&probe, &options) == 0);
     REQUIRE(next_group == 1); /* one group for all threads */
-    REQUIRE(packet_watch_start(watch) == 0);
+    REQUIRE(packet_probe_start(probe) == 0);
     REQUIRE(send_datagrams(1, 50, 100));
     usleep(1000);
-    packet_watch_take(watch, 0);
-    REQUIRE(sum_of(watch, 3001).frames == 50);
-    packet_watch_destroy(watch);
+    packet_probe_take(probe, 0);
+    REQUIRE(sum_of(probe, 3001).frames == 50);
+    packet_probe_destroy(probe);
     return 0;
 }
 
@@ -267,23 +267,23 @@ static bool send_segments(uint16_t count, uint16_t size)
  */
 static int segments_count(const char *as, bool asks, uint64_t packets)
 {
-    const struct packet_watch_options options = {.interface = LO, .threads = 1, .flows = 1000};
-    struct packet_watch *watch = NULL;
+    const struct packet_probe_options options = {.interface = LO, .threads = 1, .flows = 1000};
+    struct packet_probe *probe = NULL;
 
     release = as;
     asked_for_offload = false;
-    REQUIRE(packet_watch_create(&watch, &options) == 0);
+    REQUIRE(packet_probe_create(&probe, &options) == 0);
     REQUIRE(asked_for_offload == asks);
-    REQUIRE(packet_watch_start(watch) == 0);
+    REQUIRE(packet_probe_start(probe) == 0);
     REQUIRE(send_segments(10, 1000));
     usleep(1000);
-    packet_watch_take(watch, 0);
-    const struct sum sum = sum_of(watch, 3001);
+    packet_probe_take(probe, 0);
+    const struct sum sum = sum_of(probe, 3001);
     REQUIRE(sum.rows == 1 && sum.frames == 1 && sum.packets == packets);
     REQUIRE(sum.bytes == HEADERS + 10 * 1000);
-    REQUIRE(packet_watch_totals(watch)->frames_only == !asks);
-    REQUIRE(!packet_watch_totals(watch)->lost && !packet_watch_totals(watch)->undescribed);
-    packet_watch_destroy(watch);
+    REQUIRE(packet_probe_totals(probe)->frames_only == !asks);
+    REQUIRE(!packet_probe_totals(probe)->lost && !packet_probe_totals(probe)->undescribed);
+    packet_probe_destroy(probe);
     return 0;
 }
 
@@ -298,7 +298,7 @@ static int new_body(void)
     struct utsname names;
 
     REQUIRE(receive() && uname(&names) == 0);
-    if (!packet_watch_describes_udp(names.release))
+    if (!packet_probe_describes_udp(names.release))
         return SKIPPED;
     return segments_count(NULL, true, 10);
 }
@@ -348,20 +348,20 @@ static void what_a_kernel_describes_is_told_by_its_number(void **state)
 
     (void)state;
     for (size_t i = 0; i < COUNT(can); i++)
-        assert_true(packet_watch_describes_udp(can[i]));
+        assert_true(packet_probe_describes_udp(can[i]));
     for (size_t i = 0; i < COUNT(cannot); i++)
-        assert_false(packet_watch_describes_udp(cannot[i]));
+        assert_false(packet_probe_describes_udp(cannot[i]));
 }
 
 static int pages_body(void)
 {
-    struct packet_watch_options options = {
+    struct packet_probe_options options = {
         .interface = LO, .threads = PACKET_THREADS_MAX, .flows = 1000, .repeats = true};
-    struct packet_watch *watch = NULL;
+    struct packet_probe *probe = NULL;
 
     page_size = 65536;
-    REQUIRE(packet_watch_create(&watch, &options) == 0);
-    packet_watch_destroy(watch);
+    REQUIRE(packet_probe_create(&probe, &options) == 0);
+    packet_probe_destroy(probe);
     return 0;
 }
 
@@ -373,26 +373,26 @@ static void blocks_of_many_rings_are_whole_pages(void **state)
 
 static int ticks_body(void)
 {
-    const struct packet_watch_options options = {
+    const struct packet_probe_options options = {
         .interface = 0, .threads = 1, .flows = 1000, .repeats = true, .keep_ms = 60000};
-    struct packet_watch *watch = NULL;
+    struct packet_probe *probe = NULL;
     uint64_t fields = 0;
 
-    REQUIRE(receive() && packet_watch_create(&watch, &options) == 0);
-    REQUIRE(packet_watch_start(watch) == 0);
+    REQUIRE(receive() && packet_probe_create(&probe, &options) == 0);
+    REQUIRE(packet_probe_start(probe) == 0);
     for (unsigned tick = 0; tick < 4; tick++) {
         REQUIRE(send_datagrams(1, 10 + tick, 10) && (tick || send_datagrams(5, 1, 10)));
         usleep(1000);
         if (tick == 2)
             fields = TRAFFIC_LLADDRS; /* from the next tick on */
-        packet_watch_take(watch, fields);
-        REQUIRE(sum_of(watch, 3001).frames == 10 + tick);
-        REQUIRE(!(sum_of(watch, 3001).has & TRAFFIC_LLADDRS) == (tick < 3));
-        REQUIRE(sum_of(watch, 3005).rows == (tick < 3)); /* kept, until others part */
-        REQUIRE(sum_of(watch, 3005).frames == !tick);
-        REQUIRE(sum_of(watch, 0).frames == 10 + tick + !tick);
+        packet_probe_take(probe, fields);
+        REQUIRE(sum_of(probe, 3001).frames == 10 + tick);
+        REQUIRE(!(sum_of(probe, 3001).has & TRAFFIC_LLADDRS) == (tick < 3));
+        REQUIRE(sum_of(probe, 3005).rows == (tick < 3)); /* kept, until others part */
+        REQUIRE(sum_of(probe, 3005).frames == !tick);
+        REQUIRE(sum_of(probe, 0).frames == 10 + tick + !tick);
     }
-    packet_watch_destroy(watch);
+    packet_probe_destroy(probe);
     return 0;
 }
 
@@ -412,27 +412,27 @@ static double seconds(void)
 
 static int busy_body(void)
 {
-    const struct packet_watch_options options = {
+    const struct packet_probe_options options = {
         .interface = LO, .threads = 1, .flows = 1000, .repeats = true};
-    struct packet_watch *watch = NULL;
+    struct packet_probe *probe = NULL;
     double least = 1;
     pid_t sender;
 
-    REQUIRE(receive() && packet_watch_create(&watch, &options) == 0);
-    REQUIRE(packet_watch_start(watch) == 0);
+    REQUIRE(receive() && packet_probe_create(&probe, &options) == 0);
+    REQUIRE(packet_probe_start(probe) == 0);
     sender = fork();
     while (sender == 0 && getppid() != 1 && send_datagrams(1, 100, 10))
         continue;
     for (unsigned tick = 0; tick < 20; tick++) {
         const double began = seconds();
         usleep(1000);
-        packet_watch_take(watch, 0);
+        packet_probe_take(probe, 0);
         least = seconds() - began < least ? seconds() - began : least;
     }
     REQUIRE(kill(sender, SIGKILL) == 0 && waitpid(sender, NULL, 0) == sender);
-    REQUIRE(sum_of(watch, 0).frames > 0);
+    REQUIRE(sum_of(probe, 0).frames > 0);
     REQUIRE(least < 0.045);
-    packet_watch_destroy(watch);
+    packet_probe_destroy(probe);
     return 0;
 }
 
@@ -445,22 +445,22 @@ static void a_tick_waits_no_longer_than_for_the_next_packet(void **state)
 
 static int clock_body(void)
 {
-    const struct packet_watch_options options = {
+    const struct packet_probe_options options = {
         .interface = LO, .threads = 2, .flows = 1000, .repeats = true};
-    struct packet_watch *watch = NULL;
+    struct packet_probe *probe = NULL;
 
     ahead = 3600;
-    REQUIRE(receive() && packet_watch_create(&watch, &options) == 0);
-    REQUIRE(packet_watch_start(watch) == 0);
+    REQUIRE(receive() && packet_probe_create(&probe, &options) == 0);
+    REQUIRE(packet_probe_start(probe) == 0);
     ahead = 0;
     for (unsigned tick = 0; tick < 2; tick++) {
         REQUIRE(send_datagrams(1, 10 + tick, 10));
         usleep(1000);
-        packet_watch_take(watch, 0);
-        REQUIRE(sum_of(watch, 3001).frames == 10 + tick);
-        REQUIRE(packet_watch_totals(watch)->elapsed < UINT64_C(60) * 1000000000);
+        packet_probe_take(probe, 0);
+        REQUIRE(sum_of(probe, 3001).frames == 10 + tick);
+        REQUIRE(packet_probe_totals(probe)->elapsed < UINT64_C(60) * 1000000000);
     }
-    packet_watch_destroy(watch);
+    packet_probe_destroy(probe);
     return 0;
 }
 
@@ -472,25 +472,25 @@ static void packets_are_counted_though_the_clock_is_set_back(void **state)
 
 static int bounds_body(void)
 {
-    const struct packet_watch_options options = {.interface = LO, .threads = 1, .flows = 4};
-    struct packet_watch *watch = NULL;
+    const struct packet_probe_options options = {.interface = LO, .threads = 1, .flows = 4};
+    struct packet_probe *probe = NULL;
     uint64_t frames = 0;
 
-    REQUIRE(receive() && packet_watch_create(&watch, &options) == 0);
-    REQUIRE(packet_watch_start(watch) == 0);
+    REQUIRE(receive() && packet_probe_create(&probe, &options) == 0);
+    REQUIRE(packet_probe_start(probe) == 0);
     for (uint16_t i = 0; i < 100; i++)
         REQUIRE(send_datagrams(i, 1, 10) && send_datagrams(200, 2, 10));
     usleep(1000);
-    packet_watch_take(watch, 0);
+    packet_probe_take(probe, 0);
     for (uint16_t i = 0; i < 100; i++)
-        frames += sum_of(watch, (uint16_t)(3000 + i)).frames;
-    REQUIRE(frames <= 3 && sum_of(watch, 3200).frames == 200);
-    REQUIRE(frames + packet_watch_totals(watch)->forgotten.flows == 100);
-    REQUIRE(packet_watch_totals(watch)->forgotten.frames ==
-            packet_watch_totals(watch)->forgotten.flows);
-    REQUIRE(packet_watch_totals(watch)->forgotten.bytes ==
-            packet_watch_totals(watch)->forgotten.flows * (HEADERS + 10));
-    packet_watch_destroy(watch);
+        frames += sum_of(probe, (uint16_t)(3000 + i)).frames;
+    REQUIRE(frames <= 3 && sum_of(probe, 3200).frames == 200);
+    REQUIRE(frames + packet_probe_totals(probe)->forgotten.flows == 100);
+    REQUIRE(packet_probe_totals(probe)->forgotten.frames ==
+            packet_probe_totals(probe)->forgotten.flows);
+    REQUIRE(packet_probe_totals(probe)->forgotten.bytes ==
+            packet_probe_totals(probe)->forgotten.flows * (HEADERS + 10));
+    packet_probe_destroy(probe);
     return 0;
 }
 
@@ -502,17 +502,17 @@ static void flows_that_made_room_are_told(void **state)
 
 static int shares_body(void)
 {
-    const struct packet_watch_options options = {.interface = LO, .threads = 2, .flows = 3};
-    struct packet_watch *watch = NULL;
+    const struct packet_probe_options options = {.interface = LO, .threads = 2, .flows = 3};
+    struct packet_probe *probe = NULL;
 
-    REQUIRE(receive() && packet_watch_create(&watch, &options) == 0);
-    REQUIRE(packet_watch_start(watch) == 0);
+    REQUIRE(receive() && packet_probe_create(&probe, &options) == 0);
+    REQUIRE(packet_probe_start(probe) == 0);
     for (uint16_t i = 0; i < 100; i++)
         REQUIRE(send_datagrams(i, 1, 10));
     usleep(1000);
-    packet_watch_take(watch, 0);
-    REQUIRE(sum_of(watch, 0).rows == 3);
-    packet_watch_destroy(watch);
+    packet_probe_take(probe, 0);
+    REQUIRE(sum_of(probe, 0).rows == 3);
+    packet_probe_destroy(probe);
     return 0;
 }
 
@@ -524,13 +524,13 @@ static void all_flows_that_have_room_are_kept_by_some_thread(void **state)
 
 static int refusals_body(void)
 {
-    struct packet_watch_options options = {.interface = 77, .threads = 1, .flows = 10};
-    struct packet_watch *watch = NULL;
+    struct packet_probe_options options = {.interface = 77, .threads = 1, .flows = 10};
+    struct packet_probe *probe = NULL;
 
-    REQUIRE(packet_watch_create(&watch, &options) == -ENODEV && !watch);
+    REQUIRE(packet_probe_create(&probe, &options) == -ENODEV && !probe);
     options.interface = LO; /* the right is gone */
-    REQUIRE(packet_watch_create(&watch, &options) == -EPERM && !watch);
-    packet_watch_destroy(NULL);
+    REQUIRE(packet_probe_create(&probe, &options) == -EPERM && !probe);
+    packet_probe_destroy(NULL);
     return 0;
 }
 

@@ -503,7 +503,7 @@ static void what_a_source_does_not_tell_is_neither_there_nor_absent(void **state
 
     (void)state;
     assert_true(predicate_is_met(&absent, &record, &context));
-    record.untold = mark->fields;
+    record.unavailable = mark->fields;
     assert_false(predicate_is_met(&absent, &record, &context));
     assert_false(predicate_is_met(&known, &record, &context));
 }
@@ -523,13 +523,13 @@ static void of_a_set_of_findings_null_is_none_and_what_was_found_is_certain(void
     assert_int_equal(outcome(&known, &record), 't');
     assert_int_equal(outcome(&has_one, &record), 't');
     assert_int_equal(outcome(&has_other, &record), 'f');
-    record.untold = 8; /* there may be more */
+    record.unavailable = 8; /* there may be more */
     assert_int_equal(outcome(&known, &record), 't');
     assert_int_equal(outcome(&has_one, &record), 't');
     assert_int_equal(outcome(&has_other, &record), 'u');
     given.flags.bits[0] = 0;
     assert_int_equal(outcome(&known, &record), 'u');
-    record.untold = 0;
+    record.unavailable = 0;
     assert_int_equal(outcome(&known, &record), 'f');
     assert_int_equal(outcome(&has_one, &record), 'f');
     given.type = VALUE_UNKNOWN;

@@ -135,20 +135,20 @@ static void many_rows_keep_their_texts_while_they_are_sorted(void **state)
 
 static void a_row_says_in_which_namespace_it_was_read(void **state)
 {
-    const struct record record = {.kind = &kind_flow, .visit = 5};
-    struct rows rows = {.visit = 3}, others = {.visit = 0};
+    const struct record record = {.kind = &kind_flow, .netns_index = 5};
+    struct rows rows = {.netns_index = 3}, others = {.netns_index = 0};
 
     (void)state;
     assert_int_equal(rows_add(&rows, &record), 0);
-    assert_int_equal(row_at(&rows, 0)->visit, 3);
+    assert_int_equal(row_at(&rows, 0)->netns_index, 3);
     assert_int_equal(rows_add(&others, row_at(&rows, 0)), 0);
-    assert_int_equal(row_at(&others, 0)->visit, 3);
+    assert_int_equal(row_at(&others, 0)->netns_index, 3);
     rows_clear(&rows);
     rows_clear(&others);
 }
 
 /* One index has a name in each namespace. */
-static void assert_order(bool descending, const uint64_t *visits)
+static void assert_order(bool descending, const uint64_t *netns_walk)
 {
     const struct listing listing = {
         .sort = {{field_find(&kind_neighbour, "interface", 9), descending}}};
@@ -160,11 +160,11 @@ static void assert_order(bool descending, const uint64_t *visits)
 
     assert_non_null(listing.sort->field);
     record.neighbour.interface = 7;
-    for (record.visit = 0; record.visit < 3; record.visit++)
+    for (record.netns_index = 0; record.netns_index < 3; record.netns_index++)
         assert_int_equal(rows_add(&rows, &record), 0);
     assert_int_equal(rows_sort(&rows, &listing, &no_names, seen), 0);
     for (size_t i = 0; i < 3; i++) {
-        assert_int_equal(row_at(&rows, i)->visit, visits[i]);
+        assert_int_equal(row_at(&rows, i)->netns_index, netns_walk[i]);
         interfaces_destroy(seen[i].interfaces);
     }
     rows_clear(&rows);

@@ -80,7 +80,7 @@ static void nothing_is_read_behind_the_end(void **state)
     assert_true(scan_hex(&scan, &value, 16));
     assert_int_equal(value, 0x123);
     assert_false(scan_char(&scan, ' '));
-    scan_blanks(&scan);
+    scan_spaces(&scan);
     assert_ptr_equal(scan.at, scan.end);
     free(text);
 }
@@ -179,7 +179,7 @@ static void blanks_are_skipped_and_nothing_else(void **state)
     struct scan scan = scan_of(text);
 
     (void)state;
-    scan_blanks(&scan);
+    scan_spaces(&scan);
     assert_ptr_equal(scan.at, text + 2);
     assert_false(scan_char(&scan, ' '));
     assert_true(scan_char(&scan, '\t'));

@@ -129,13 +129,13 @@ static void an_id_tells_what_a_record_lacks(void **state)
     struct socket_id of_unix;
 
     (void)state;
-    socket_watch.take_id(&id, &row);
+    socket_tracker.take_id(&id, &row);
     row.socket.inode = row.socket.uid = 0;
     row.socket.state = TCP_TIME_WAIT;
     row.socket.remote.port = 5001;
-    assert_true(socket_watch.is_over(&row));
-    socket_watch.take_id(&id, &row); /* that has no inode any more */
-    socket_watch.tell_id(&id, &again);
+    assert_true(socket_tracker.is_over(&row));
+    socket_tracker.take_id(&id, &row); /* that has no inode any more */
+    socket_tracker.tell_id(&id, &again);
     assert_int_equal(again.has, SOCKET_STATE | SOCKET_COOKIE | SOCKET_INTERFACE | SOCKET_INODE |
                                     SOCKET_ADDRESSES | SOCKET_BYTES | SOCKET_UID);
     assert_int_equal(again.socket.uid, 33);
@@ -145,18 +145,18 @@ static void an_id_tells_what_a_record_lacks(void **state)
     assert_int_equal(again.socket.state, TCP_TIME_WAIT);
     assert_int_equal(again.socket.remote.port, 5001);
     assert_true(address_equal(&again.socket.local.address, &row.socket.local.address));
-    assert_false(socket_watch.is_over(&again));
-    socket_watch.tell_id(&id, &end); /* which has the rest */
+    assert_false(socket_tracker.is_over(&again));
+    socket_tracker.tell_id(&id, &end); /* which has the rest */
     assert_int_equal(end.has, SOCKET_STATE | SOCKET_INODE | SOCKET_UID);
     assert_int_equal(end.socket.uid, 33);
     assert_int_equal(end.identity, 0);
     end.has = SOCKET_STATE;
-    socket_watch.take_id(&unseen, &row); /* never seen with a file: its user is not known */
-    socket_watch.tell_id(&unseen, &end);
+    socket_tracker.take_id(&unseen, &row); /* never seen with a file: its user is not known */
+    socket_tracker.tell_id(&unseen, &end);
     assert_int_equal(end.has, SOCKET_STATE | SOCKET_INODE);
     end.socket.protocol = IPPROTO_TCP; /* a reset clears the peer and the counters */
     end.has |= SOCKET_BYTES | SOCKET_TCP_INFO | SOCKET_QUEUES;
-    socket_watch.tell_id(&id, &end);
+    socket_tracker.tell_id(&id, &end);
     assert_int_equal(end.has, SOCKET_STATE | SOCKET_INODE | SOCKET_UID);
     assert_int_equal(end.socket.remote.port, 5001);
     assert_true(address_equal(&end.socket.remote.address, &row.socket.remote.address));
@@ -165,34 +165,34 @@ static void an_id_tells_what_a_record_lacks(void **state)
     of_unix.family = AF_UNIX;
     id = socket_row_id(&of_unix);
     again.has = 0;
-    socket_watch.tell_id(&id, &again);
+    socket_tracker.tell_id(&id, &again);
     assert_false(again.has & SOCKET_ADDRESSES);
 }
 
 static void *begin(unsigned kinds, const struct netlink_peer *peer)
 {
     int error;
-    void *watch = socket_watch.create(kinds, peer, &error);
+    void *tracker = socket_tracker.create(kinds, peer, &error);
 
-    assert_non_null(watch);
+    assert_non_null(tracker);
     assert_int_equal(error, 0);
-    return watch;
+    return tracker;
 }
 
-static int ask(void *watch, const struct socket_id ids[], size_t count, struct taken *taken)
+static int ask(void *tracker, const struct socket_id ids[], size_t count, struct taken *taken)
 {
     struct row_id rows[PAIRS];
 
     for (size_t i = 0; i < count; i++)
         rows[i] = socket_row_id(&ids[i]);
-    return socket_watch.ask(watch, rows, count, SOCKET_TCP_INFO, take, taken, &report);
+    return socket_tracker.ask(tracker, rows, count, SOCKET_TCP_INFO, take, taken, &report);
 }
 
 static void many_sockets_are_asked_for_at_once(void **state)
 {
     struct pair pairs[PAIRS];
     struct socket_id ids[PAIRS];
-    void *watch;
+    void *tracker;
     struct taken taken = {.count = 0};
     uint64_t cookies = 0;
 
@@ -203,13 +203,13 @@ static void many_sockets_are_asked_for_at_once(void **state)
         ids[i] = id_of(pairs[i].client);
         cookies += ids[i].cookie;
     }
-    watch = begin(0, NULL);
-    assert_int_equal(socket_watch.descriptor(watch), -1);
-    assert_int_equal(ask(watch, ids, PAIRS, &taken), 0);
+    tracker = begin(0, NULL);
+    assert_int_equal(socket_tracker.descriptor(tracker), -1);
+    assert_int_equal(ask(tracker, ids, PAIRS, &taken), 0);
     assert_int_equal(taken.count, PAIRS);
     assert_int_equal(taken.cookies, cookies);
     assert_int_equal(taken.sent, 10 * PAIRS);
-    socket_watch.destroy(watch);
+    socket_tracker.destroy(tracker);
     for (size_t i = 0; i < PAIRS; i++)
         close_both(pairs[i]);
 }
@@ -220,7 +220,7 @@ static void sockets_of_udp_are_asked_for_too(void **state)
     struct sockaddr_in local = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
     const int server = socket(AF_INET, SOCK_DGRAM, 0), client = socket(AF_INET, SOCK_DGRAM, 0);
     struct socket_id ids[] = {{.family = AF_INET, .protocol = IPPROTO_UDP}, {.family = 0}};
-    void *watch;
+    void *tracker;
     struct taken taken = {.count = 0};
     socklen_t length = sizeof local;
 
@@ -233,11 +233,11 @@ static void sockets_of_udp_are_asked_for_too(void **state)
     ids[0].cookie = cookie_of(server);
     ids[1] = id_of(client);
     ids[1].protocol = IPPROTO_UDP;
-    watch = begin(0, NULL);
-    assert_int_equal(ask(watch, ids, 2, &taken), 0);
+    tracker = begin(0, NULL);
+    assert_int_equal(ask(tracker, ids, 2, &taken), 0);
     assert_int_equal(taken.count, 2);
     assert_int_equal(taken.cookies, ids[0].cookie + ids[1].cookie);
-    socket_watch.destroy(watch);
+    socket_tracker.destroy(tracker);
     close_both((struct pair){client, server});
 }
 
@@ -246,7 +246,7 @@ static void unix_sockets_are_asked_for_too(void **state)
 {
     struct pair pairs[PAIRS / 2];
     struct socket_id ids[PAIRS / 2];
-    void *watch;
+    void *tracker;
     struct taken taken = {.count = 0};
     uint64_t cookies = 0;
 
@@ -263,11 +263,11 @@ static void unix_sockets_are_asked_for_too(void **state)
         cookies += i ? ids[i].cookie : 0;
     }
     ids[0].cookie++;
-    watch = begin(0, NULL);
-    assert_int_equal(ask(watch, ids, PAIRS / 2, &taken), 0);
+    tracker = begin(0, NULL);
+    assert_int_equal(ask(tracker, ids, PAIRS / 2, &taken), 0);
     assert_int_equal(taken.count, PAIRS / 2 - 1);
     assert_int_equal(taken.cookies, cookies);
-    socket_watch.destroy(watch);
+    socket_tracker.destroy(tracker);
     for (size_t i = 0; i < PAIRS / 2; i++)
         close_both(pairs[i]);
 }
@@ -277,16 +277,16 @@ static void a_socket_that_is_gone_has_no_row(void **state)
 {
     struct pair pair = connect_one(), other = connect_one();
     struct socket_id ids[] = {id_of(pair.client), id_of(other.client)};
-    void *watch;
+    void *tracker;
     struct taken taken = {.count = 0};
 
     (void)state;
     ids[0].cookie++;
-    watch = begin(0, NULL);
-    assert_int_equal(ask(watch, ids, 2, &taken), 0);
+    tracker = begin(0, NULL);
+    assert_int_equal(ask(tracker, ids, 2, &taken), 0);
     assert_int_equal(taken.count, 1);
     assert_int_equal(taken.cookies, ids[1].cookie);
-    socket_watch.destroy(watch);
+    socket_tracker.destroy(tracker);
     close_both(pair);
     close_both(other);
 }
@@ -295,22 +295,22 @@ static void an_end_is_told_with_its_last_counters(void **state)
 {
     struct pair pair = connect_one();
     const struct socket_id id = id_of(pair.client);
-    void *watch;
+    void *tracker;
     struct taken taken = {.only = id.cookie};
 
     (void)state;
-    watch = begin(TCP_ENDS, NULL);
-    assert_int_equal(socket_watch.ended(watch, NULL, take, &taken, &report), 0);
+    tracker = begin(TCP_ENDS, NULL);
+    assert_int_equal(socket_tracker.ended(tracker, NULL, take, &taken, &report), 0);
     assert_int_equal(send(pair.client, "0123456789", 10, 0), 10);
     assert_int_equal(taken.count, 0);
     close_both(pair);
     while (!taken.count) {
-        struct pollfd pollfd = {.fd = socket_watch.descriptor(watch), .events = POLLIN};
+        struct pollfd pollfd = {.fd = socket_tracker.descriptor(tracker), .events = POLLIN};
         assert_int_equal(poll(&pollfd, 1, 10000), 1);
-        assert_int_equal(socket_watch.ended(watch, NULL, take, &taken, &report), 0);
+        assert_int_equal(socket_tracker.ended(tracker, NULL, take, &taken, &report), 0);
     }
     assert_int_equal(taken.sent, 10);
-    socket_watch.destroy(watch);
+    socket_tracker.destroy(tracker);
 }
 
 /* The peer answers two of three, in one datagram: the rest are refusals. */
@@ -320,7 +320,7 @@ static void a_refusal_is_an_answer(void **state)
     struct wire wire = {.length = 0};
     const int refusal[1 + sizeof(struct nlmsghdr) / sizeof(int)] = {-ENOENT};
     struct socket_id ids[3] = {{.family = AF_INET, .protocol = IPPROTO_TCP}};
-    void *watch;
+    void *tracker;
     struct taken taken = {.count = 0};
 
     (void)state;
@@ -331,13 +331,13 @@ static void a_refusal_is_an_answer(void **state)
     wire_put(&wire, refusal, sizeof refusal);
     wire_tcp(&wire, 0, 1, 81, 6);
     peer_add(&peer, wire.data, wire.length, 0);
-    watch = begin(TCP_ENDS, &peer.netlink);
-    assert_int_equal(ask(watch, ids, 3, &taken), 0);
+    tracker = begin(TCP_ENDS, &peer.netlink);
+    assert_int_equal(ask(tracker, ids, 3, &taken), 0);
     assert_int_equal(taken.count, 2);
     assert_int_equal(taken.cookies, 11);
     peer.last_error = -EIO;
-    assert_int_equal(ask(watch, ids, 3, &taken), -EIO);
-    socket_watch.destroy(watch);
+    assert_int_equal(ask(tracker, ids, 3, &taken), -EIO);
+    socket_tracker.destroy(tracker);
     peer_finish(&peer);
 }
 
@@ -353,5 +353,5 @@ int main(void)
         cmocka_unit_test(a_refusal_is_an_answer),
     };
 
-    return cmocka_run_group_tests_name("socket_watch", tests, open_listener, NULL);
+    return cmocka_run_group_tests_name("socket_tracker", tests, open_listener, NULL);
 }

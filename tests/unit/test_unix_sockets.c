@@ -645,7 +645,7 @@ static void names_that_netlink_could_not_know_yet_are_asked_for_again(void **sta
 {
     struct scene *scene = *state;
 
-    if (thread_processors() == 1)
+    if (thread_cpus() == 1)
         skip();
     list_what_netlink_learns(scene);
     assert_int_equal(scene->stage.peer.request_count, 2);
@@ -685,7 +685,7 @@ static void a_line_that_is_malformed_is_told_once_after_two_requests(void **stat
     write_bytes(scene, "what is this\n", 13);
     both(scene, 3, NAME("/three"));
     list(scene);
-    assert_int_equal(scene->stage.kept.count, thread_processors() > 1);
+    assert_int_equal(scene->stage.kept.count, thread_cpus() > 1);
     assert_int_equal(scene->stage.report.count, 1);
     assert_true(report_says(&scene->stage.report, "skipped 1 malformed line"));
 }

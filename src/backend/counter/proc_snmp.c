@@ -345,7 +345,7 @@ static int dump(const struct query *query, record_fn fn, void *arg)
 const struct backend backend_proc_snmp = {
     .name = "proc",
     .source = BACKEND_PROC,
-    .tells =
-        TELLS({&table_counters, FIELDS}, {&table_counters6, FIELDS}, {&table_sockstat, FIELDS}),
+    .provides =
+        PROVIDES({&table_counters, FIELDS}, {&table_counters6, FIELDS}, {&table_sockstat, FIELDS}),
     .dump = dump,
 };

@@ -38,7 +38,7 @@ static size_t take_numbers(const struct line *line, uint64_t numbers[COLUMNS_MAX
     struct scan scan = {line->data, line->data + line->length};
     size_t count = 0;
 
-    for (scan_blanks(&scan); scan.at < scan.end; scan_blanks(&scan))
+    for (scan_spaces(&scan); scan.at < scan.end; scan_spaces(&scan))
         if (count == COLUMNS_MAX || !scan_hex(&scan, &numbers[count++], 8))
             return 0;
     return count;
@@ -115,7 +115,7 @@ static int dump(const struct query *query, record_fn fn, void *arg)
 const struct backend backend_proc_softnet = {
     .name = "proc",
     .source = BACKEND_PROC,
-    .tells = TELLS({&table_softnet, COUNTER_PROTOCOL | COUNTER_NAME | COUNTER_VALUE |
-                                        COUNTER_GROWS | COUNTER_SCOPE}),
+    .provides = PROVIDES({&table_softnet, COUNTER_PROTOCOL | COUNTER_NAME | COUNTER_VALUE |
+                                              COUNTER_GROWS | COUNTER_SCOPE}),
     .dump = dump,
 };

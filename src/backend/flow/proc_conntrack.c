@@ -221,11 +221,11 @@ static const char *remedy(const struct table *table, int error)
 const struct backend backend_proc_conntrack = {
     .name = "proc",
     .source = BACKEND_PROC,
-    .tells =
-        TELLS({&table_flows, FIELDS_FLOW}, {&table_flow_count, USAGE_ENTRIES},
-              {&table_flow_usage, FIELDS_USAGE}, {&table_flow_statistics, FLOW_COUNTER_BITS},
-              {&table_expectations, FIELDS_EXPECTATION}, {&table_expectation_count, USAGE_ENTRIES},
-              {&table_expectation_statistics, FLOW_COUNTER_BITS}),
+    .provides = PROVIDES(
+        {&table_flows, FIELDS_FLOW}, {&table_flow_count, USAGE_ENTRIES},
+        {&table_flow_usage, FIELDS_USAGE}, {&table_flow_statistics, FLOW_COUNTER_BITS},
+        {&table_expectations, FIELDS_EXPECTATION}, {&table_expectation_count, USAGE_ENTRIES},
+        {&table_expectation_statistics, FLOW_COUNTER_BITS}),
     .dump = dump,
     .remedy = remedy,
     .counts_rows =

@@ -452,7 +452,7 @@ int proc_conntrack_decode_ip_flow(const struct line *line, struct record *record
 
 static bool take_literal(struct scan *scan, const char *literal)
 {
-    scan_blanks(scan);
+    scan_spaces(scan);
     return take_text(scan, literal);
 }
 
@@ -518,7 +518,7 @@ static void take_helper(struct decoding *decoding)
     struct scan *scan = &decoding->scan;
     const char *slash;
 
-    scan_blanks(scan);
+    scan_spaces(scan);
     if (scan->at == scan->end)
         return;
     slash = memchr(scan->at, '/', (size_t)(scan->end - scan->at));

@@ -86,7 +86,7 @@ int igmp6_decode(const struct line *line, struct record *record)
     if (line->cut || !take_number(&scan, &group->index) || !scan_word(&scan, &group->interface) ||
         group->interface.length > INTERFACE_TEXT_MAX)
         return -EBADMSG;
-    scan_blanks(&scan);
+    scan_spaces(&scan);
     if (!scan_ipv6_digits(&scan, group->address.bytes) || !scan_char(&scan, ' ') ||
         !take_number(&scan, &group->users))
         return -EBADMSG;
@@ -114,6 +114,6 @@ static int dump(const struct query *query, record_fn fn, void *arg)
 const struct backend backend_proc_igmp = {
     .name = "proc",
     .source = BACKEND_PROC,
-    .tells = TELLS({&table_groups, FIELDS}, {&table_groups6, FIELDS}),
+    .provides = PROVIDES({&table_groups, FIELDS}, {&table_groups6, FIELDS}),
     .dump = dump,
 };

@@ -273,6 +273,6 @@ int links_dump(struct netlink *netlink, interface_fn fn, void *arg, struct repor
 const struct backend backend_link = {
     .name = "netlink",
     .source = BACKEND_NETLINK,
-    .tells = TELLS({&table_interfaces, UINT64_MAX}),
+    .provides = PROVIDES({&table_interfaces, UINT64_MAX}),
     .dump = dump,
 };

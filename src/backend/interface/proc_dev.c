@@ -15,7 +15,7 @@ int proc_dev_decode(const struct line *line, struct record *record)
     struct interface_record *interface = &record->interface;
     const char *colon;
 
-    scan_blanks(&scan);
+    scan_spaces(&scan);
     /* old kernels have names with a colon, such as eth0:1 */
     colon = memrchr(scan.at, ':', (size_t)(scan.end - scan.at));
     if (line->cut || !colon || colon == scan.at)
@@ -55,6 +55,6 @@ static int dump(const struct query *query, record_fn fn, void *arg)
 const struct backend backend_proc_dev = {
     .name = "proc",
     .source = BACKEND_PROC,
-    .tells = TELLS({&table_interfaces, INTERFACE_COUNTERS}),
+    .provides = PROVIDES({&table_interfaces, INTERFACE_COUNTERS}),
     .dump = dump,
 };

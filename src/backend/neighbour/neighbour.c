@@ -271,8 +271,8 @@ static void explain(const struct query *query, struct explanation *explanation)
 const struct backend backend_neighbour = {
     .name = "netlink",
     .source = BACKEND_NETLINK,
-    .tells = TELLS({&table_neighbours, FIELDS}, {&table_neighbours4, FIELDS},
-                   {&table_neighbours6, FIELDS}, {&table_arp, FIELDS}),
+    .provides = PROVIDES({&table_neighbours, FIELDS}, {&table_neighbours4, FIELDS},
+                         {&table_neighbours6, FIELDS}, {&table_arp, FIELDS}),
     .dump = dump,
     .explain = explain,
 };

@@ -117,6 +117,6 @@ static int dump(const struct query *query, record_fn fn, void *arg)
 const struct backend backend_neighbour_usage = {
     .name = "netlink",
     .source = BACKEND_NETLINK,
-    .tells = TELLS({&table_neighbour_usage, UINT64_MAX}),
+    .provides = PROVIDES({&table_neighbour_usage, UINT64_MAX}),
     .dump = dump,
 };

@@ -30,7 +30,7 @@ enum { LLADDR_KEPT = 9 };
 /* 0x and up to 32 bits, behind blanks. */
 static bool scan_flags(struct scan *scan, uint64_t *value)
 {
-    scan_blanks(scan);
+    scan_spaces(scan);
     return scan_char(scan, '0') && scan_char(scan, 'x') && scan_hex(scan, value, 8);
 }
 
@@ -80,7 +80,7 @@ static bool scan_words(struct scan *scan, uint64_t hardware, struct neighbour_re
 {
     struct text mask;
 
-    scan_blanks(scan);
+    scan_spaces(scan);
     if (is_radio(hardware) && scan_call_sign(scan, neighbour))
         return scan_word(scan, &mask);
     if (scan->at < scan->end && *scan->at != '*') {
@@ -107,7 +107,7 @@ static bool take_columns(struct scan *scan, const char *line, struct neighbour_r
     uint8_t lladdr[6];
     unsigned bad;
 
-    scan_blanks(scan);
+    scan_spaces(scan);
     if (scan->at != line + 17 || scan->end - line < 72 ||
         memcmp(line + 17, "0x1         0x", 14) != 0 || memcmp(line + 32, "         ", 9) != 0 ||
         memcmp(line + 58, "     *        ", 14) != 0)
@@ -134,7 +134,7 @@ static bool take_device(struct scan *scan, struct neighbour_record *neighbour)
 
     if (!scan_word(scan, &device) || device.length >= INTERFACE_NAME_SIZE)
         return false;
-    scan_blanks(scan);
+    scan_spaces(scan);
     if (scan->at < scan->end)
         return false;
     memcpy(neighbour->interface_name, device.data, device.length);
@@ -225,7 +225,8 @@ static int dump(const struct query *query, record_fn fn, void *arg)
 const struct backend backend_proc_arp = {
     .name = "proc",
     .source = BACKEND_PROC,
-    .tells = TELLS({&table_neighbours, FIELDS}, {&table_neighbours4, FIELDS}, {&table_arp, FIELDS}),
+    .provides =
+        PROVIDES({&table_neighbours, FIELDS}, {&table_neighbours4, FIELDS}, {&table_arp, FIELDS}),
     .dump = dump,
     .counts_rows = THESE_TABLES(&table_neighbours, &table_neighbours4,
                                 &table_arp), /* neigh_seq_start() (net/core/neighbour.c) */

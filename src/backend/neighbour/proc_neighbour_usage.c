@@ -62,7 +62,7 @@ void neighbour_usage_add(const struct stat_values *values, struct record *record
     }
 }
 
-static int add_processor(const struct stat_values *values, uint32_t cpu, void *arg)
+static int add_cpu(const struct stat_values *values, uint32_t cpu, void *arg)
 {
     (void)cpu;
     neighbour_usage_add(values, arg);
@@ -102,7 +102,7 @@ void neighbour_usage_complete(const struct query *query, struct record *record)
     struct record more = {.has = 0};
 
     if (query->exclusive || !missing ||
-        stat_read(file_of(record->neighbour_usage.family), query, add_processor, &more) < 0)
+        stat_read(file_of(record->neighbour_usage.family), query, add_cpu, &more) < 0)
         return;
     record->neighbour_usage.counters[NEIGHBOUR_UNRESOLVED_DISCARDS] =
         more.neighbour_usage.counters[NEIGHBOUR_UNRESOLVED_DISCARDS];
@@ -113,7 +113,7 @@ void neighbour_usage_complete(const struct query *query, struct record *record)
 static int dump_family(const struct query *query, uint8_t family, record_fn fn, void *arg)
 {
     struct record record = {.kind = &kind_neighbour_usage, .neighbour_usage.family = family};
-    const int counted = stat_read(file_of(family), query, add_processor, &record);
+    const int counted = stat_read(file_of(family), query, add_cpu, &record);
     const int limited = add_thresholds(query, &record);
 
     if (!record.has)
@@ -147,6 +147,6 @@ static int dump(const struct query *query, record_fn fn, void *arg)
 const struct backend backend_proc_neighbour_usage = {
     .name = "proc",
     .source = BACKEND_PROC,
-    .tells = TELLS({&table_neighbour_usage, UINT64_MAX}),
+    .provides = PROVIDES({&table_neighbour_usage, UINT64_MAX}),
     .dump = dump,
 };

@@ -324,7 +324,7 @@ static struct datagram receive_answer(struct dump *dump)
     struct datagram datagram;
 
     if (++dump->received == (is_of_sockets ? SOCKETS_ALONE : DATAGRAMS_ALONE) &&
-        !dump->netlink->peer && !dump->netlink->spares && thread_processors() > 1) {
+        !dump->netlink->peer && !dump->netlink->spares && thread_cpus() > 1) {
         if (needs_rights(dump))
             raise_for(dump->protocol);
         dump->ahead = ahead_start(dump->channel->fd);

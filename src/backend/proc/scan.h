@@ -28,7 +28,7 @@ static inline unsigned scan_digit(char c)
     return decimal <= 9 ? decimal : letter <= 5 ? letter + 10 : 16;
 }
 
-static inline void scan_blanks(struct scan *scan)
+static inline void scan_spaces(struct scan *scan)
 {
     while (scan->at < scan->end && *scan->at == ' ')
         scan->at++;
@@ -44,7 +44,7 @@ static inline void scan_tabs(struct scan *scan)
 /* The bytes up to the next blank; false at the end of the line. */
 static inline bool scan_word(struct scan *scan, struct text *word)
 {
-    scan_blanks(scan);
+    scan_spaces(scan);
     const size_t left = scan->at < scan->end ? (size_t)(scan->end - scan->at) : 0;
     const char *blank = memchr(scan->at, ' ', left);
     *word = (struct text){scan->at, blank ? (size_t)(blank - scan->at) : left};
@@ -212,13 +212,13 @@ SCAN_INLINE size_t scan_decimal_digits(uint64_t text, uint64_t *number)
 /* Eight bytes of text that are blanks and then at least one decimal digit, most often 0. */
 SCAN_INLINE bool scan_right_aligned(uint64_t text, uint32_t *number)
 {
-    const uint64_t no_blanks = text ^ SCAN_EACH(' '), zero = '0' ^ ' ';
+    const uint64_t no_spaces = text ^ SCAN_EACH(' '), zero = '0' ^ ' ';
     uint64_t values;
 
     *number = 0;
-    if (no_blanks <= zero)
-        return no_blanks == zero;
-    values = (text ^ SCAN_EACH('0')) & UINT64_MAX >> (__builtin_clzll(no_blanks) & ~7);
+    if (no_spaces <= zero)
+        return no_spaces == zero;
+    values = (text ^ SCAN_EACH('0')) & UINT64_MAX >> (__builtin_clzll(no_spaces) & ~7);
     *number = scan_decimal_value(values);
     return !scan_above_nine(values);
 }
@@ -260,7 +260,7 @@ static inline bool scan_pass_decimal(struct scan *scan)
 /* The same behind blanks. */
 static inline bool scan_number(struct scan *scan, uint64_t *value, uint64_t max)
 {
-    scan_blanks(scan);
+    scan_spaces(scan);
     return scan_decimal(scan, value, max);
 }
 
@@ -293,7 +293,7 @@ static inline bool scan_hex_member(struct scan *scan, void *member, size_t size)
  */
 static inline bool scan_signed(struct scan *scan, uint32_t *number)
 {
-    scan_blanks(scan);
+    scan_spaces(scan);
     const bool negative = scan_char(scan, '-');
     if (!SCAN_DECIMAL(scan, *number))
         return false;

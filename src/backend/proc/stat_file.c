@@ -37,7 +37,7 @@ int stat_decode(const struct stat_file *file, const struct line *line,
     for (size_t i = 0; i < columns->count; i++) {
         const int8_t counter = columns->counters[i];
         uint64_t value;
-        scan_blanks(&scan);
+        scan_spaces(&scan);
         if (!scan_hex(&scan, &value, file->digits))
             return -EBADMSG;
         if (counter < 0)
@@ -45,7 +45,7 @@ int stat_decode(const struct stat_file *file, const struct line *line,
         values->values[counter] = value;
         values->has |= UINT32_C(1) << counter;
     }
-    scan_blanks(&scan);
+    scan_spaces(&scan);
     return scan.at == scan.end ? 0 : -EBADMSG;
 }
 

@@ -211,8 +211,8 @@ static const char *remedy(const struct table *table, int error)
 const struct backend backend_proc_route = {
     .name = "proc",
     .source = BACKEND_PROC,
-    .tells = TELLS({&table_route, FIELDS_IPV4}, {&table_route6, FIELDS_IPV6},
-                   {&table_route6_cache, FIELDS_IPV6}),
+    .provides = PROVIDES({&table_route, FIELDS_IPV4}, {&table_route6, FIELDS_IPV6},
+                         {&table_route6_cache, FIELDS_IPV6}),
     .remedy = remedy,
     .dump = dump,
 };

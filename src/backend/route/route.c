@@ -214,9 +214,9 @@ static int dump(const struct query *query, record_fn fn, void *arg)
 const struct backend backend_route = {
     .name = "netlink",
     .source = BACKEND_NETLINK,
-    .tells = TELLS({&table_route, FIELDS}, {&table_route6, FIELDS}, {&table_route_cache, FIELDS},
-                   {&table_route6_cache, FIELDS}, {&table_route_taken, FIELDS},
-                   {&table_route6_taken, FIELDS}, {&table_route_local, FIELDS},
-                   {&table_route6_local, FIELDS}),
+    .provides = PROVIDES({&table_route, FIELDS}, {&table_route6, FIELDS},
+                         {&table_route_cache, FIELDS}, {&table_route6_cache, FIELDS},
+                         {&table_route_taken, FIELDS}, {&table_route6_taken, FIELDS},
+                         {&table_route_local, FIELDS}, {&table_route6_local, FIELDS}),
     .dump = dump,
 };

@@ -37,7 +37,7 @@ static unsigned new_label(struct compiler *compiler)
     return (unsigned)compiler->label_count++;
 }
 
-static void place_label(struct compiler *compiler, unsigned label)
+static void set_label(struct compiler *compiler, unsigned label)
 {
     compiler->labels[label] = (uint16_t)compiler->count;
 }
@@ -277,7 +277,7 @@ static void jump_if(struct compiler *compiler, const struct test *test, unsigned
 
     emit_test(compiler, test, next);
     jump(compiler, label);
-    place_label(compiler, next);
+    set_label(compiler, next);
 }
 
 /* One of the ranges suffices; or, negated, none of them may hold. */
@@ -299,7 +299,7 @@ static bool compile_ranges(struct compiler *compiler, const struct predicate *am
     }
     if (!negated)
         jump(compiler, label);
-    place_label(compiler, done);
+    set_label(compiler, done);
     return true;
 }
 
@@ -351,7 +351,7 @@ static bool compile_groups(struct compiler *compiler, const struct predicate *co
     }
     if (!negated)
         jump(compiler, label);
-    place_label(compiler, done);
+    set_label(compiler, done);
     return true;
 }
 
@@ -379,7 +379,7 @@ static bool compile_comparison(struct compiler *compiler, const struct predicate
     const unsigned fails = new_label(compiler);
     emit_test(compiler, &test, fails);
     jump(compiler, label);
-    place_label(compiler, fails);
+    set_label(compiler, fails);
     return true;
 }
 
@@ -405,10 +405,10 @@ static bool compile_any(struct compiler *compiler, const struct predicate *parts
             return false;
         }
         jump(compiler, done);
-        place_label(compiler, next);
+        set_label(compiler, next);
     }
     jump(compiler, label);
-    place_label(compiler, done);
+    set_label(compiler, done);
     return true;
 }
 

@@ -236,7 +236,7 @@ static int dump(const struct query *query, record_fn fn, void *arg)
 const struct backend backend_diag_file = {
     .name = "TCPDIAG_FILE",
     .source = BACKEND_FILE,
-    .tells =
-        TELLS({&table_tcp, FIELDS_TCP}, {&table_tcp6, FIELDS_TCP}, {&table_tcp_both, FIELDS_TCP}),
+    .provides = PROVIDES({&table_tcp, FIELDS_TCP}, {&table_tcp6, FIELDS_TCP},
+                         {&table_tcp_both, FIELDS_TCP}),
     .dump = dump,
 };

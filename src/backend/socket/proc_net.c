@@ -64,7 +64,7 @@ static bool scan_endpoint(struct scan *scan, struct endpoint *endpoint, uint8_t 
     const size_t words = family == AF_INET ? 1 : 4;
     uint64_t digits = SCAN_EACH(0x80);
 
-    scan_blanks(scan);
+    scan_spaces(scan);
     if (scan->end - scan->at < 8 * (ptrdiff_t)words)
         return false;
     take_address(scan->at, words, &endpoint->address, &digits);
@@ -101,17 +101,17 @@ static bool scan_inet_numbers(struct scan *scan, struct socket_record *sock)
 {
     uint64_t recv_q, ticks;
 
-    scan_blanks(scan);
+    scan_spaces(scan);
     if (!SCAN_HEX(scan, sock->state))
         return false;
-    scan_blanks(scan);
+    scan_spaces(scan);
     if (!SCAN_HEX(scan, sock->send_q) || !scan_char(scan, ':') || !scan_hex(scan, &recv_q, 16) ||
         recv_q > UINT32_MAX)
         return false;
-    scan_blanks(scan);
+    scan_spaces(scan);
     if (!SCAN_HEX(scan, sock->timer) || !scan_char(scan, ':') || !scan_hex(scan, &ticks, 16))
         return false;
-    scan_blanks(scan);
+    scan_spaces(scan);
     if (!SCAN_HEX(scan, sock->retransmits) || !SCAN_DECIMAL(scan, sock->uid) ||
         !SCAN_DECIMAL(scan, sock->probes) || !SCAN_DECIMAL(scan, sock->inode) ||
         !scan_char(scan, ' ')) /* without more behind it this may be half a number */
@@ -153,7 +153,7 @@ int proc_net_decode_words(const struct line *line, const struct table *table, st
         !scan_endpoint(&scan, &sock->remote, table->family) || !scan_inet_numbers(&scan, sock))
         return -EBADMSG;
     if (scan_number(&scan, &references, UINT64_MAX)) {
-        scan_blanks(&scan);
+        scan_spaces(&scan);
         scan_hex(&scan, &address, 16);
     }
     settle_inet(record, table, address);
@@ -218,7 +218,7 @@ bool proc_net_decode_columns(const struct line *line, const struct table *table,
     struct socket_record *sock = &record->socket;
     uint64_t address;
 
-    scan_blanks(&scan);
+    scan_spaces(&scan);
     if (line->cut || !scan_pass_decimal(&scan) || scan.end - scan.at < columns ||
         *scan.at++ != ':' || *scan.at++ != ' ' ||
         !(ipv4 ? take_columns(scan.at, 1, sock) : take_columns(scan.at, 4, sock)))
@@ -462,11 +462,11 @@ static int dump(const struct query *query, record_fn fn, void *arg)
 const struct backend backend_proc_net = {
     .name = "proc",
     .source = BACKEND_PROC,
-    .tells = TELLS({&table_tcp, FIELDS_TCP_FILE}, {&table_tcp6, FIELDS_TCP_FILE},
-                   {&table_udp, FIELDS_OTHER_FILE}, {&table_udp6, FIELDS_OTHER_FILE},
-                   {&table_udplite, FIELDS_OTHER_FILE}, {&table_udplite6, FIELDS_OTHER_FILE},
-                   {&table_raw, FIELDS_OTHER_FILE}, {&table_raw6, FIELDS_OTHER_FILE},
-                   {&table_unix, FIELDS_UNIX_FILE | SOCKET_PENDING}),
+    .provides = PROVIDES({&table_tcp, FIELDS_TCP_FILE}, {&table_tcp6, FIELDS_TCP_FILE},
+                         {&table_udp, FIELDS_OTHER_FILE}, {&table_udp6, FIELDS_OTHER_FILE},
+                         {&table_udplite, FIELDS_OTHER_FILE}, {&table_udplite6, FIELDS_OTHER_FILE},
+                         {&table_raw, FIELDS_OTHER_FILE}, {&table_raw6, FIELDS_OTHER_FILE},
+                         {&table_unix, FIELDS_UNIX_FILE | SOCKET_PENDING}),
     .dump = dump,
     /* udp_seq_start() and raw_seq_start() count; TCP and unix sockets remember the bucket */
     .counts_rows = THESE_TABLES(&table_udp, &table_udp6, &table_udplite, &table_udplite6,

@@ -25,20 +25,20 @@ static bool take_rest(struct scan *scan, const struct line *line, uint32_t *drop
 {
     if (!SCAN_DECIMAL(scan, record->socket.refcount))
         return false;
-    scan_blanks(scan);
+    scan_spaces(scan);
     if (scan->at == scan->end)
         return true;
     if (!scan_signed(scan, drops))
         return false;
     if (scan->at < scan->end || !line->unended)
         record->has |= SOCKET_DROPS;
-    scan_blanks(scan);
+    scan_spaces(scan);
     if (scan->at == scan->end)
         return true;
     record->has |= SOCKET_INODE;
     if (!SCAN_DECIMAL(scan, record->socket.inode))
         return false;
-    scan_blanks(scan);
+    scan_spaces(scan);
     return scan->at == scan->end;
 }
 
@@ -54,7 +54,7 @@ static bool scan_numbers(struct scan *scan, struct socket_record *sock, uint64_t
     if (!scan_pointer(scan, address) || !SCAN_DECIMAL(scan, sock->netlink_protocol) ||
         !scan_signed(scan, &sock->portid)) /* Linux 3.2 writes it with a sign */
         return false;
-    scan_blanks(scan);
+    scan_spaces(scan);
     return scan_hex(scan, groups, 8) && SCAN_DECIMAL(scan, sock->recv_q) &&
            SCAN_DECIMAL(scan, sock->send_q) && scan_word(scan, &dumping);
 }
@@ -97,7 +97,7 @@ static int dump(const struct query *query, record_fn fn, void *arg)
 const struct backend backend_proc_netlink = {
     .name = "proc",
     .source = BACKEND_PROC,
-    .tells = TELLS({&table_netlink, FIELDS}),
+    .provides = PROVIDES({&table_netlink, FIELDS}),
     .dump = dump,
     .counts_rows = THESE_TABLES(&table_netlink), /* the kernel finds its place in a hash table */
 };

@@ -22,13 +22,13 @@ static bool scan_numbers(struct scan *scan, struct socket_record *sock, uint64_t
     if (!scan_pointer(scan, address) || !SCAN_DECIMAL(scan, sock->refcount) ||
         !SCAN_DECIMAL(scan, sock->type))
         return false;
-    scan_blanks(scan);
+    scan_spaces(scan);
     if (!SCAN_HEX(scan, sock->ether_protocol) || !SCAN_DECIMAL(scan, sock->interface) ||
         sock->interface > INT32_MAX || !scan_number(scan, &running, 1) ||
         !SCAN_DECIMAL(scan, sock->recv_q) || !SCAN_DECIMAL(scan, sock->uid) ||
         !SCAN_DECIMAL(scan, sock->inode))
         return false;
-    scan_blanks(scan);
+    scan_spaces(scan);
     return scan->at == scan->end;
 }
 
@@ -60,7 +60,7 @@ static int dump(const struct query *query, record_fn fn, void *arg)
 const struct backend backend_proc_packet = {
     .name = "proc",
     .source = BACKEND_PROC,
-    .tells = TELLS({&table_packet, FIELDS}),
+    .provides = PROVIDES({&table_packet, FIELDS}),
     .dump = dump,
     .counts_rows = THESE_TABLES(&table_packet), /* the kernel finds its place in a list */
 };

@@ -80,8 +80,8 @@ static int dump(const struct query *query, record_fn fn, void *arg)
 const struct backend backend_references = {
     .name = "netlink with proc",
     .source = BACKEND_AUTO,
-    .tells = TELLS({&table_packet, FIELDS_PACKET | SOCKET_REFCOUNT},
-                   {&table_netlink, FIELDS_NETLINK | SOCKET_REFCOUNT}),
+    .provides = PROVIDES({&table_packet, FIELDS_PACKET | SOCKET_REFCOUNT},
+                         {&table_netlink, FIELDS_NETLINK | SOCKET_REFCOUNT}),
     .dump = dump,
     .counts_rows = THESE_TABLES(&table_packet, &table_netlink),
 };

@@ -204,7 +204,7 @@ static const char *remedy(const struct table *table, int error)
     return family ? family->missing : inet_diag_remedy(table);
 }
 
-static const struct told tells[] = {
+static const struct told provides[] = {
     {&table_tcp, FIELDS_TCP | SOCKET_AUTOBOUND},
     {&table_tcp6, FIELDS_TCP | SOCKET_AUTOBOUND},
     {&table_tcp_both, FIELDS_TCP | SOCKET_AUTOBOUND},
@@ -230,7 +230,7 @@ static const struct told tells[] = {
 const struct backend backend_sock_diag = {
     .name = "netlink",
     .source = BACKEND_NETLINK,
-    .tells = tells,
+    .provides = provides,
     /* sockets of IP, unix sockets and vsock are found again by their bucket */
     .counts_rows = THESE_TABLES(&table_packet, &table_netlink, &table_xdp),
     .dump = dump,

@@ -70,10 +70,10 @@ struct reading {
     struct hash_table now, before;
     struct hash_table listeners; /* of the last look (origin.h) */
     uint64_t looked;             /* when it began: CLOCK_MONOTONIC, nanoseconds */
-    bool appeared;      /* the last look found a socket with an owner that the others had not */
-    uint64_t next_look; /* CLOCK_MONOTONIC, nanoseconds */
-    uint64_t soonest;   /* ... if something new is to be known earlier */
-    bool failed;        /* a look failed, which was reported */
+    bool appeared;        /* the last look found a socket with an owner that the others had not */
+    uint64_t next_search; /* CLOCK_MONOTONIC, nanoseconds */
+    uint64_t soonest;     /* ... if something new is to be known earlier */
+    bool failed;          /* a look failed, which was reported */
 };
 
 /* --- What is remembered ----------------------------------------------------------------------- */
@@ -161,9 +161,9 @@ static void look(struct reading *reading)
     reading->failed |= result < 0;
     ended = clock_nanoseconds(CLOCK_MONOTONIC);
     reading->soonest = ended + (ended - begun) * SHARE;
-    reading->next_look = ended + CLOCK_SECOND;
-    if (reading->next_look < reading->soonest)
-        reading->next_look = reading->soonest;
+    reading->next_search = ended + CLOCK_SECOND;
+    if (reading->next_search < reading->soonest)
+        reading->next_search = reading->soonest;
 }
 
 static bool remembers(const struct query *query)
@@ -205,7 +205,7 @@ static void complete(struct reading *reading, struct record *record, struct sock
     if (reading->query->needs & FIELDS_ORIGIN &&
         !origin_take(reading->query->connects, &reading->listeners, known ? &known->before : NULL,
                      record, origin))
-        reading->next_look = reading->soonest;
+        reading->next_search = reading->soonest;
 }
 
 int socket_event_decode(const struct nlmsghdr *message, struct record *record)
@@ -246,7 +246,7 @@ static int idle(void *arg)
     const int result = events->idle ? events->idle(events->idle_arg) : 0;
 
     if (result < 0 || !remembers(reading->query) ||
-        clock_nanoseconds(CLOCK_MONOTONIC) < reading->next_look)
+        clock_nanoseconds(CLOCK_MONOTONIC) < reading->next_search)
         return result;
     look(reading);
     if (reading->appeared && events->appeared)
@@ -290,6 +290,6 @@ static int dump(const struct query *query, record_fn fn, void *arg)
 const struct backend backend_socket_events = {
     .name = "netlink",
     .source = BACKEND_NETLINK,
-    .tells = TELLS({&table_socket_events, FIELDS_EVENT | FIELDS_REMEMBERED | FIELDS_ORIGIN}),
+    .provides = PROVIDES({&table_socket_events, FIELDS_EVENT | FIELDS_REMEMBERED | FIELDS_ORIGIN}),
     .dump = dump,
 };

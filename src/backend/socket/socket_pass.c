@@ -600,7 +600,7 @@ bool socket_pass_has_none(const struct query *query)
 const struct backend backend_socket_pass = {
     .name = "BPF",
     .source = BACKEND_PASS,
-    .tells = TELLS(
+    .provides = PROVIDES(
         {&table_tcp, FIELDS_PASS | SOCKET_BACKLOG}, {&table_tcp6, FIELDS_PASS | SOCKET_BACKLOG},
         {&table_tcp_both, FIELDS_PASS | SOCKET_BACKLOG}, {&table_udp, FIELDS_PASS},
         {&table_udp6, FIELDS_PASS}, {&table_udplite, FIELDS_PASS}, {&table_udplite6, FIELDS_PASS},

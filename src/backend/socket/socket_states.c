@@ -246,7 +246,7 @@ static void explain(const struct query *query, struct explanation *explanation)
 const struct backend backend_socket_states = {
     .name = "netlink and counters",
     .source = BACKEND_AUTO,
-    .tells = TELLS({&table_tcp_states, SOCKET_STATE}),
+    .provides = PROVIDES({&table_tcp_states, SOCKET_STATE}),
     .dump = dump,
     .explain = explain,
 };

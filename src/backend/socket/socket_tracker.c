@@ -94,7 +94,7 @@ static bool is_over(const struct record *record)
 
 /* --- Watches ---------------------------------------------------------------------------------- */
 
-struct socket_watch {
+struct socket_tracker {
     struct netlink *netlink;
     struct netlink_listening listening;
     int events;                  /* a descriptor, or -1 */
@@ -106,63 +106,63 @@ struct socket_watch {
 
 static int take_end(const struct nlmsghdr *message, void *arg)
 {
-    const struct socket_watch *watch = arg;
+    const struct socket_tracker *tracker = arg;
     struct socket_origin origin = {.pid = 0};
     struct record record;
 
     if (socket_event_decode(message, &record) < 0)
         return 0; /* what is lost here is missed by the next look */
     record.socket.inode = 0;
-    (void)origin_take(watch->connects, &watch->listeners, NULL, &record, &origin);
-    return watch->fn(&record, watch->arg);
+    (void)origin_take(tracker->connects, &tracker->listeners, NULL, &record, &origin);
+    return tracker->fn(&record, tracker->arg);
 }
 
 static void destroy(void *of)
 {
-    struct socket_watch *watch = of;
+    struct socket_tracker *tracker = of;
 
-    if (!watch)
+    if (!tracker)
         return;
-    if (watch->events >= 0)
-        close(watch->events);
-    netlink_destroy(watch->netlink);
-    hash_table_finish(&watch->listeners);
-    free(watch);
+    if (tracker->events >= 0)
+        close(tracker->events);
+    netlink_destroy(tracker->netlink);
+    hash_table_finish(&tracker->listeners);
+    free(tracker);
 }
 
 static void *create(unsigned kinds, const struct netlink_peer *peer, int *error)
 {
-    struct socket_watch *watch = calloc(1, sizeof *watch);
+    struct socket_tracker *tracker = calloc(1, sizeof *tracker);
 
     *error = -ENOMEM;
-    if (!watch)
+    if (!tracker)
         return NULL;
-    watch->events = -1;
-    watch->netlink = netlink_create(peer);
-    watch->listening = (struct netlink_listening){.protocol = NETLINK_SOCK_DIAG,
-                                                  .groups = kinds,
-                                                  .buffer_size = BUFFER_SIZE,
-                                                  .fn = take_end,
-                                                  .arg = watch};
-    int result = watch->netlink ? 0 : -ENOMEM;
+    tracker->events = -1;
+    tracker->netlink = netlink_create(peer);
+    tracker->listening = (struct netlink_listening){.protocol = NETLINK_SOCK_DIAG,
+                                                    .groups = kinds,
+                                                    .buffer_size = BUFFER_SIZE,
+                                                    .fn = take_end,
+                                                    .arg = tracker};
+    int result = tracker->netlink ? 0 : -ENOMEM;
     if (!result)
-        result = netlink_open(watch->netlink, NETLINK_SOCK_DIAG);
+        result = netlink_open(tracker->netlink, NETLINK_SOCK_DIAG);
     if (!result && kinds && !peer)
-        watch->events = netlink_join(watch->netlink, &watch->listening);
-    if (!result && watch->events < 0 && kinds && !peer)
-        result = watch->events;
+        tracker->events = netlink_join(tracker->netlink, &tracker->listening);
+    if (!result && tracker->events < 0 && kinds && !peer)
+        result = tracker->events;
     *error = result;
     if (!result)
-        return watch;
-    destroy(watch);
+        return tracker;
+    destroy(tracker);
     return NULL;
 }
 
 static int descriptor(const void *of)
 {
-    const struct socket_watch *watch = of;
+    const struct socket_tracker *tracker = of;
 
-    return watch->events;
+    return tracker->events;
 }
 
 static bool asks(const struct row_id *row)
@@ -176,13 +176,13 @@ static bool asks(const struct row_id *row)
 }
 
 /* A row in SYN_RECV is a request for a connection: the kernel does not tell the end of these. */
-static bool tells(const void *of, const struct row_id *row)
+static bool provides(const void *of, const struct row_id *row)
 {
-    const struct socket_watch *watch = of;
+    const struct socket_tracker *tracker = of;
     const struct socket_id id = socket_id_of(row);
 
-    return watch->events >= 0 && id.state != TCP_SYN_RECV &&
-           watch->listening.groups & socket_end_kind(id.family, id.protocol);
+    return tracker->events >= 0 && id.state != TCP_SYN_RECV &&
+           tracker->listening.groups & socket_end_kind(id.family, id.protocol);
 }
 
 /* Asks for those of one protocol, so many at a time as fit. */
@@ -208,14 +208,14 @@ static int ask_of(const struct query *query, const struct row_id ids[], size_t c
 static int ask(void *of, const struct row_id ids[], size_t count, uint64_t needs, record_fn fn,
                void *arg, struct report *report)
 {
-    const struct socket_watch *watch = of;
+    const struct socket_tracker *tracker = of;
     int result = 0;
 
     for (size_t i = 0; i < COUNT(of_protocols) && result >= 0; i++) {
         const struct query query = {.table = &of_protocols[i],
                                     .needs = needs,
                                     .proc_root = "/proc",
-                                    .netlink = watch->netlink,
+                                    .netlink = tracker->netlink,
                                     .report = report,
                                     .exclusive = true};
         result = ask_of(&query, ids, count, fn, arg);
@@ -225,30 +225,30 @@ static int ask(void *of, const struct row_id ids[], size_t count, uint64_t needs
 
 static int note_listener(void *of, const struct record *row)
 {
-    struct socket_watch *watch = of;
+    struct socket_tracker *tracker = of;
 
-    return listeners_add(&watch->listeners, row);
+    return listeners_add(&tracker->listeners, row);
 }
 
 static void forget(void *of)
 {
-    struct socket_watch *watch = of;
+    struct socket_tracker *tracker = of;
 
-    hash_table_finish(&watch->listeners);
+    hash_table_finish(&tracker->listeners);
 }
 
 static int read_ended(void *of, struct connects *connects, record_fn fn, void *arg,
                       struct report *report)
 {
-    struct socket_watch *watch = of;
+    struct socket_tracker *tracker = of;
 
-    watch->connects = connects;
-    watch->fn = fn;
-    watch->arg = arg;
-    return netlink_read_events(watch->netlink, watch->events, &watch->listening, report);
+    tracker->connects = connects;
+    tracker->fn = fn;
+    tracker->arg = arg;
+    return netlink_read_events(tracker->netlink, tracker->events, &tracker->listening, report);
 }
 
-const struct row_watch_ops socket_watch = {
+const struct row_tracker_ops socket_tracker = {
     .create = create,
     .destroy = destroy,
     .descriptor = descriptor,
@@ -256,7 +256,7 @@ const struct row_watch_ops socket_watch = {
     .tell_id = tell_id,
     .is_over = is_over,
     .asks = asks,
-    .tells = tells,
+    .provides = provides,
     .ask = ask,
     .note = note_listener,
     .forget = forget,

@@ -117,19 +117,19 @@ static struct unix_socket *list_add(struct socket_list *list, const struct recor
 
 /* --- What netlink says ------------------------------------------------------------------------ */
 
-static struct text text_behind(struct text text, size_t length)
+static struct text text_after(struct text text, size_t length)
 {
     return (struct text){text.data + text.length + 1, length};
 }
 
 static struct text memory_of(const struct unix_socket *socket)
 {
-    return text_behind(socket->path, socket->memory_length);
+    return text_after(socket->path, socket->memory_length);
 }
 
 static struct text inodes_of(const struct unix_socket *socket)
 {
-    return text_behind(memory_of(socket), socket->inodes_length);
+    return text_after(memory_of(socket), socket->inodes_length);
 }
 
 static int remember(const struct record *record, void *arg)
@@ -172,7 +172,7 @@ static int index_by_inode(struct reading *reading)
         struct unix_socket *socket = &reading->sockets.items[i];
         by_inode[i] = (struct ranked){socket->inode, socket};
         socket->path.data = text;
-        text = text_behind(inodes_of(socket), 0).data; /* the next one's */
+        text = text_after(inodes_of(socket), 0).data; /* the next one's */
     }
     return sort_ranked(by_inode, count);
 }
@@ -500,7 +500,7 @@ static int ask_both(struct reading *reading, bool *side_by_side)
 
     if (error)
         return error;
-    *side_by_side = !reader.lines->ended && thread_processors() > 1 &&
+    *side_by_side = !reader.lines->ended && thread_cpus() > 1 &&
                     thread_start(&reader.thread, read_rest, &reader) == 0;
     if (!*side_by_side)
         error = lines_read(reader.lines, SIZE_MAX);
@@ -568,6 +568,6 @@ static int dump(const struct query *query, record_fn fn, void *arg)
 const struct backend backend_unix = {
     .name = "netlink with proc",
     .source = BACKEND_AUTO,
-    .tells = TELLS({&table_unix, FIELDS_UNIX | FIELDS_UNIX_FILE | SOCKET_PENDING}),
+    .provides = PROVIDES({&table_unix, FIELDS_UNIX | FIELDS_UNIX_FILE | SOCKET_PENDING}),
     .dump = dump,
 };

@@ -302,13 +302,13 @@ static int dump_files(const struct query *query, record_fn fn, void *arg)
 const struct backend backend_summary = {
     .name = "netlink and counters",
     .source = BACKEND_AUTO,
-    .tells = TELLS({&table_summary, UINT64_MAX}),
+    .provides = PROVIDES({&table_summary, UINT64_MAX}),
     .dump = dump,
 };
 
 const struct backend backend_proc_summary = {
     .name = "proc",
     .source = BACKEND_PROC,
-    .tells = TELLS({&table_summary, UINT64_MAX}),
+    .provides = PROVIDES({&table_summary, UINT64_MAX}),
     .dump = dump_files,
 };

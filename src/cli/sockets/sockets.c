@@ -138,7 +138,7 @@ static int list(const struct sockets_options *options)
     const bool here = plain && !options->common.proc_root && !options->common.count_by &&
                       (!chosen || *chosen == '+' || *chosen == '-');
     const struct containers_found named =
-        here ? containers_look(NULL) : (struct containers_found){.pods = false};
+        here ? containers_read(NULL) : (struct containers_found){.pods = false};
     struct listing_table tables[WHICH_TABLES];
     struct predicate where[WHICH_TABLES][2]; /* of the tables */
     char attention[COMMAND_MAX] = "";

@@ -232,7 +232,7 @@ static int move(struct screen_state *state)
     return 0;
 }
 
-static int pause_looks(struct screen_state *state)
+static int pause_samples(struct screen_state *state)
 {
     state->paused = !state->paused;
     screen_renew(state);
@@ -290,7 +290,7 @@ const struct key_binding keys_of_order[] = {
     {0, NULL, NULL},
 };
 const struct key_binding keys_of_place[] = {
-    {' ', pause_looks, "space|pause: no row changes; they can be scrolled"},
+    {' ', pause_samples, "space|pause: no row changes; they can be scrolled"},
     {KEY_UP, move, "up, down|choose a row, and follow it; page up, page down, home, end"},
     {KEY_DOWN, move, NULL},
     {KEY_PAGE_UP, move, NULL},

@@ -67,7 +67,7 @@ static bool may_look(struct budget *budget, unsigned interval_ms)
     return budget->credit >= 0;
 }
 
-int top_look(struct top *top, bool all, struct report *report)
+int top_sample(struct top *top, bool all, struct report *report)
 {
     const int ends = live_read_ends(top->live, report);
 
@@ -81,10 +81,10 @@ int top_look(struct top *top, bool all, struct report *report)
     }
     top->budget.apart = top->budget.waits;
     top->budget.waits = 0;
-    return live_look(top->live, report);
+    return live_sample(top->live, report);
 }
 
-void top_count_anew(struct top *top)
+void top_count_again(struct top *top)
 {
     top->budget.last = pace_now();
     top->budget.credit = 0;
@@ -103,7 +103,7 @@ int top_begin(struct top *top, struct sink *stream, struct report *report)
         return error;
     top->view.interval = top->interval_ms * (CLOCK_SECOND / 1000);
     live_choose(top->live, &top->view);
-    error = top_look(top, true, report);
-    top_count_anew(top);
+    error = top_sample(top, true, report);
+    top_count_again(top);
     return error;
 }

@@ -47,7 +47,7 @@ static void take_row(void *arg, const struct record *record)
     struct screen_state *state = &screen->state;
 
     const bool ended = record->has & SOCKET_EVENT && record->socket.event == LIVE_CLOSED;
-    const struct screen_row row = {record->identity, record->visit, false, ended};
+    const struct screen_row row = {record->identity, record->netns_index, false, ended};
 
     if (screen_add_row(state, row))
         state->sink->ops->row(state->sink, record);
@@ -184,7 +184,7 @@ static int look(struct screen_state *state, bool all)
     int error;
 
     live_choose(top->live, &top->view);
-    error = top_look(top, all, &state->report);
+    error = top_sample(top, all, &state->report);
     if (error >= 0)
         header_read(of(state)->header, top->live, top->view.interval / 2);
     return error;
@@ -243,8 +243,8 @@ static int begin(struct screen_state *state)
         error = screen_draw(state);
     needs->lookups |= owners;
     if (error >= 0 && owners)
-        error = top_look(top, true, &state->report);
-    top_count_anew(top);
+        error = top_sample(top, true, &state->report);
+    top_count_again(top);
     if (error >= 0)
         header_read(of(state)->header, top->live, 0);
     return error;

@@ -112,7 +112,7 @@ static int stream_events(struct top *top, struct sink *sink, struct report *repo
     uint64_t next = began + interval;
     int error = top_begin(top, sink, report), lost = 0;
 
-    while (error >= 0 && !(listing->most && live_told(top->live) == listing->most)) {
+    while (error >= 0 && !(listing->most && live_reported(top->live) == listing->most)) {
         const uint64_t now = clock_nanoseconds(CLOCK_MONOTONIC);
         if (sink->ops->pause)
             sink->ops->pause(sink);
@@ -125,7 +125,7 @@ static int stream_events(struct top *top, struct sink *sink, struct report *repo
             error = lost < 0 ? lost : 0;
             continue;
         }
-        error = top_look(top, lost, report);
+        error = top_sample(top, lost, report);
         lost = 0;
         for (next += interval; next <= now;) /* the machine slept, or a look took longer */
             next += interval;

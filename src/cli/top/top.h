@@ -43,10 +43,10 @@ struct top {
 int top_begin(struct top *top, struct sink *stream, struct report *report);
 
 /* From now on processor time is counted: what the beginning takes is not. */
-void top_count_anew(struct top *top);
+void top_count_again(struct top *top);
 
 /* Looks at all, if the budget allows it or `all`, or else at those that were active. */
-int top_look(struct top *top, bool all, struct report *report);
+int top_sample(struct top *top, bool all, struct report *report);
 
 /* What is asked of sockets, for the shown columns, the order and the filter: counters, tables. */
 void top_choose(struct top *top);

@@ -143,7 +143,7 @@ static bool is_live(const struct traffic_command *command)
 static int watch(struct traffic_command *command, uint32_t interface)
 {
     const struct common *common = &command->common;
-    const unsigned usual = thread_processors() < THREADS ? thread_processors() : THREADS;
+    const unsigned usual = thread_cpus() < THREADS ? thread_cpus() : THREADS;
     struct traffic_options options = {
         .milliseconds = command->milliseconds ? command->milliseconds
                         : common->interval_ms ? common->interval_ms

@@ -308,7 +308,7 @@ static void stream_plain(struct fitted *table, const struct record *record)
             continue;
         }
         dst = writer_more(writer, dst, ROOM);
-        char *const text = put_blanks(dst, blanks + column->before);
+        char *const text = put_spaces(dst, blanks + column->before);
         dst = write_cell(table, i, text, &value, &width);
         const size_t padding = padding_of(&shift, column->width, width);
         blanks = FIT_GAP + (column->right ? 0 : padding);

@@ -79,7 +79,7 @@ static inline __attribute__((always_inline)) char *put_right(char *dst, char *ce
     if (length > sizeof text)
         return align_right(dst, cell, length + blanks);
     memcpy(text, cell, sizeof text);
-    memcpy(put_blanks(cell, blanks), text, sizeof text);
+    memcpy(put_spaces(cell, blanks), text, sizeof text);
     return dst + blanks;
 }
 
@@ -122,7 +122,7 @@ end_column(struct ss_sink *ss, struct ss_row *row, char *dst, enum ss_column col
     if (length >= width)
         return dst;
     return columns[column].right ? put_right(dst, row->cell, width - length)
-                                 : put_blanks(dst, width - length);
+                                 : put_spaces(dst, width - length);
 }
 
 /* --- Rows ------------------------------------------------------------------------------------- */
@@ -264,7 +264,7 @@ static inline __attribute__((always_inline)) void put_after(struct line *line, s
         line->dst = put_long(writer, line->dst, blanks, text, length);
         return;
     }
-    line->dst = put_blanks(writer_more(writer, line->dst, size), blanks);
+    line->dst = put_spaces(writer_more(writer, line->dst, size), blanks);
     memcpy(line->dst, text, length);
     line->dst += length;
 }

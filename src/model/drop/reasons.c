@@ -155,13 +155,13 @@ static const struct drop_reason reasons[] = {
 /* The kernel's types are read when somebody asks for more than is known here: that takes 2 ms. */
 const char *drop_reason_word(uint64_t i)
 {
-    static struct drop_watch *kernel;
+    static struct drop_probe *kernel;
 
     if (i < COUNT(reasons))
         return reasons[i].name;
     if (!kernel)
-        kernel = drop_watch_names();
-    return kernel ? drop_watch_reason(kernel, (size_t)i - COUNT(reasons)) : NULL;
+        kernel = drop_probe_names();
+    return kernel ? drop_probe_reason(kernel, (size_t)i - COUNT(reasons)) : NULL;
 }
 
 #define QUEUE "it was left in the queue of a socket that was closed: "

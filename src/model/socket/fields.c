@@ -644,7 +644,7 @@ static const struct field fields[] = {
     VIEW_BY(send, write_send, SOCKET_QUEUES, VIEW_QUEUE, "send_q, with how much may wait",
             .gauge = true, .parts = QUEUE_PARTS,
             .marks = REASON_SEND_BUFFER | REASON_ACKNOWLEDGEMENT | REASON_WINDOW),
-    VIEW(resent, view_resent, SOCKET_TCP_INFO, 0, "short for total_retrans", .gauge = true,
+    VIEW(resent, view_retransmitted, SOCKET_TCP_INFO, 0, "short for total_retrans", .gauge = true,
          .parts = TCP_PARTS(total_retrans)),
     VIEW(activity, view_activity, 0, VIEW_ACTIVITY,
          "how long it is idle, or what its timer will do", .parts = TCP_IDLE),
@@ -664,7 +664,7 @@ static const struct field fields[] = {
              .word = connect_error_name, .lookups = NEED_CONNECTS),
     VIEW_BY(lived, write_lived, SOCKET_AGE, 0, "age, with > where it is older",
             .lookups = NEED_CONNECTS),
-    COMPUTED(resent_percent, VALUE_DECIMAL, info_resent_percent, SOCKET_TCP_INFO,
+    COMPUTED(resent_percent, VALUE_DECIMAL, info_retransmitted_percent, SOCKET_TCP_INFO,
              "share of the bytes that were sent which were sent again", .gauge = true,
              .unit = UNIT_PERCENT, .parts = TCP_PARTS(bytes_sent) | TCP_PARTS(bytes_retrans)),
     WORD(event, socket.event, event_name, SOCKET_EVENT,
@@ -744,7 +744,7 @@ static const struct lasting lasting = {
     .over = TCP_TIME_WAIT,
     .closed = TCP_CLOSE,
     .idle = "idle",
-    .watch = &socket_watch,
+    .tracker = &socket_tracker,
 };
 
 static const struct field both_ways[] = {MOVED(bytes_sent, ""), MOVED(bytes_received, "")};

@@ -44,7 +44,7 @@ static bool copy_info(struct kernel_tcp_info *info, const struct record *record,
 }
 
 /* Of what was sent at all; old kernels do not tell it, and a saved answer may say anything. */
-struct value info_resent_percent(const struct cell *cell)
+struct value info_retransmitted_percent(const struct cell *cell)
 {
     struct kernel_tcp_info info;
 

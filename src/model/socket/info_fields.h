@@ -27,7 +27,7 @@ enum { INFO_SND_WSCALE, INFO_RCV_WSCALE, INFO_FASTOPEN_FAIL, INFO_APP_LIMITED, I
 field_fn info_bits;
 
 /* bytes_retrans of bytes_sent, in thousandths of a percent. */
-field_fn info_resent_percent;
+field_fn info_retransmitted_percent;
 
 /* A number's word, and the words of the field's flags. */
 field_fn info_word, info_flags;

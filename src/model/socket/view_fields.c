@@ -359,18 +359,18 @@ struct value view_protocol(const struct cell *cell)
                                                                : unknown;
 }
 
-static char *write_resent(char *dst, const struct value *view, bool human)
+static char *write_retransmitted(char *dst, const struct value *view, bool human)
 {
     (void)human;
     return text_u64(dst,
                     info_at(view->view.record, offsetof(struct kernel_tcp_info, total_retrans)));
 }
 
-struct value view_resent(const struct cell *cell)
+struct value view_retransmitted(const struct cell *cell)
 {
     const size_t end = offsetof(struct kernel_tcp_info, pacing_rate);
 
     return has_times(cell->record) && cell->record->socket.info.length >= end
-               ? view(cell, write_resent)
+               ? view(cell, write_retransmitted)
                : unknown;
 }

@@ -22,13 +22,13 @@ static inline bool socket_listens(const struct socket_record *sock)
            sock->protocol != IPPROTO_UDPLITE && sock->protocol != IPPROTO_RAW;
 }
 
-field_fn view_owners;   /* nginx ×4, cat; field->index: of which end */
-field_fn view_whose;    /* the same, or nginx.service */
-field_fn view_protocol; /* tcp */
-field_fn view_local;    /* 192.0.2.1:443 */
-field_fn view_remote;   /* ... or * for any */
-field_fn view_resent;   /* packets that were sent again */
-field_fn view_activity; /* idle 12s */
+field_fn view_owners;        /* nginx ×4, cat; field->index: of which end */
+field_fn view_whose;         /* the same, or nginx.service */
+field_fn view_protocol;      /* tcp */
+field_fn view_local;         /* 192.0.2.1:443 */
+field_fn view_remote;        /* ... or * for any */
+field_fn view_retransmitted; /* packets that were sent again */
+field_fn view_activity;      /* idle 12s */
 
 /* The name of an IPPROTO_* or PROTOCOL_*, or NULL. */
 word_fn socket_protocol_name;

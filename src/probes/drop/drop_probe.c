@@ -19,9 +19,9 @@
 
 enum { DROP_PART = DROP_PAGE / sizeof(struct drop_slot) };
 
-struct drop_watch {
+struct drop_probe {
     int map, link; /* descriptors, or -1 */
-    bool tells_receivers;
+    bool knows_receivers;
     bool has_subsystems; /* in reasons, too */
     struct drop_names reasons;
     struct drop_head *head; /* of the table, which is in the map */
@@ -37,43 +37,43 @@ struct drop_watch {
  * All of them, or only those of subsystems. Few kernels have any of these, so they are looked for
  * when the first one comes.
  */
-static int find_reasons(struct drop_watch *watch, bool all)
+static int find_reasons(struct drop_probe *probe, bool all)
 {
     static const char *const enums[] = {"skb_drop_reason", "mac80211_drop_reason",
                                         "ovs_drop_reason"};
     struct kernel_types types;
     int status = kernel_types_init(&types);
 
-    watch->has_subsystems = true;
+    probe->has_subsystems = true;
     for (size_t i = !all; i < COUNT(enums) && status == 0; i++)
-        status = drop_names_add(&watch->reasons, &types.btf,
+        status = drop_names_add(&probe->reasons, &types.btf,
                                 btf_find(&types.btf, BTF_ENUM, enums[i]), i != 0);
     kernel_types_finish(&types);
     return status == -ENOMEM ? status : 0;
 }
 
-struct drop_watch *drop_watch_names(void)
+struct drop_probe *drop_probe_names(void)
 {
-    struct drop_watch *watch = calloc(1, sizeof *watch);
+    struct drop_probe *probe = calloc(1, sizeof *probe);
 
-    if (!watch)
+    if (!probe)
         return NULL;
-    watch->map = watch->link = -1;
-    (void)find_reasons(watch, true);
-    return watch;
+    probe->map = probe->link = -1;
+    (void)find_reasons(probe, true);
+    return probe;
 }
 
-const char *drop_watch_reason(const struct drop_watch *watch, size_t i)
+const char *drop_probe_reason(const struct drop_probe *probe, size_t i)
 {
-    return i < watch->reasons.count ? watch->reasons.list[i].name : NULL;
+    return i < probe->reasons.count ? probe->reasons.list[i].name : NULL;
 }
 
 /* Without a name it is a number, as the kernel's own event has it. */
-static struct text name_of(const struct drop_watch *watch, struct drop *drop)
+static struct text name_of(const struct drop_probe *probe, struct drop *drop)
 {
-    for (size_t i = 0; i < watch->reasons.count; i++)
-        if (watch->reasons.list[i].number == drop->reason)
-            return as_text(watch->reasons.list[i].name);
+    for (size_t i = 0; i < probe->reasons.count; i++)
+        if (probe->reasons.list[i].number == drop->reason)
+            return as_text(probe->reasons.list[i].name);
     snprintf(drop->unnamed, sizeof drop->unnamed, "0x%x", drop->reason);
     return as_text(drop->unnamed);
 }
@@ -81,24 +81,24 @@ static struct text name_of(const struct drop_watch *watch, struct drop *drop)
 /* --- To begin, and to end --------------------------------------------------------------------- */
 
 /* The program keeps the map, and what is attached the program. */
-static int attach(struct drop_watch *watch, const struct drop_layout *layout)
+static int attach(struct drop_probe *probe, const struct drop_layout *layout)
 {
     struct bpf_insn code[DROP_PROGRAM_MAX];
 
-    watch->map = bpf_map_create(sizeof(struct drop_table), "fastnet_drops");
-    if (watch->map < 0)
-        return watch->map;
-    watch->head = bpf_map_memory(watch->map, 0, sizeof *watch->head);
-    if (!watch->head)
+    probe->map = bpf_map_create(sizeof(struct drop_table), "fastnet_drops");
+    if (probe->map < 0)
+        return probe->map;
+    probe->head = bpf_map_memory(probe->map, 0, sizeof *probe->head);
+    if (!probe->head)
         return -errno;
-    watch->link = bpf_tracepoint_attach(code, drop_program_make(layout, watch->map, code),
+    probe->link = bpf_tracepoint_attach(code, drop_program_make(layout, probe->map, code),
                                         layout->tracepoint, "fastnet_drops");
-    watch->since = clock_nanoseconds(CLOCK_MONOTONIC);
-    return watch->link < 0 ? watch->link : 0;
+    probe->since = clock_nanoseconds(CLOCK_MONOTONIC);
+    return probe->link < 0 ? probe->link : 0;
 }
 
 /* Returns 0, -errno of *what, or 1: *what is the whole reason. */
-static int start(struct drop_watch *watch, const char **what)
+static int start(struct drop_probe *probe, const char **what)
 {
     struct kernel_types types;
     struct drop_layout layout = {.tracepoint = 0};
@@ -117,49 +117,49 @@ static int start(struct drop_watch *watch, const char **what)
         status = 1;
     }
     if (status == 0)
-        status = drop_names_add(&watch->reasons, &types.btf, layout.reasons, false);
+        status = drop_names_add(&probe->reasons, &types.btf, layout.reasons, false);
     kernel_types_finish(&types);
     if (status)
         return status;
-    watch->tells_receivers = layout.has_receiver;
+    probe->knows_receivers = layout.has_receiver;
     *what = "bpf(2)";
-    return attach(watch, &layout);
+    return attach(probe, &layout);
 }
 
-struct drop_watch *drop_watch_create(char why[DROP_REASON_SIZE])
+struct drop_probe *drop_probe_create(char why[DROP_REASON_SIZE])
 {
-    struct drop_watch *watch = calloc(1, sizeof *watch);
+    struct drop_probe *probe = calloc(1, sizeof *probe);
     const char *what = NULL;
     int status = -ENOMEM;
 
-    if (watch) {
-        watch->map = watch->link = -1;
-        status = start(watch, &what);
+    if (probe) {
+        probe->map = probe->link = -1;
+        status = start(probe, &what);
     }
     if (status == 0)
-        return watch;
+        return probe;
     if (status > 0)
         snprintf(why, DROP_REASON_SIZE, "%s", what);
     else
         snprintf(why, DROP_REASON_SIZE, "%s: %s%s", what ? what : "memory", strerror(-status),
                  status == -EPERM ? " (" REFUSED_BY ")" : "");
-    drop_watch_destroy(watch);
+    drop_probe_destroy(probe);
     return NULL;
 }
 
-void drop_watch_destroy(struct drop_watch *watch)
+void drop_probe_destroy(struct drop_probe *probe)
 {
-    if (!watch)
+    if (!probe)
         return;
-    if (watch->link >= 0)
-        close(watch->link);
-    if (watch->map >= 0)
-        close(watch->map);
-    if (watch->head)
-        munmap(watch->head, sizeof *watch->head);
-    free(watch->reasons.list);
-    free(watch->drops);
-    free(watch);
+    if (probe->link >= 0)
+        close(probe->link);
+    if (probe->map >= 0)
+        close(probe->map);
+    if (probe->head)
+        munmap(probe->head, sizeof *probe->head);
+    free(probe->reasons.list);
+    free(probe->drops);
+    free(probe);
 }
 
 /* --- What was counted ------------------------------------------------------------------------- */
@@ -197,13 +197,13 @@ static int close_slots(struct drop_head *head)
     return any ? wait_for_programs() : 0;
 }
 
-static int take_slot(struct drop_watch *watch, struct drop_slot *slot)
+static int take_slot(struct drop_probe *probe, struct drop_slot *slot)
 {
-    struct drop *drop = &watch->drops[watch->count++];
+    struct drop *drop = &probe->drops[probe->count++];
     int status = 0;
 
-    if (slot->key.reason >> 16 && !watch->has_subsystems)
-        status = find_reasons(watch, false);
+    if (slot->key.reason >> 16 && !probe->has_subsystems)
+        status = find_reasons(probe, false);
     drop_decode(&slot->key, &slot->seen, drop);
     drop->reason = slot->key.reason;
     memset(slot, 0, sizeof *slot);
@@ -211,9 +211,9 @@ static int take_slot(struct drop_watch *watch, struct drop_slot *slot)
 }
 
 /* From slot `first` on, of which only so many are in this process's memory. */
-static int take_slots(struct drop_watch *watch, size_t first)
+static int take_slots(struct drop_probe *probe, size_t first)
 {
-    uint64_t *tags = watch->head->tags + first;
+    uint64_t *tags = probe->head->tags + first;
     struct drop_slot *slots = NULL;
     int status = 0;
 
@@ -222,10 +222,10 @@ static int take_slots(struct drop_watch *watch, size_t first)
             continue;
         if (!slots)
             slots = bpf_map_memory(
-                watch->map, offsetof(struct drop_table, slots) + first * sizeof *slots, DROP_PAGE);
+                probe->map, offsetof(struct drop_table, slots) + first * sizeof *slots, DROP_PAGE);
         if (!slots)
             return -errno;
-        status = take_slot(watch, &slots[i]);
+        status = take_slot(probe, &slots[i]);
         __atomic_store_n(&tags[i], DROP_FREE, __ATOMIC_RELEASE);
     }
     if (slots)
@@ -233,46 +233,46 @@ static int take_slots(struct drop_watch *watch, size_t first)
     return status;
 }
 
-int drop_watch_take(struct drop_watch *watch)
+int drop_probe_take(struct drop_probe *probe)
 {
-    const uint64_t since = watch->since;
+    const uint64_t since = probe->since;
     int status = 0;
 
-    watch->count = 0;
-    if (!watch->drops && !(watch->drops = calloc(DROP_SLOTS, sizeof *watch->drops)))
+    probe->count = 0;
+    if (!probe->drops && !(probe->drops = calloc(DROP_SLOTS, sizeof *probe->drops)))
         return -ENOMEM;
-    status = close_slots(watch->head);
+    status = close_slots(probe->head);
     if (status < 0)
         return status;
-    watch->lost = __atomic_exchange_n(&watch->head->lost, 0, __ATOMIC_RELAXED);
-    watch->since = clock_nanoseconds(CLOCK_MONOTONIC);
+    probe->lost = __atomic_exchange_n(&probe->head->lost, 0, __ATOMIC_RELAXED);
+    probe->since = clock_nanoseconds(CLOCK_MONOTONIC);
     for (size_t i = 0; i < DROP_SLOTS && status == 0; i += DROP_PART)
-        status = take_slots(watch, i);
-    if (watch->count)
-        qsort(watch->drops, watch->count, sizeof *watch->drops, most_first);
-    for (size_t i = 0; i < watch->count; i++) { /* now that neither drops nor names move any more */
-        watch->drops[i].record.drop.elapsed = watch->since - since;
-        watch->drops[i].record.drop.reason = name_of(watch, &watch->drops[i]);
+        status = take_slots(probe, i);
+    if (probe->count)
+        qsort(probe->drops, probe->count, sizeof *probe->drops, most_first);
+    for (size_t i = 0; i < probe->count; i++) { /* now that neither drops nor names move any more */
+        probe->drops[i].record.drop.elapsed = probe->since - since;
+        probe->drops[i].record.drop.reason = name_of(probe, &probe->drops[i]);
     }
     return status;
 }
 
-size_t drop_watch_count(const struct drop_watch *watch)
+size_t drop_probe_count(const struct drop_probe *probe)
 {
-    return watch->count;
+    return probe->count;
 }
 
-const struct drop *drop_watch_at(const struct drop_watch *watch, size_t i)
+const struct drop *drop_probe_at(const struct drop_probe *probe, size_t i)
 {
-    return &watch->drops[i];
+    return &probe->drops[i];
 }
 
-uint64_t drop_watch_lost(const struct drop_watch *watch)
+uint64_t drop_probe_lost(const struct drop_probe *probe)
 {
-    return watch->lost;
+    return probe->lost;
 }
 
-bool drop_watch_tells_receivers(const struct drop_watch *watch)
+bool drop_probe_knows_receivers(const struct drop_probe *probe)
 {
-    return watch->tells_receivers;
+    return probe->knows_receivers;
 }

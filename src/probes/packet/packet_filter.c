@@ -62,7 +62,7 @@ static unsigned new_label(struct compiler *compiler)
     return (unsigned)compiler->label_count++;
 }
 
-static void place_label(struct compiler *compiler, unsigned label)
+static void set_label(struct compiler *compiler, unsigned label)
 {
     compiler->labels[label] = (uint16_t)compiler->count;
 }
@@ -135,7 +135,7 @@ static void read_ports(struct compiler *compiler, uint32_t from)
             branch(compiler, BPF_JEQ, protocol, true, ports);
     set_no_ports(compiler);
     jump(compiler, LABEL_JUDGE);
-    place_label(compiler, ports);
+    set_label(compiler, ports);
     expect_bytes(compiler, from + 4, BPF_X, 0, LABEL_JUDGE);
     read_to(compiler, BPF_IND | BPF_H, from, AT_SPORT);
     read_to(compiler, BPF_IND | BPF_H, from + 2, AT_DPORT);
@@ -195,9 +195,9 @@ static void read_packet(struct compiler *compiler, uint32_t from)
     emit(compiler, BPF_ST, AT_PROTOCOL);
     set_no_ports(compiler);
     jump(compiler, LABEL_JUDGE);
-    place_label(compiler, ipv4);
+    set_label(compiler, ipv4);
     read_ipv4(compiler, from);
-    place_label(compiler, ipv6);
+    set_label(compiler, ipv6);
     read_ipv6(compiler, from);
 }
 
@@ -216,7 +216,7 @@ static void read_link(struct compiler *compiler)
     for (size_t i = 0; i < COUNT(links); i++)
         branch(compiler, BPF_JEQ, links[i], true, i < OF_ETHERNET ? ethernet : bare);
     jump(compiler, LABEL_TAKE);
-    place_label(compiler, ethernet);
+    set_label(compiler, ethernet);
     expect_bytes(compiler, 0, BPF_K, ETH_HLEN, LABEL_TAKE);
     /* The kernel may know better: frames of a switch's ports have a header more in the middle. */
     emit(compiler, BPF_LD | BPF_W | BPF_ABS, protocol);
@@ -224,7 +224,7 @@ static void read_link(struct compiler *compiler)
     emit(compiler, BPF_LD | BPF_H | BPF_ABS, ETH_HLEN - 2);
     branch(compiler, BPF_JEQ | BPF_X, 0, false, LABEL_TAKE);
     read_packet(compiler, ETH_HLEN);
-    place_label(compiler, bare);
+    set_label(compiler, bare);
     emit(compiler, BPF_LD | BPF_W | BPF_ABS, protocol);
     read_packet(compiler, 0);
 }
@@ -283,14 +283,14 @@ static void compile_address(struct compiler *compiler, const struct predicate *c
     branch(compiler, BPF_JEQ, ETH_P_IPV6, false, label); /* unknown, and so is the opposite */
     for (uint32_t i = 0; i < 3 && ipv4; i++)
         expect_word(compiler, place + i, UINT32_MAX, i == 2 ? 0xffff : 0, differs);
-    place_label(compiler, words);
+    set_label(compiler, words);
     for (uint32_t i = 0; i < address_size(address) / 4; i++)
         expect_word(compiler, place + i + (ipv4 ? 3 : 0),
                     exact ? UINT32_MAX : word_of(comparison->mask.address, i),
                     word_of(address->bytes, i), differs);
     if (negated) {
         jump(compiler, label);
-        place_label(compiler, differs);
+        set_label(compiler, differs);
     }
 }
 
@@ -339,7 +339,7 @@ static void compile_number(struct compiler *compiler, const struct predicate *co
         branch(compiler, BPF_JGE, behind < NO_NUMBER ? (uint32_t)behind : NO_NUMBER, false, yes);
     }
     jump(compiler, label);
-    place_label(compiler, yes);
+    set_label(compiler, yes);
 }
 
 /* Whether it, or its opposite, can be found not to hold. */
@@ -383,12 +383,12 @@ static void compile(struct compiler *compiler, const struct predicate *predicate
         compile(compiler, part, negated, next);
         if (is_or) {
             jump(compiler, done);
-            place_label(compiler, next);
+            set_label(compiler, next);
         }
     }
     if (is_or)
         jump(compiler, label);
-    place_label(compiler, done);
+    set_label(compiler, done);
 }
 
 /* A program without labels, which takes all packets where nothing can be judged. */
@@ -400,11 +400,11 @@ static int make(struct compiler *compiler, const struct predicate *where, unsign
         return -ENOMEM;
     if (where && is_judged(where, false)) {
         read_link(compiler);
-        place_label(compiler, LABEL_JUDGE);
+        set_label(compiler, LABEL_JUDGE);
         compile(compiler, where, false, LABEL_REFUSE);
-        place_label(compiler, LABEL_TAKE);
+        set_label(compiler, LABEL_TAKE);
         emit(compiler, BPF_RET, snap);
-        place_label(compiler, LABEL_REFUSE);
+        set_label(compiler, LABEL_REFUSE);
         emit(compiler, BPF_RET, 0);
     }
     for (uint32_t i = 0; i < compiler->count; i++)

@@ -35,7 +35,7 @@ enum {
 
 /* One ring, and the thread that reads it. Only while that waits, others look at its flows. */
 struct reader {
-    struct packet_watch *watch;
+    struct packet_probe *probe;
     int fd;
     struct packet_ring ring;
     bool down;
@@ -45,8 +45,8 @@ struct reader {
     int wake, done; /* eventfd(2): it is asked to wait, or to go on; it does wait */
 };
 
-struct packet_watch {
-    struct packet_watch_options options;
+struct packet_probe {
+    struct packet_probe_options options;
     size_t ring_bytes;
     uint64_t from;  /* nanoseconds since 1970: times of flows are counted from there */
     uint64_t began; /* the same moment by a clock that nobody sets */
@@ -91,14 +91,14 @@ static void *read_ring(void *arg)
 #endif
     };
     struct reader *reader = arg;
-    const struct packet_watch *watch = reader->watch;
+    const struct packet_probe *probe = reader->probe;
     char nothing;
 
     rights_drop_thread();
     (void)seccomp_only(calls, COUNT(calls));
     for (;;) {
         struct pollfd ready[] = {{reader->fd, POLLIN, 0}, {reader->wake, POLLIN, 0}};
-        if (!packet_ring_take(&reader->ring, watch->from, &watch->until)) {
+        if (!packet_ring_take(&reader->ring, probe->from, &probe->until)) {
             (void)poll(ready, COUNT(ready), -1);
             if (ready[0].revents & POLLERR) /* reading clears it */
                 reader->down |= read(reader->fd, &nothing, sizeof nothing) < 0 && errno == ENETDOWN;
@@ -106,8 +106,8 @@ static void *read_ring(void *arg)
                 continue;
             /* until one came later, or the next block was read: then all that came earlier are
              * there, and other rings have waited no longer than they must */
-            for (int settle = watch->until ? SETTLE_MS : 0;
-                 !packet_ring_take(&reader->ring, watch->from, &watch->until) &&
+            for (int settle = probe->until ? SETTLE_MS : 0;
+                 !packet_ring_take(&reader->ring, probe->from, &probe->until) &&
                  poll(ready, 1, settle) > 0 && ready[0].revents & POLLIN;
                  settle = 0)
                 continue;
@@ -115,7 +115,7 @@ static void *read_ring(void *arg)
         wait_for(reader->wake);
         tell(reader->done);
         wait_for(reader->wake);
-        if (watch->ending)
+        if (probe->ending)
             return NULL;
     }
 }
@@ -146,26 +146,26 @@ static int set(int fd, int option, const void *value, size_t size)
 
 static int map_ring(struct reader *reader)
 {
-    const struct packet_watch *watch = reader->watch;
+    const struct packet_probe *probe = reader->probe;
     const int version = TPACKET_V3, yes = 1;
     const struct tpacket_req3 request = {
         .tp_block_size = (unsigned)reader->ring.block_bytes,
         .tp_block_nr = reader->ring.blocks,
         .tp_frame_size = 2048, /* of V3 only the product counts */
-        .tp_frame_nr = (unsigned)(watch->ring_bytes / 2048),
+        .tp_frame_nr = (unsigned)(probe->ring_bytes / 2048),
         .tp_retire_blk_tov = RETIRE_MS,
     };
     int error = set(reader->fd, PACKET_VERSION, &version, sizeof version);
 
     if (!error && reader->ring.has_offload)
         error = set(reader->fd, PACKET_VNET_HDR, &yes, sizeof yes);
-    if (!error && watch->options.interface == LOOPBACK_IFINDEX)
+    if (!error && probe->options.interface == LOOPBACK_IFINDEX)
         (void)set(reader->fd, PACKET_IGNORE_OUTGOING, &yes, sizeof yes); /* Linux 4.20 */
     if (!error)
         error = set(reader->fd, PACKET_RX_RING, &request, sizeof request);
     if (error)
         return error;
-    void *ring = mmap(NULL, watch->ring_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, reader->fd, 0);
+    void *ring = mmap(NULL, probe->ring_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, reader->fd, 0);
     if (ring == MAP_FAILED)
         return -errno;
     reader->ring.memory = ring;
@@ -181,9 +181,9 @@ static int join_group(const struct reader *reader, int *group)
     int flags = PACKET_FANOUT_HASH, value;
     socklen_t size = sizeof value;
 
-    if (reader->watch->options.threads == 1)
+    if (reader->probe->options.threads == 1)
         return 0;
-    if (reader->watch->options.interface == LOOPBACK_IFINDEX)
+    if (reader->probe->options.interface == LOOPBACK_IFINDEX)
         flags |= PACKET_FANOUT_IGNORES_OUTGOING;
     value = *group == NO_GROUP ? (flags | PACKET_FANOUT_FLAG_UNIQUEID) << 16 : flags << 16 | *group;
     if (set(reader->fd, PACKET_FANOUT, &value, sizeof value) < 0 ||
@@ -199,7 +199,7 @@ static int open_ring(struct reader *reader, int *group)
     const struct sockaddr_ll all = {
         .sll_family = AF_PACKET,
         .sll_protocol = htons(ETH_P_ALL),
-        .sll_ifindex = (int)reader->watch->options.interface,
+        .sll_ifindex = (int)reader->probe->options.interface,
     };
     int error;
 
@@ -216,20 +216,20 @@ static int open_ring(struct reader *reader, int *group)
     return error ? error : join_group(reader, group);
 }
 
-static int open_readers(struct packet_watch *watch)
+static int open_readers(struct packet_probe *probe)
 {
-    const unsigned threads = watch->options.threads;
+    const unsigned threads = probe->options.threads;
     int group = NO_GROUP, error = 0;
 
     for (unsigned i = 0; i < threads && !error; i++)
-        error = open_ring(&watch->readers[i], &group);
+        error = open_ring(&probe->readers[i], &group);
     rights_limit(RIGHTS_ALL & ~(1U << RIGHT_PACKETS));
     for (unsigned i = 0; i < threads && !error; i++) {
-        struct reader *reader = &watch->readers[i];
-        const size_t flows = watch->options.flows / threads + (i < watch->options.flows % threads);
+        struct reader *reader = &probe->readers[i];
+        const size_t flows = probe->options.flows / threads + (i < probe->options.flows % threads);
         reader->ring.flows = packet_flows_create(flows);
-        watch->taken[i] = watch->options.repeats ? packet_flows_create(flows) : NULL;
-        if (!reader->ring.flows || (watch->options.repeats && !watch->taken[i]))
+        probe->taken[i] = probe->options.repeats ? packet_flows_create(flows) : NULL;
+        if (!reader->ring.flows || (probe->options.repeats && !probe->taken[i]))
             error = -ENOMEM;
         reader->wake = eventfd(0, EFD_CLOEXEC | EFD_SEMAPHORE); /* it may be told twice at once */
         reader->done = eventfd(0, EFD_CLOEXEC);
@@ -249,7 +249,7 @@ static bool take_version(const char **at, unsigned *number)
     return *at > begin && !(**at >= '0' && **at <= '9');
 }
 
-bool packet_watch_describes_udp(const char *release)
+bool packet_probe_describes_udp(const char *release)
 {
     const char *at = release;
     unsigned version, patch_level;
@@ -264,77 +264,77 @@ static bool describes_udp(void)
 {
     struct utsname names;
 
-    return uname(&names) == 0 && packet_watch_describes_udp(names.release);
+    return uname(&names) == 0 && packet_probe_describes_udp(names.release);
 }
 
-int packet_watch_create(struct packet_watch **result, const struct packet_watch_options *options)
+int packet_probe_create(struct packet_probe **result, const struct packet_probe_options *options)
 {
     const size_t room = options->repeats ? RING_OF_TICKS : RING_BYTES;
     struct packet_ring ring = {
         .block_bytes = BLOCK_BYTES, .fields = options->fields, .has_offload = describes_udp()};
     const size_t page = (size_t)getpagesize();
-    struct packet_watch *watch = calloc(1, sizeof *watch);
+    struct packet_probe *probe = calloc(1, sizeof *probe);
     int error;
 
-    if (!watch)
+    if (!probe)
         return -ENOMEM;
-    watch->options = *options;
+    probe->options = *options;
     while (ring.block_bytes * BLOCKS_MIN * options->threads > room &&
            ring.block_bytes / 2 % page == 0) /* the kernel wants whole pages */
         ring.block_bytes /= 2;
     ring.blocks = (unsigned)(room / ring.block_bytes / options->threads);
-    watch->ring_bytes = ring.blocks * ring.block_bytes;
-    for (size_t i = 0; i < COUNT(watch->readers); i++)
-        watch->readers[i] =
-            (struct reader){.watch = watch, .fd = -1, .ring = ring, .wake = -1, .done = -1};
-    error = open_readers(watch);
+    probe->ring_bytes = ring.blocks * ring.block_bytes;
+    for (size_t i = 0; i < COUNT(probe->readers); i++)
+        probe->readers[i] =
+            (struct reader){.probe = probe, .fd = -1, .ring = ring, .wake = -1, .done = -1};
+    error = open_readers(probe);
     if (error) {
-        packet_watch_destroy(watch);
+        packet_probe_destroy(probe);
         return error;
     }
-    *result = watch;
+    *result = probe;
     return 0;
 }
 
-int packet_watch_start(struct packet_watch *watch)
+int packet_probe_start(struct packet_probe *probe)
 {
     int error = 0;
 
-    watch->from = clock_nanoseconds(CLOCK_REALTIME);
-    watch->began = clock_nanoseconds(CLOCK_MONOTONIC);
-    watch->until = UINT64_MAX;
-    for (unsigned i = 0; i < watch->options.threads && !error; i++)
-        error = attach_filter(watch->readers[i].fd, watch->options.where, PACKET_RING_SNAP);
-    for (unsigned i = 0; i < watch->options.threads && !error; i++) {
-        error = thread_start(&watch->readers[i].thread, read_ring, &watch->readers[i]);
-        watch->running += !error;
+    probe->from = clock_nanoseconds(CLOCK_REALTIME);
+    probe->began = clock_nanoseconds(CLOCK_MONOTONIC);
+    probe->until = UINT64_MAX;
+    for (unsigned i = 0; i < probe->options.threads && !error; i++)
+        error = attach_filter(probe->readers[i].fd, probe->options.where, PACKET_RING_SNAP);
+    for (unsigned i = 0; i < probe->options.threads && !error; i++) {
+        error = thread_start(&probe->readers[i].thread, read_ring, &probe->readers[i]);
+        probe->running += !error;
     }
     return error;
 }
 
 /* --- What was counted ------------------------------------------------------------------------- */
 
-static void wake_all(const struct packet_watch *watch)
+static void wake_all(const struct packet_probe *probe)
 {
-    for (unsigned i = 0; i < watch->running; i++)
-        tell(watch->readers[i].wake);
+    for (unsigned i = 0; i < probe->running; i++)
+        tell(probe->readers[i].wake);
 }
 
 /* Readers wait, or end, when they have counted all that came until then. */
-static void halt(struct packet_watch *watch, uint64_t until)
+static void halt(struct packet_probe *probe, uint64_t until)
 {
-    __atomic_store_n(&watch->until, until, __ATOMIC_RELAXED);
-    wake_all(watch);
-    for (unsigned i = 0; i < watch->running; i++)
-        wait_for(watch->readers[i].done);
+    __atomic_store_n(&probe->until, until, __ATOMIC_RELAXED);
+    wake_all(probe);
+    for (unsigned i = 0; i < probe->running; i++)
+        wait_for(probe->readers[i].done);
 }
 
-static void go_on(struct packet_watch *watch)
+static void go_on(struct packet_probe *probe)
 {
-    watch->until = UINT64_MAX;
-    wake_all(watch);
-    for (; watch->ending && watch->running; watch->running--)
-        pthread_join(watch->readers[watch->running - 1].thread, NULL);
+    probe->until = UINT64_MAX;
+    wake_all(probe);
+    for (; probe->ending && probe->running; probe->running--)
+        pthread_join(probe->readers[probe->running - 1].thread, NULL);
 }
 
 /*
@@ -360,29 +360,29 @@ static void count_drops(struct packet_totals *totals, struct reader *reader,
 
 /* Readers go on with tables that were taken before, whose flows may be kept. later: nanoseconds
  * from the beginning of these. */
-static void swap(struct packet_watch *watch, int64_t later, uint64_t fields)
+static void swap(struct packet_probe *probe, int64_t later, uint64_t fields)
 {
-    const bool keeps = watch->options.keep_ms && watch->readers->ring.fields == watch->parted;
+    const bool keeps = probe->options.keep_ms && probe->readers->ring.fields == probe->parted;
 
-    watch->parted = watch->readers->ring.fields;
-    for (unsigned i = 0; i < watch->options.threads; i++) {
-        struct reader *reader = &watch->readers[i];
-        struct packet_flows *flows = reader->ring.flows, *next = watch->taken[i];
+    probe->parted = probe->readers->ring.fields;
+    for (unsigned i = 0; i < probe->options.threads; i++) {
+        struct reader *reader = &probe->readers[i];
+        struct packet_flows *flows = reader->ring.flows, *next = probe->taken[i];
         struct tpacket_stats_v3 statistics = {.tp_drops = 0};
         socklen_t size = sizeof statistics;
         if (next && keeps)
-            packet_flows_keep(flows, next, watch->options.keep_ms, (uint32_t)(later / MILLISECOND),
-                              (uint32_t)(watch->totals.elapsed / MILLISECOND));
+            packet_flows_keep(flows, next, probe->options.keep_ms, (uint32_t)(later / MILLISECOND),
+                              (uint32_t)(probe->totals.elapsed / MILLISECOND));
         if (next)
             packet_flows_reset(next);
-        watch->taken[i] = flows;
+        probe->taken[i] = flows;
         reader->ring.flows = next;
         reader->ring.fields = fields;
         if (getsockopt(reader->fd, SOL_PACKET, PACKET_STATISTICS, &statistics, &size) == 0)
-            count_drops(&watch->totals, reader, &statistics); /* reading resets them */
-        watch->totals.most_rows += flows->count;
-        flow_totals_add(&watch->totals.forgotten, flows->made_room);
-        watch->totals.down |= reader->down;
+            count_drops(&probe->totals, reader, &statistics); /* reading resets them */
+        probe->totals.most_rows += flows->count;
+        flow_totals_add(&probe->totals.forgotten, flows->made_room);
+        probe->totals.down |= reader->down;
         reader->down = false;
     }
 }
@@ -391,49 +391,49 @@ static void swap(struct packet_watch *watch, int64_t later, uint64_t fields)
 static void close_ring(struct reader *reader)
 {
     if (reader->ring.memory)
-        munmap(reader->ring.memory, reader->watch->ring_bytes);
+        munmap(reader->ring.memory, reader->probe->ring_bytes);
     if (reader->fd >= 0)
         close(reader->fd);
     reader->ring.memory = NULL;
     reader->fd = -1;
 }
 
-void packet_watch_take(struct packet_watch *watch, uint64_t fields)
+void packet_probe_take(struct packet_probe *probe, uint64_t fields)
 {
     const uint64_t until = clock_nanoseconds(CLOCK_REALTIME);
     const uint64_t now = clock_nanoseconds(CLOCK_MONOTONIC);
-    const int64_t later = (int64_t)(watch->from - watch->totals.from);
+    const int64_t later = (int64_t)(probe->from - probe->totals.from);
 
-    watch->totals = (struct packet_totals){.from = watch->from,
-                                           .elapsed = now - watch->began,
-                                           .frames_only = !watch->readers->ring.has_offload};
-    halt(watch, until);
-    swap(watch, later, fields); /* the rings need only have room for what comes meanwhile */
-    watch->from = until + 1;
-    watch->began = now;
-    watch->ending = !watch->options.repeats;
-    go_on(watch);
-    for (unsigned i = 0; i < watch->options.threads && watch->ending; i++)
-        close_ring(&watch->readers[i]);
-    packet_flows_join(watch->taken, watch->options.threads);
+    probe->totals = (struct packet_totals){.from = probe->from,
+                                           .elapsed = now - probe->began,
+                                           .frames_only = !probe->readers->ring.has_offload};
+    halt(probe, until);
+    swap(probe, later, fields); /* the rings need only have room for what comes meanwhile */
+    probe->from = until + 1;
+    probe->began = now;
+    probe->ending = !probe->options.repeats;
+    go_on(probe);
+    for (unsigned i = 0; i < probe->options.threads && probe->ending; i++)
+        close_ring(&probe->readers[i]);
+    packet_flows_join(probe->taken, probe->options.threads);
 }
 
-const struct packet_totals *packet_watch_totals(const struct packet_watch *watch)
+const struct packet_totals *packet_probe_totals(const struct packet_probe *probe)
 {
-    return &watch->totals;
+    return &probe->totals;
 }
 
-int packet_watch_list(const struct packet_watch *watch, record_fn fn, void *arg)
+int packet_probe_list(const struct packet_probe *probe, record_fn fn, void *arg)
 {
     int result = 0;
 
-    for (unsigned i = 0; i < watch->options.threads; i++)
-        for (size_t j = 0; j < watch->taken[i]->count && result >= 0; j++) {
+    for (unsigned i = 0; i < probe->options.threads; i++)
+        for (size_t j = 0; j < probe->taken[i]->count && result >= 0; j++) {
             struct record record;
-            packet_flow_tell(&watch->taken[i]->flows[j], watch->totals.from, &record);
-            record.traffic.elapsed = watch->totals.elapsed;
-            record.traffic.lost = watch->totals.lost;
-            record.traffic.undescribed = watch->totals.undescribed;
+            packet_flow_tell(&probe->taken[i]->flows[j], probe->totals.from, &record);
+            record.traffic.elapsed = probe->totals.elapsed;
+            record.traffic.lost = probe->totals.lost;
+            record.traffic.undescribed = probe->totals.undescribed;
             result = fn(&record, arg);
         }
     return result;
@@ -441,22 +441,22 @@ int packet_watch_list(const struct packet_watch *watch, record_fn fn, void *arg)
 
 /* --- To end ----------------------------------------------------------------------------------- */
 
-void packet_watch_destroy(struct packet_watch *watch)
+void packet_probe_destroy(struct packet_probe *probe)
 {
-    if (!watch)
+    if (!probe)
         return;
-    halt(watch, 0);
-    watch->ending = true;
-    go_on(watch);
-    for (size_t i = 0; i < COUNT(watch->readers); i++) {
-        struct reader *reader = &watch->readers[i];
+    halt(probe, 0);
+    probe->ending = true;
+    go_on(probe);
+    for (size_t i = 0; i < COUNT(probe->readers); i++) {
+        struct reader *reader = &probe->readers[i];
         close_ring(reader);
         if (reader->wake >= 0)
             close(reader->wake);
         if (reader->done >= 0)
             close(reader->done);
         packet_flows_destroy(reader->ring.flows);
-        packet_flows_destroy(watch->taken[i]);
+        packet_flows_destroy(probe->taken[i]);
     }
-    free(watch);
+    free(probe);
 }
