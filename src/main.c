@@ -63,7 +63,7 @@ static const char *base_name(const char *path)
  * Answers the completions of a shell (completion.h). Behind fastnet the first word may be that of a
  * personality; behind help there is nothing else.
  */
-static int complete(int count, char *const typed[])
+static int main_complete(int count, char *const typed[])
 {
     const struct personality *personality = find_personality(base_name(typed[0]));
     const bool is_fastnet = !personality;
@@ -80,7 +80,7 @@ static int complete(int count, char *const typed[])
     return fflush(stdout) == 0 ? STATUS_OK : STATUS_FAILURE;
 }
 
-static int run(const struct personality *personality, int argc, char *argv[])
+static int main_run(const struct personality *personality, int argc, char *argv[])
 {
     rights_limit(personality->rights);
     return personality->run(argc, argv);
@@ -91,7 +91,7 @@ static int run(const struct personality *personality, int argc, char *argv[])
  * argv becomes that; what else is typed changes no help. Returns the number of arguments that are
  * left, 0 if there is no such command.
  */
-static int take_word(int argc, char *argv[])
+static int main_take_word(int argc, char *argv[])
 {
     static char help[] = "--help", version[] = "--version";
 
@@ -138,22 +138,22 @@ int main(int argc, char *argv[])
     }
     if (completion_is_asked(argc, argv)) {
         rights_limit(0);
-        return complete(argc - 3, argv + 3);
+        return main_complete(argc - 3, argv + 3);
     }
     personality = find_personality(base_name(argv[0]));
     if (personality) {
         static char names[16];
         snprintf(names, sizeof names, "%s", personality->name);
         argv[0] = names;
-        return run(personality, argc, argv);
+        return main_run(personality, argc, argv);
     }
     argv[0] = program;
-    argc = take_word(argc, argv);
+    argc = main_take_word(argc, argv);
     if (argc == 0)
         return STATUS_REFUSED;
     personality = argc > 1 ? find_personality(argv[1]) : NULL;
     if (!personality)
         return fastnet_run(argc, argv, words, FASTNET_COMMIT);
     argv[1] = program;
-    return run(personality, argc - 1, argv + 1);
+    return main_run(personality, argc - 1, argv + 1);
 }

@@ -37,7 +37,7 @@ struct row_tracker_ops {
     /* Whether such a row can be asked for alone. */
     bool (*asks)(const struct row_id *id);
     /* Whether the kernel tells its end. The message can come after the row is gone. */
-    bool (*provides)(const void *tracker, const struct row_id *id);
+    bool (*reports_end)(const void *tracker, const struct row_id *id);
 
     /*
      * Passes the rows that are still there, of any number, to fn, with the fields that are needed.

@@ -29,7 +29,7 @@ const struct table table_traffic = {
     .rights = 1u << RIGHT_PACKETS | 1u << RIGHT_OWNERS,
 };
 
-static int dump(const struct query *query, record_fn fn, void *arg)
+static int made_dump(const struct query *query, record_fn fn, void *arg)
 {
     return query->maker->make(query->maker->maker, query, fn, arg);
 }
@@ -39,7 +39,7 @@ const struct backend backend_made = {
     .source = BACKEND_MADE,
     .provides = PROVIDES(
         {&table_findings, FINDING_VALUE | FINDING_LIMIT | FINDING_MOVED | FINDING_PROCESS}),
-    .dump = dump,
+    .dump = made_dump,
 };
 
 const struct backend backend_drops = {
@@ -47,7 +47,7 @@ const struct backend backend_drops = {
     .source = BACKEND_MADE,
     .provides = PROVIDES({&table_drops, DROP_FUNCTION | DROP_PROTOCOL | DROP_ADDRESSES |
                                             DROP_PORTS | DROP_INTERFACE | DROP_SOCKET}),
-    .dump = dump,
+    .dump = made_dump,
 };
 
 static const char *packets_remedy(const struct table *table, int error)
@@ -62,7 +62,7 @@ const struct backend backend_traffic = {
     .provides = PROVIDES({&table_traffic, TRAFFIC_ADDRESSES | TRAFFIC_PORTS | TRAFFIC_VLAN |
                                               TRAFFIC_LLADDRS | TRAFFIC_TCP | TRAFFIC_SOCKET |
                                               TRAFFIC_END}),
-    .dump = dump,
+    .dump = made_dump,
     .explain = packet_filter_explain,
     .remedy = packets_remedy,
 };

@@ -26,7 +26,7 @@ int columns_misuse(const struct listing_command *command, const char *option, st
 /* --- The columns that are shown --------------------------------------------------------------- */
 
 /* The place of a column; if it is not shown, their number. */
-static size_t place_of(const struct listing_command *command, const struct field *field)
+static size_t columns_place_of(const struct listing_command *command, const struct field *field)
 {
     size_t i = 0;
 
@@ -36,7 +36,7 @@ static size_t place_of(const struct listing_command *command, const struct field
 }
 
 /* True if a column of that name is shown; those of --count-by are no fields of the kind. */
-static bool is_counted(const struct listing_command *command, const char *name)
+static bool columns_is_counted(const struct listing_command *command, const char *name)
 {
     for (size_t i = 0; i < command->shown_count; i++)
         if (strcmp(command->shown[i]->name, name) == 0)
@@ -46,15 +46,15 @@ static bool is_counted(const struct listing_command *command, const char *name)
 
 static bool is_shown(const struct listing_command *command, const struct field *field)
 {
-    return place_of(command, field) < command->shown_count;
+    return columns_place_of(command, field) < command->shown_count;
 }
 
-static void show(struct listing_command *command, const struct field *field)
+static void columns_show(struct listing_command *command, const struct field *field)
 {
     if (!is_shown(command, field) && command->shown_count < LISTING_COLUMNS_MAX)
         command->shown[command->shown_count++] = field;
     if (field->rate && field->of && field->of->partly)
-        show(command, field + 1); /* rows in which it does not grow have values, too */
+        columns_show(command, field + 1); /* rows in which it does not grow have values, too */
 }
 
 static void show_named(struct listing_command *command, const char *names)
@@ -62,7 +62,7 @@ static void show_named(struct listing_command *command, const char *names)
     for (struct text name; text_next(&names, ' ', &name);) {
         const struct field *field = field_find(command->kind, name.data, name.length);
         if (field && !(field->fields & command->unknown))
-            show(command, field);
+            columns_show(command, field);
     }
 }
 
@@ -89,7 +89,7 @@ static void show_stream(struct listing_command *command)
         if (i == NETNS ? !common->all_netns || common->count_by : !common->interval_ms)
             continue;
         if (common->format == FORMAT_PLAIN || common_is_metrics(common) ||
-            is_counted(command, names[i]) || command->shown_count == LISTING_COLUMNS_MAX)
+            columns_is_counted(command, names[i]) || command->shown_count == LISTING_COLUMNS_MAX)
             continue;
         memmove(&command->shown[1], command->shown,
                 command->shown_count++ * sizeof(const struct field *));
@@ -115,14 +115,14 @@ static void show_defaults(struct listing_command *command)
     const bool all = command->shown_count == before;
     for (size_t i = 0; i < kind->field_count && all; i++)
         if (is_of_all(&kind->fields[i]))
-            show(command, &kind->fields[i]);
+            columns_show(command, &kind->fields[i]);
     show_stream(command);
 }
 
 /* --- --columns -------------------------------------------------------------------------------- */
 
 /* Shows what a word means, or hides it if the sign is '-'. */
-static int choose(struct listing_command *command, char sign, struct text word)
+static int columns_choose(struct listing_command *command, char sign, struct text word)
 {
     const struct kind *kind = command->kind;
     const struct field *named = field_find(kind, word.data, word.length), *field;
@@ -135,13 +135,13 @@ static int choose(struct listing_command *command, char sign, struct text word)
         const bool listed = text_is(word, "all") || (group && text_is(word, group->name));
         if (named ? field != named : i >= kind->field_count || !listed)
             continue;
-        const size_t place = place_of(command, field);
+        const size_t place = columns_place_of(command, field);
         found++;
         if (sign == '-' && place < command->shown_count)
             memmove(&command->shown[place], &command->shown[place + 1],
                     (--command->shown_count - place) * sizeof(const struct field *));
         else if (sign != '-' && (named || is_of_all(field)))
-            show(command, field);
+            columns_show(command, field);
     }
     return found ? 0 : columns_misuse(command, "--columns", word);
 }
@@ -160,8 +160,8 @@ static int choose_all(struct listing_command *command, const char *words)
         show_defaults(command);
     for (struct text word; !status && text_next(&words, ',', &word);) {
         const bool is_signed = *word.data == '+' || *word.data == '-';
-        status = choose(command, is_signed ? *word.data : others,
-                        (struct text){word.data + is_signed, word.length - is_signed});
+        status = columns_choose(command, is_signed ? *word.data : others,
+                                (struct text){word.data + is_signed, word.length - is_signed});
     }
     if (!status && !command->shown_count)
         return common_misuse(command->common, "--columns: no column is left");
@@ -173,12 +173,13 @@ static int choose_all(struct listing_command *command, const char *words)
 /* --- --count-by ------------------------------------------------------------------------------- */
 
 /* Shows a column of groups: the next of their values. */
-static void show_value(struct listing_command *command, const struct field *of, size_t index)
+static void columns_show_value(struct listing_command *command, const struct field *of,
+                               size_t index)
 {
     struct field *column = &command->counting->columns[index];
 
     field_counted(column, of, index);
-    show(command, column);
+    columns_show(command, column);
 }
 
 /* Takes a '/' and a number of bits from the beginning of a text. */
@@ -228,7 +229,7 @@ static int add_counted(struct listing_command *command, struct text word)
 
     if (!field)
         return columns_misuse(command, "--count-by", (struct text){word.data, length});
-    if (is_counted(command, field->name))
+    if (columns_is_counted(command, field->name))
         return common_misuse_typed(command->common, "--count-by", "named twice: '%s'", word);
     if (slash)
         field = make_network(&command->counting->networks[at], field,
@@ -238,7 +239,7 @@ static int add_counted(struct listing_command *command, struct text word)
                                    "no column of addresses with a prefix: '%s'", word);
     listing->count_by[listing->count_by_count++] = field;
     needs_add(&listing->needs, field_needs(field));
-    show_value(command, field, at);
+    columns_show_value(command, field, at);
     command->counting->columns[at].key = true;
     return 0;
 }
@@ -250,7 +251,7 @@ static int add_sum(struct listing_command *command, struct text word)
 
     if (!field)
         return columns_misuse(command, "--sum", word);
-    if (is_counted(command, field->name))
+    if (columns_is_counted(command, field->name))
         return common_misuse_typed(command->common, "--sum", "named twice: '%s'", word);
     if (!value_is_number(field->type))
         return common_misuse_typed(command->common, "--sum", "no numbers to add are in '%s'", word);
@@ -259,7 +260,7 @@ static int add_sum(struct listing_command *command, struct text word)
     listing->sum[listing->sum_count++] = field;
     needs_add(&listing->needs, field_needs(field));
     const size_t at = listing->count_by_count + listing->sum_count - 1;
-    show_value(command, field, at);
+    columns_show_value(command, field, at);
     command->counting->columns[at].sum = true;
     return 0;
 }
@@ -275,12 +276,12 @@ static void show_shares(struct listing_command *command)
         char *name = command->counting->names[i];
         snprintf(name, sizeof *command->counting->names, "%s_percent",
                  i ? listing->sum[i - 1]->name : field_count.name);
-        show_value(command,
-                   &(struct field){.name = name,
-                                   .help = "share of the whole",
-                                   .type = VALUE_DECIMAL,
-                                   .unit = UNIT_PERCENT},
-                   first + i);
+        columns_show_value(command,
+                           &(struct field){.name = name,
+                                           .help = "share of the whole",
+                                           .type = VALUE_DECIMAL,
+                                           .unit = UNIT_PERCENT},
+                           first + i);
     }
 }
 
@@ -294,7 +295,7 @@ static int resolve_counting(struct listing_command *command)
 
     while (!status && text_next(&words, ',', &word))
         status = add_counted(command, word);
-    show(command, &field_count);
+    columns_show(command, &field_count);
     while (!status && text_next(&sums, ',', &word))
         status = add_sum(command, word);
     if (status)
@@ -325,7 +326,7 @@ int columns_resolve(struct listing_command *command)
     /* without its keys a metric would look like that of another row */
     for (size_t i = 0; i < kind->field_count && common_is_metrics(command->common); i++)
         if (kind->fields[i].key && !kind->fields[i].constant)
-            show(command, &kind->fields[i]);
+            columns_show(command, &kind->fields[i]);
     if (common_is_metrics(command->common) && command->common->all_netns)
         show_named(command, "netns");
     if (!columns_used(command)) {

@@ -10,7 +10,7 @@
 #include "fastnet/writer.h"
 
 /* As JSON has them. */
-static const char *type_name(enum value_type type)
+static const char *columns_help_type_name(enum value_type type)
 {
     static const char *const names[] = {
         [VALUE_NUMBER] = "number",   [VALUE_SIGNED] = "number",   [VALUE_DECIMAL] = "decimal",
@@ -23,7 +23,7 @@ static const char *type_name(enum value_type type)
     return names[type] ? names[type] : "string";
 }
 
-/* What --columns=help says of a column, in the order of put_row(). */
+/* What --columns=help says of a column, in the order of columns_help_put_row(). */
 static const struct field told[] = {
     {.name = "name", .type = VALUE_TEXT},  {.name = "type", .type = VALUE_TEXT},
     {.name = "unit", .type = VALUE_TEXT},  {.name = "counter", .type = VALUE_BOOLEAN},
@@ -54,11 +54,12 @@ static struct value text_value(const char *string)
     return (struct value){.type = VALUE_TEXT, .text = {string, strlen(string)}};
 }
 
-static void put_row(struct sink *sink, const struct kind *kind, const struct field *field)
+static void columns_help_put_row(struct sink *sink, const struct kind *kind,
+                                 const struct field *field)
 {
     const struct value values[COUNT(told)] = {
         text_value(field->name),
-        text_value(type_name(field->type)),
+        text_value(columns_help_type_name(field->type)),
         text_value(unit_names[field->unit]),
         {.type = VALUE_BOOLEAN, .number = field->counter},
         text_value(group_name(kind, field)),
@@ -69,7 +70,7 @@ static void put_row(struct sink *sink, const struct kind *kind, const struct fie
 }
 
 /* As rows of a listing, in JSON or CSV. */
-static int put_rows(struct listing_command *command)
+static int columns_help_put_rows(struct listing_command *command)
 {
     const struct kind *kind = command->kind;
     static const struct context nothing;
@@ -89,7 +90,7 @@ static int put_rows(struct listing_command *command)
         const struct field *field;
         sink_begin(sink);
         for (size_t i = 0; (field = field_at(kind, i)); i++)
-            put_row(sink, kind, field);
+            columns_help_put_row(sink, kind, field);
         sink_end(sink);
         error = writer_flush(&writer);
     }
@@ -107,15 +108,16 @@ int columns_help(struct listing_command *command)
     size_t width = 16;
 
     if (command->common->format != FORMAT_PLAIN && !common_is_metrics(command->common))
-        return put_rows(command);
+        return columns_help_put_rows(command);
     stream = page_open(&page);
     for (size_t i = 0; i < kind->field_count; i++)
         if (strlen(kind->fields[i].name) > width)
             width = strlen(kind->fields[i].name);
     for (size_t i = 0; (field = field_at(kind, i)); i++) {
         const char *unit = unit_names[field->unit], *group = group_name(kind, field);
-        fprintf(stream, "%-*s %-7s %-7s %-8s %s\n", (int)width, field->name, type_name(field->type),
-                unit ? unit : "-", group ? group : "-", field->help);
+        fprintf(stream, "%-*s %-7s %-7s %-8s %s\n", (int)width, field->name,
+                columns_help_type_name(field->type), unit ? unit : "-", group ? group : "-",
+                field->help);
     }
     return page_finish(&page, command->common->program);
 }

@@ -86,7 +86,7 @@ const struct option_table common_options_of_owners = {untitled, COUNT(untitled),
 
 /* --- Answers ---------------------------------------------------------------------------------- */
 
-static void put_usage(const struct common *common, FILE *stream)
+static void common_put_usage(const struct common *common, FILE *stream)
 {
     char command[COMMON_COMMAND];
 
@@ -118,7 +118,7 @@ static void put_short_help(const struct common *common, FILE *stream)
 {
     char command[COMMON_COMMAND], page[PAGE_NAME];
 
-    put_usage(common, stream);
+    common_put_usage(common, stream);
     fputs("\n", stream);
     options_help_some(common->grammar->tables, common->grammar->important, stream);
     put_examples(common, EXAMPLES_SHORT, stream);
@@ -129,7 +129,7 @@ static void put_short_help(const struct common *common, FILE *stream)
     fputs(common->words ? " (-h)\n" : "", stream);
 }
 
-static void put_help(const struct common *common, FILE *stream)
+static void common_put_help(const struct common *common, FILE *stream)
 {
     const struct grammar *grammar = common->grammar;
     const struct option_table *first = grammar->tables[0];
@@ -138,7 +138,7 @@ static void put_help(const struct common *common, FILE *stream)
 
     while (help->id != OPTION_HELP) /* its group, and those behind it, come last */
         help++;
-    put_usage(common, stream);
+    common_put_usage(common, stream);
     options_help(first, 0, help->group, grammar->important, stream);
     for (size_t i = 1; grammar->tables[i]; i++)
         options_help(grammar->tables[i], 0, grammar->tables[i]->group_count, grammar->important,
@@ -159,8 +159,8 @@ static void put_version(const struct common *common, FILE *stream)
 }
 
 /* For option_fn. */
-static int answer(const struct common *common,
-                  void (*put)(const struct common *common, FILE *stream))
+static int common_answer(const struct common *common,
+                         void (*put)(const struct common *common, FILE *stream))
 {
     struct page page;
     int status;
@@ -172,11 +172,11 @@ static int answer(const struct common *common,
 
 int common_help(const struct common *common)
 {
-    return answer(common, put_help);
+    return common_answer(common, common_put_help);
 }
 
 /* A script for the grammar's name, or for fastnet with the words that may follow it. */
-static int complete(const struct common *common)
+static int common_complete(const struct common *common)
 {
     struct page page;
     const bool known = completion_put_script(
@@ -197,7 +197,8 @@ struct parsing {
 };
 
 /* One of the words that the option offers. */
-static int take_word(struct common *common, const struct option *option, const char *argument)
+static int common_take_word(struct common *common, const struct option *option,
+                            const char *argument)
 {
     unsigned *number = (unsigned *)((char *)common + option->member);
     const char *words = option->choices;
@@ -273,8 +274,8 @@ int common_output(struct common *common, const char *file)
 }
 
 /* Takes an option that is more than a member of struct common. */
-static int take_other(const struct parsing *parsing, const struct option *option,
-                      const char *argument)
+static int common_take_other(const struct parsing *parsing, const struct option *option,
+                             const char *argument)
 {
     struct common *common = parsing->common;
 
@@ -288,11 +289,11 @@ static int take_other(const struct parsing *parsing, const struct option *option
     case OPTION_OUTPUT:
         return common_output(common, argument);
     case OPTION_SHORT_HELP:
-        return answer(common, put_short_help);
+        return common_answer(common, put_short_help);
     case OPTION_HELP:
         return common_help(common);
     case OPTION_VERSION:
-        return answer(common, put_version);
+        return common_answer(common, put_version);
     default:
         /* a word that is ignored would look like a filter that found everything */
         return parsing->take ? parsing->take(option, argument, parsing->arg)
@@ -300,16 +301,16 @@ static int take_other(const struct parsing *parsing, const struct option *option
     }
 }
 
-static int take_option(const struct option *option, const char *argument, void *arg)
+static int common_take_option(const struct option *option, const char *argument, void *arg)
 {
     const struct parsing *parsing = arg;
     struct common *common = parsing->common;
     void *member = (char *)common + option->member;
 
     if (!option->member)
-        return take_other(parsing, option, argument);
+        return common_take_other(parsing, option, argument);
     if (option->form == FORM_WORD)
-        return take_word(common, option, argument);
+        return common_take_word(common, option, argument);
     if (option->form == FORM_SECONDS)
         return take_seconds(common, option, argument, member);
     if (option->form == FORM_COUNT)
@@ -374,7 +375,7 @@ static int enter(struct common *common, const char *name, bool *opened)
 }
 
 /* Owners of sockets are looked for where the proc file system is, unless /proc shows the same. */
-static void take_processes(struct common *common, const struct procfs *procfs)
+static void common_take_processes(struct common *common, const struct procfs *procfs)
 {
     if (!procfs->own)
         common->processes = *procfs->root ? procfs->root : procfs->process;
@@ -396,7 +397,7 @@ static int enter_procfs(struct common *common, struct procfs *procfs)
                              strerror(-found));
     if (found <= 0) /* a captured tree, or an error that the listing reports */
         return 0;
-    take_processes(common, procfs);
+    common_take_processes(common, procfs);
     common->proc_root = NULL;
     if (procfs->own && procfs->is_root)
         return 0;
@@ -433,7 +434,7 @@ static int enter_netns(struct common *common)
     if (!common->netns)
         return 0;
     if (strchr(common->netns, '/') && procfs_find_namespace(common->netns, &procfs) > 0)
-        take_processes(common, &procfs);
+        common_take_processes(common, &procfs);
     error = enter(common, common->netns, &opened);
     return error ? fail_netns(common, common->netns, opened, error) : 0;
 }
@@ -447,13 +448,13 @@ int common_parse(struct common *common, const struct grammar *grammar, int argc,
 
     common->program = argv[0];
     common->grammar = grammar;
-    status = options_parse(grammar->tables, argc, argv, take_option, &parsing, message);
+    status = options_parse(grammar->tables, argc, argv, common_take_option, &parsing, message);
     if (status == OPTIONS_MISUSE)
         return common_misuse_of(common, .wrong = message, .help = HELP_OWN);
     if (status)
         return status == OPTIONS_ANSWERED ? STATUS_OK : status;
     if (common->completion)
-        return complete(common);
+        return common_complete(common);
     status = enter_netns(common);
     return status ? status : PARSED;
 }

@@ -151,7 +151,8 @@ static void put_form(const struct offer *offer, const char *form, const char *re
 }
 
 /* A word that is typed in small letters is offered so. */
-static void put(const struct offer *offer, const char *rest, const char *word, const char *help)
+static void completion_put(const struct offer *offer, const char *rest, const char *word,
+                           const char *help)
 {
     const size_t length = strlen(rest);
 
@@ -192,13 +193,13 @@ static void put_groups(const struct offer *offer, const char *rest, const struct
         while (first < i && !text_is(group_text(field, cgroups, first), text.data))
             first++;
         if (text.length && first == i)
-            put(offer, rest, text.data, NULL);
+            completion_put(offer, rest, text.data, NULL);
     }
     cgroups_destroy(cgroups);
 }
 
 /* Of several columns, those of the last one: names rather than ids. */
-static void put_values(const struct offer *offer, const char *rest, const char *columns)
+static void completion_put_values(const struct offer *offer, const char *rest, const char *columns)
 {
     const char *blank = strrchr(columns, ' ');
     const struct field *field = field_named(offer->grammar->kind, blank ? blank + 1 : columns);
@@ -209,10 +210,10 @@ static void put_values(const struct offer *offer, const char *rest, const char *
     for (uint64_t number = 0; number <= UINT8_MAX; number++) {
         const char *word = where_word(field, number);
         if (word)
-            put(offer, rest, word, NULL);
+            completion_put(offer, rest, word, NULL);
     }
     if (synonym)
-        put(offer, rest, synonym->other, NULL);
+        completion_put(offer, rest, synonym->other, NULL);
 }
 
 static void put_columns(const struct offer *offer, const char *rest, const char *choices)
@@ -223,24 +224,24 @@ static void put_columns(const struct offer *offer, const char *rest, const char 
 
     for (size_t i = 0; (field = field_at(offer->kind, i)); i++)
         if (!numbers || value_is_number(field->type))
-            put(offer, rest, field->name, field->help);
+            completion_put(offer, rest, field->name, field->help);
     if (strcmp(choices, CHOICES_SHOWN) != 0)
         return;
     for (size_t i = 0; i < offer->kind->group_count; i++) {
         snprintf(text, sizeof text, "all columns of the group %s", offer->kind->groups[i].name);
-        put(offer, rest, offer->kind->groups[i].name, text);
+        completion_put(offer, rest, offer->kind->groups[i].name, text);
     }
-    put(offer, rest, "all", "all columns but names of hosts");
-    put(offer, rest, "help", "lists all columns");
+    completion_put(offer, rest, "all", "all columns but names of hosts");
+    completion_put(offer, rest, "help", "lists all columns");
 }
 
 /* Words that are separated by blanks. */
-static void put_words(const struct offer *offer, const char *rest, const char *words)
+static void completion_put_words(const struct offer *offer, const char *rest, const char *words)
 {
     for (struct text text; text_next(&words, ' ', &text);) {
         char word[64];
         snprintf(word, sizeof word, "%.*s", (int)text.length, text.data);
-        put(offer, rest, word, NULL);
+        completion_put(offer, rest, word, NULL);
     }
 }
 
@@ -251,7 +252,7 @@ static void put_choices(const struct offer *offer, const char *rest, const char 
     else if (*choices == '!')
         fprintf(offer->stream, "%s\n", choices);
     else
-        put_words(offer, rest, choices);
+        completion_put_words(offer, rest, choices);
 }
 
 static void put_argument(const struct offer *offer)
@@ -277,7 +278,7 @@ static void put_argument(const struct offer *offer)
     if (strcmp(metavar, "NETNS") == 0)
         put_choices(offer, rest, CHOICES_NETNS);
     else if (option->choices && strcmp(option->choices, CHOICES_VALUES) == 0)
-        put_values(offer, rest, option->columns);
+        completion_put_values(offer, rest, option->columns);
     else if (option->choices)
         put_choices(offer, rest, option->choices);
 }
@@ -290,7 +291,7 @@ static void put_operands(const struct offer *offer)
         operands++;
     if (!operands)
         return;
-    put_words(offer, offer->word, operands->words);
+    completion_put_words(offer, offer->word, operands->words);
     if (operands->choices)
         put_choices(offer, offer->word, operands->choices);
 }
@@ -306,7 +307,7 @@ static bool is_first(const struct option_table *const tables[], const struct opt
     return true;
 }
 
-static void put_options(const struct offer *offer)
+static void completion_put_options(const struct offer *offer)
 {
     const struct option *option;
     char text[80];
@@ -316,20 +317,20 @@ static void put_options(const struct offer *offer)
         const bool attached = option->argument == ARGUMENT_ATTACHED && option->choices;
         if (option->help && option->letter) {
             snprintf(text, sizeof text, "-%c", option->letter);
-            put(offer, offer->word, text, option->help);
+            completion_put(offer, offer->word, text, option->help);
         }
         if (!option->help || !option->name || !is_first(offer->grammar->tables, option))
             continue;
         snprintf(text, sizeof text, "--%s%s", option->name, required ? "=" : "");
-        put(offer, offer->word, text, option->help);
+        completion_put(offer, offer->word, text, option->help);
         if (attached) {
             snprintf(text, sizeof text, "--%s=", option->name);
-            put(offer, offer->word, text, option->help);
+            completion_put(offer, offer->word, text, option->help);
         }
     }
 }
 
-static int take(const struct option *option, const char *argument, void *arg)
+static int completion_take(const struct option *option, const char *argument, void *arg)
 {
     struct offer *offer = arg;
     const struct listed *listed = offer->grammar->listed;
@@ -360,20 +361,20 @@ void completion_offer(const struct grammar *grammar, const struct grammar *const
 
     if (strchr(offer.word, '\n')) /* a line of its own might be taken for a command */
         return;
-    options_parse(grammar->tables, count, words, take, &offer, message);
+    options_parse(grammar->tables, count, words, completion_take, &offer, message);
     if (offer.option) {
         put_argument(&offer);
         return;
     }
     put_form(&offer, "word", offer.word);
     if (*offer.word == '-' && !strchr(offer.word, '='))
-        put_options(&offer);
+        completion_put_options(&offer);
     else if (offer.operand || !*offer.word)
         put_operands(&offer);
     for (size_t i = 0; commands && grammars[i]; i++)
-        put(&offer, offer.word, grammars[i]->name, grammars[i]->help);
+        completion_put(&offer, offer.word, grammars[i]->name, grammars[i]->help);
     if (commands && count == 2) {
-        put(&offer, offer.word, "help", "what can be typed");
-        put(&offer, offer.word, "version", "which version this is");
+        completion_put(&offer, offer.word, "help", "what can be typed");
+        completion_put(&offer, offer.word, "version", "which version this is");
     }
 }

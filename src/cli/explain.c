@@ -19,7 +19,7 @@ static void add_name(char names[NAMES_MAX], const struct field *field)
         text_list(names, NAMES_MAX, ", ", as_text(field->name));
 }
 
-static bool compares(const struct explanation *kernel, const struct field *field)
+static bool explain_compares(const struct explanation *kernel, const struct field *field)
 {
     for (size_t i = 0; i < kernel->count && field->member != MEMBER_NONE; i++)
         if (kernel->members[i] == field->offset)
@@ -36,7 +36,8 @@ static void list_fields(char names[NAMES_MAX], const struct predicate *predicate
 {
     const struct field *field = predicate ? predicate->field : NULL;
 
-    if (field && !(kind && field_named(kind, field->name)) && !(kernel && compares(kernel, field)))
+    if (field && !(kind && field_named(kind, field->name)) &&
+        !(kernel && explain_compares(kernel, field)))
         add_name(names, field);
     for (const struct predicate *part = predicate ? predicate->parts : NULL; part;
          part = part->next)
@@ -98,7 +99,7 @@ static void put_shares(const struct explaining *explaining, const struct explain
 }
 
 /* For explain_fn. */
-static void put_table(const struct explained *explained, void *arg)
+static void explain_put_table(const struct explained *explained, void *arg)
 {
     const struct explaining *explaining = arg;
     FILE *stream = explaining->stream;
@@ -134,7 +135,7 @@ int command_explain(const struct listing_command *command, struct engine *engine
     list_fields(unknown, listing->where, command->kind, NULL);
     if (*unknown)
         fprintf(explaining.stream, "  no column, so --where does not take it: %s\n", unknown);
-    error = engine_explain(engine, listing, sink, put_table, &explaining);
+    error = engine_explain(engine, listing, sink, explain_put_table, &explaining);
     if (listing->needs.lookups & NEED_PEERS) /* other sources than the rows */
         fputs(listing->backend == BACKEND_PROC || listing->diag_file
                   ? "\nother ends: unknown, because only netlink tells them\n"

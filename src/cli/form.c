@@ -234,7 +234,7 @@ bool form_address(const char *text, size_t length, enum form_dialect dialect,
 }
 
 /* Adds bytes to a text in a buffer of FORM_END_MAX. False: they do not fit. */
-static bool add(char *buffer, const char *start, size_t length)
+static bool form_add(char *buffer, const char *start, size_t length)
 {
     const size_t used = strlen(buffer);
 
@@ -268,18 +268,18 @@ bool form_end(const char *text, struct form_end *end)
     if (!brackets && !percent && after && strchr(after + 1, ':')) /* IPv6 without a port */
         after = NULL;
     after = after ? after : at + strlen(at);
-    if (!add(end->address, at, (size_t)(after - at)))
+    if (!form_add(end->address, at, (size_t)(after - at)))
         return false;
     after += closed;
     if (*after == '%') {
         const char *name = after + 1;
         after = interface_end(name, brackets && !closed);
-        if (!after || after == name || !add(end->interface, name, (size_t)(after - name)))
+        if (!after || after == name || !form_add(end->interface, name, (size_t)(after - name)))
             return false;
         after += *after == ']' && brackets && !closed;
     }
     const size_t length = *after == '/' ? strcspn(after, ":") : 0;
-    if (!add(end->address, after, length))
+    if (!form_add(end->address, after, length))
         return false;
     after += length;
     end->port = *after == ':' ? after + 1 : NULL;

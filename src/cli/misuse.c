@@ -60,7 +60,7 @@ static size_t least(size_t a, size_t b)
  * Letters to insert, remove, replace or swap with the next one: the optimal string alignment
  * distance. Case, and '-' for '_', do not count.
  */
-static size_t distance(const char *a, size_t a_length, const char *b, size_t b_length)
+static size_t misuse_distance(const char *a, size_t a_length, const char *b, size_t b_length)
 {
     size_t rows[3][WORD_MAX + 1];
     size_t *earlier = rows[0], *before = rows[1], *now = rows[2];
@@ -93,10 +93,10 @@ static void offer(struct misuse *misuse, struct text word)
 
     if (word.length > WORD_MAX || typed.length > WORD_MAX)
         return;
-    size_t found = distance(typed.data, typed.length, word.data, word.length);
+    size_t found = misuse_distance(typed.data, typed.length, word.data, word.length);
     /* the beginning of a word, three letters at least, is nearly that word */
     if (found && typed.length >= 3 && typed.length < word.length &&
-        distance(typed.data, typed.length, word.data, typed.length) == 0)
+        misuse_distance(typed.data, typed.length, word.data, typed.length) == 0)
         found = 1;
     if (found >= limit)
         return;

@@ -16,7 +16,7 @@ struct parser {
     char *message;
 };
 
-static int refuse(struct parser *parser, const struct misuse *misuse)
+static int options_refuse(struct parser *parser, const struct misuse *misuse)
 {
     misuse_put(misuse, parser->message, OPTIONS_MESSAGE);
     return OPTIONS_MISUSE;
@@ -24,7 +24,7 @@ static int refuse(struct parser *parser, const struct misuse *misuse)
 
 static int refuse_typed(struct parser *parser, const char *wrong, struct text typed)
 {
-    return refuse(parser, &(struct misuse){.wrong = wrong, .typed = typed});
+    return options_refuse(parser, &(struct misuse){.wrong = wrong, .typed = typed});
 }
 
 const struct option *options_at(const struct option_table *const tables[], size_t index)
@@ -115,7 +115,7 @@ static int report_ambiguous(struct parser *parser, const struct option_table *ta
     return OPTIONS_MISUSE;
 }
 
-static bool is_number(const char *word)
+static bool options_is_number(const char *word)
 {
     size_t digits = strspn(word, "0123456789");
     size_t fraction = word[digits] == '.' ? 1 + strspn(word + digits + 1, "0123456789") : 0;
@@ -129,7 +129,7 @@ static bool is_argument(const struct option *option, const char *word)
     case ARGUMENT_REQUIRED:
         return true;
     case ARGUMENT_INTERVAL:
-        return is_number(word);
+        return options_is_number(word);
     case ARGUMENT_WORD:
         return *word != '-' && *word != '!';
     default:
@@ -145,7 +145,7 @@ static bool takes_rest(const struct option *option)
 }
 
 /* Hands on an option; its argument may be the next word. */
-static int take(struct parser *parser, const struct option *option, const char *argument)
+static int options_take(struct parser *parser, const struct option *option, const char *argument)
 {
     bool has_next = parser->at + 1 < parser->argc;
 
@@ -171,14 +171,14 @@ static int parse_long(struct parser *parser)
                 misuse_offer(&misuse, option->name);
         misuse.wrong = "unrecognized option '%s'";
         misuse.typed = as_text(word); /* with its dashes and its argument */
-        return refuse(parser, &misuse);
+        return options_refuse(parser, &misuse);
     }
     if (argument && !takes_rest(option))
         return refuse_typed(parser, "option '--%s' doesn't allow an argument",
                             as_text(option->name));
     if (!argument && option->argument == ARGUMENT_REQUIRED && parser->at + 1 == parser->argc)
         return refuse_typed(parser, "option '--%s' requires an argument", as_text(option->name));
-    return take(parser, option, argument);
+    return options_take(parser, option, argument);
 }
 
 /* What was probably meant by a letter that no option has. before: the letter before it, or '-'. */
@@ -188,7 +188,7 @@ static int report_letter(struct parser *parser, const char *letter, char before)
     struct misuse misuse = {.wrong = "invalid option -- '%s'", .typed = {letter, 1}};
     char interval[48] = "";
 
-    if (option && option->argument == ARGUMENT_INTERVAL && is_number(letter) &&
+    if (option && option->argument == ARGUMENT_INTERVAL && options_is_number(letter) &&
         strlen(letter) < sizeof interval - sizeof "-c ")
         snprintf(interval, sizeof interval, "-%c %s", before, letter);
     misuse.before = *interval ? NULL : "--";
@@ -196,7 +196,7 @@ static int report_letter(struct parser *parser, const char *letter, char before)
     for (size_t i = 0; !misuse.meant.data && (option = options_at(parser->tables, i)); i++)
         if (option->help && option->name && !option->letter && option->name[0] == *letter)
             misuse.meant = as_text(option->name);
-    return refuse(parser, &misuse);
+    return options_refuse(parser, &misuse);
 }
 
 static int parse_letters(struct parser *parser)
@@ -213,9 +213,9 @@ static int parse_letters(struct parser *parser)
             return refuse_typed(parser, "option requires an argument -- '%s'",
                                 (struct text){letters, 1});
         if (takes_rest(option))
-            return take(parser, option, last ? NULL : letters + 1);
+            return options_take(parser, option, last ? NULL : letters + 1);
         if (last)
-            return take(parser, option, NULL);
+            return options_take(parser, option, NULL);
         result = parser->fn(option, NULL, parser->arg);
     }
     return result;
@@ -268,7 +268,7 @@ static bool is_called(const struct option *option, const char *word, size_t leng
                        : begins_with(option, word, length) && !option->name[length];
 }
 
-static bool is_among(const struct option *option, const char *words)
+static bool options_is_among(const struct option *option, const char *words)
 {
     for (struct text word; text_next(&words, ' ', &word);)
         if (is_called(option, word.data, word.length))
@@ -287,7 +287,7 @@ void options_help(const struct option_table *table, size_t first, size_t count,
         for (int rest = 0; rest < 2; rest++)
             for (size_t i = 0; i < table->count; i++)
                 if (options[i].help && options[i].group == group &&
-                    is_among(&options[i], important) == !rest)
+                    options_is_among(&options[i], important) == !rest)
                     help_line(&options[i], stream);
     }
 }

@@ -22,7 +22,7 @@ static void abandon(struct replacement *file)
     unlinkat(file->directory, file->temporary, 0);
 }
 
-static int complain(struct replacement *file, const char *what)
+static int replacement_complain(struct replacement *file, const char *what)
 {
     const char *path = file->common->output;
 
@@ -49,7 +49,7 @@ int replacement_open(struct replacement *file)
         if (file->fd >= 0 || (errno != EEXIST && errno != EINTR))
             break;
     }
-    return file->fd < 0 ? complain(file, strerror(errno)) : 0;
+    return file->fd < 0 ? replacement_complain(file, strerror(errno)) : 0;
 }
 
 int replacement_close(struct replacement *file, bool replace)
@@ -67,7 +67,7 @@ int replacement_close(struct replacement *file, bool replace)
     if (!error)
         return 0;
     unlinkat(file->directory, file->temporary, 0);
-    return complain(file, strerror(error));
+    return replacement_complain(file, strerror(error));
 }
 
 /* A link is replaced, not what it points to; a device would be gone. */
@@ -97,7 +97,7 @@ int replacement_begin(struct replacement *file, const struct common *common)
     if (!path)
         return 0;
     if (length >= sizeof directory)
-        return complain(file, strerror(ENAMETOOLONG));
+        return replacement_complain(file, strerror(ENAMETOOLONG));
     if (slash) { /* with the slash, because / is a directory, too */
         memcpy(directory, path, length);
         directory[length] = '\0';
@@ -105,9 +105,9 @@ int replacement_begin(struct replacement *file, const struct common *common)
     file->name = path + length;
     file->directory = open(directory, O_PATH | O_DIRECTORY | O_CLOEXEC);
     if (file->directory < 0)
-        return complain(file, strerror(errno));
+        return replacement_complain(file, strerror(errno));
     obstacle = find_obstacle(file);
-    return obstacle ? complain(file, obstacle) : 0;
+    return obstacle ? replacement_complain(file, obstacle) : 0;
 }
 
 void replacement_finish(struct replacement *file)

@@ -248,8 +248,8 @@ static int list_to(struct replacement *file, struct listing_command *command, st
     return status ? status : replaced;
 }
 
-static int list(struct replacement *file, struct listing_command *command, struct engine *engine,
-                struct sink *sink)
+static int run_list(struct replacement *file, struct listing_command *command,
+                    struct engine *engine, struct sink *sink)
 {
     const struct common *common = command->common;
     const uint64_t needs =
@@ -276,7 +276,7 @@ static int list(struct replacement *file, struct listing_command *command, struc
     }
 }
 
-static int run(struct replacement *file, struct listing_command *command)
+static int run_run(struct replacement *file, struct listing_command *command)
 {
     struct engine *engine;
     struct writer writer = {0};
@@ -297,7 +297,7 @@ static int run(struct replacement *file, struct listing_command *command)
     status = !sink                      ? no_memory_status(command->common->program)
              : command->common->explain ? command_explain(command, engine, sink)
              : command->go_on           ? command->go_on(command, engine, sink)
-                                        : list(file, command, engine, sink);
+                                        : run_list(file, command, engine, sink);
     sink_destroy(sink);
     writer_finish(&writer);
     engine_destroy(engine);
@@ -324,7 +324,7 @@ int command_run(struct listing_command *command)
         struct replacement file;
         status = replacement_begin(&file, common);
         if (!status)
-            status = run(&file, command);
+            status = run_run(&file, command);
         replacement_finish(&file);
     }
     where_finish(&command->where);

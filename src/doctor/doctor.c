@@ -53,7 +53,7 @@ struct doctor *doctor_create(const struct doctor_options *options)
     return NULL;
 }
 
-static void forget(struct patient *patient)
+static void doctor_forget(struct patient *patient)
 {
     reading_finish(&patient->readings[0]);
     reading_finish(&patient->readings[1]);
@@ -64,7 +64,7 @@ void doctor_destroy(struct doctor *doctor)
     if (!doctor)
         return;
     for (size_t i = 0; i < doctor->patient_count; i++)
-        forget(&doctor->patients[i]);
+        doctor_forget(&doctor->patients[i]);
     free(doctor->patients);
     drop_probe_destroy(doctor->drops);
     connect_failures_destroy(doctor->failures);
@@ -73,7 +73,7 @@ void doctor_destroy(struct doctor *doctor)
 }
 
 /* What cannot be taken is not seen: no rule says that all is well. */
-static void take_drops(struct doctor *doctor)
+static void doctor_take_drops(struct doctor *doctor)
 {
     if (doctor->drops && drop_probe_take(doctor->drops) < 0) {
         drop_probe_destroy(doctor->drops);
@@ -92,13 +92,13 @@ void doctor_begin(void *maker)
         if (patient->is_read)
             doctor->patients[kept++] = *patient;
         else
-            forget(patient);
+            doctor_forget(patient);
     }
     doctor->patient_count = kept;
     for (size_t i = 0; i < kept; i++)
         doctor->patients[i].is_read = false;
     doctor->summary = (struct doctor_summary){.rules = 0};
-    take_drops(doctor);
+    doctor_take_drops(doctor);
 }
 
 const struct doctor_summary *doctor_summary(const struct doctor *doctor)
@@ -142,7 +142,7 @@ static struct patient *find_patient(struct doctor *doctor)
 }
 
 /* Takes a reading of this thread's namespace, which is the latest one then. */
-static int read_here(struct doctor *doctor, struct report *report)
+static int doctor_read_here(struct doctor *doctor, struct report *report)
 {
     struct patient *patient = find_patient(doctor);
 
@@ -170,7 +170,7 @@ static int read_ahead(void *arg)
 {
     const struct ahead *ahead = arg;
     struct doctor *doctor = ahead->doctor;
-    const int error = ahead->again ? 0 : read_here(doctor, ahead->report);
+    const int error = ahead->again ? 0 : doctor_read_here(doctor, ahead->report);
     struct patient *patient = find_patient(doctor);
 
     if (!patient || error)
@@ -256,8 +256,8 @@ static void try_rules(const struct doctor *doctor, struct examination *examinati
     report_rules(examination->report, "tried only in part", partly);
 }
 
-static int examine(struct doctor *doctor, const struct patient *patient, struct report *report,
-                   record_fn fn, void *arg)
+static int doctor_examine_netns(struct doctor *doctor, const struct patient *patient,
+                                struct report *report, record_fn fn, void *arg)
 {
     struct examination examination = {
         .options = doctor->options,
@@ -282,7 +282,7 @@ static int examine(struct doctor *doctor, const struct patient *patient, struct 
 }
 
 /* Packets and calls are watched where rights allow it. If not, nothing is reported here. */
-static void watch(struct doctor *doctor)
+static void doctor_watch(struct doctor *doctor)
 {
     const unsigned needs = needs_of(doctor, doctor->home);
 
@@ -299,7 +299,7 @@ static void watch(struct doctor *doctor)
  * The first readings, and the time between them and the next. Most resolvers wait for 5 s, the
  * usual time between readings, so their sockets are looked at again later.
  */
-static int begin(struct doctor *doctor, uint64_t began, struct report *report)
+static int doctor_begin_sample(struct doctor *doctor, uint64_t began, struct report *report)
 {
     enum { QUERIES_MS = 2000 };
     const struct doctor_options *options = doctor->options;
@@ -310,14 +310,14 @@ static int begin(struct doctor *doctor, uint64_t began, struct report *report)
     if (!milliseconds)
         return 0;
     if (proc_tree_is_own(options->proc_root) && options->backend == BACKEND_AUTO)
-        watch(doctor);
+        doctor_watch(doctor);
     error = read_everywhere(doctor, false, report);
     if (!error && milliseconds >= 2 * QUERIES_MS && needs_of(doctor, doctor->home) & READS_UDP) {
         wait_until(doctor, began + (milliseconds - QUERIES_MS) * (CLOCK_SECOND / 1000));
         error = read_everywhere(doctor, true, report);
     }
     wait_until(doctor, began + milliseconds * (CLOCK_SECOND / 1000));
-    take_drops(doctor);
+    doctor_take_drops(doctor);
     return error;
 }
 
@@ -327,14 +327,14 @@ int doctor_examine(void *maker, const struct query *query, record_fn fn, void *a
     struct doctor *doctor = maker;
     uint64_t began = clock_nanoseconds(CLOCK_MONOTONIC);
     struct patient *patient;
-    int error = doctor->began ? 0 : begin(doctor, began, report);
+    int error = doctor->began ? 0 : doctor_begin_sample(doctor, began, report);
 
     if (!error)
-        error = read_here(doctor, report);
+        error = doctor_read_here(doctor, report);
     patient = error ? NULL : find_patient(doctor);
     if (patient) {
         const uint64_t before = patient->readings[!patient->latest].at;
-        error = examine(doctor, patient, report, fn, arg);
+        error = doctor_examine_netns(doctor, patient, report, fn, arg);
         reading_trim(&patient->readings[patient->latest]);
         began = before ? before : began;
     }

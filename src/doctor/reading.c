@@ -21,7 +21,7 @@
 /* --- Numbers of the kernel -------------------------------------------------------------------- */
 
 /* Files about the whole machine exist only in the first namespace. */
-static void report_unread(struct report *report, const char *file, int error)
+static void reading_report_unread(struct report *report, const char *file, int error)
 {
     if (error < 0 && error != -ENOENT)
         report_loss(report, "%s: %s", file, strerror(-error));
@@ -34,19 +34,19 @@ static void read_sysctls(struct reading *reading, const char *proc_root, struct 
     for (enum kernel_number i = TIME_WAIT_MAX; i <= FILES_MAX; i++) {
         const int error = kernel_number_read(proc_root, i, &reading->counts.numbers[i]);
         reading->counts.known[i] = error == 0;
-        report_unread(report, kernel_numbers[i].file, error);
+        reading_report_unread(report, kernel_numbers[i].file, error);
     }
     if (reading->counts.known[PORT_FIRST])
-        report_unread(report, reserved,
-                      sysctl_count_listed(proc_root, reserved, reading->counts.numbers[PORT_FIRST],
-                                          reading->counts.numbers[PORT_LAST],
-                                          &reading->ports_reserved));
+        reading_report_unread(
+            report, reserved,
+            sysctl_count_listed(proc_root, reserved, reading->counts.numbers[PORT_FIRST],
+                                reading->counts.numbers[PORT_LAST], &reading->ports_reserved));
 }
 
 /* --- Tables of limited size ------------------------------------------------------------------- */
 
-static void take_number(struct reading *reading, enum kernel_number number, uint64_t value,
-                        bool known)
+static void reading_take_number(struct reading *reading, enum kernel_number number, uint64_t value,
+                                bool known)
 {
     reading->counts.numbers[number] += known ? value : 0;
     reading->counts.known[number] |= known;
@@ -56,8 +56,8 @@ static void take_flow_usage(struct reading *reading, const struct record *record
 {
     const uint64_t maximum = record->usage.maximum; /* 0: there is none */
 
-    take_number(reading, FLOWS_TRACKED, record->usage.entries, record->has & USAGE_ENTRIES);
-    take_number(reading, FLOWS_MAX, maximum, record->has & USAGE_MAXIMUM && maximum);
+    reading_take_number(reading, FLOWS_TRACKED, record->usage.entries, record->has & USAGE_ENTRIES);
+    reading_take_number(reading, FLOWS_MAX, maximum, record->has & USAGE_MAXIMUM && maximum);
 }
 
 #define STATISTIC(number) (UINT64_C(1) << (number))
@@ -71,9 +71,9 @@ static void take_flow_statistics(struct reading *reading, const struct record *r
     const uint32_t *counters = record->statistics.counters;
     const bool known = (record->has & STATISTICS) == STATISTICS;
 
-    take_number(reading, FLOWS_DROPPED, counters[CTA_STATS_DROP], known);
-    take_number(reading, FLOWS_SQUEEZED, counters[CTA_STATS_EARLY_DROP], known);
-    take_number(reading, FLOWS_RACED, counters[CTA_STATS_INSERT_FAILED], known);
+    reading_take_number(reading, FLOWS_DROPPED, counters[CTA_STATS_DROP], known);
+    reading_take_number(reading, FLOWS_SQUEEZED, counters[CTA_STATS_EARLY_DROP], known);
+    reading_take_number(reading, FLOWS_RACED, counters[CTA_STATS_INSERT_FAILED], known);
 }
 
 static void take_neighbour_usage(struct reading *reading, const struct record *record)
@@ -81,12 +81,13 @@ static void take_neighbour_usage(struct reading *reading, const struct record *r
     const struct neighbour_usage_record *usage = &record->neighbour_usage;
     const bool arp = usage->family == AF_INET;
 
-    take_number(reading, arp ? ARP_ENTRIES : NDISC_ENTRIES, usage->entries,
-                record->has & NEIGHBOUR_ENTRIES);
-    take_number(reading, arp ? ARP_MAX : NDISC_MAX, usage->thresholds[2],
-                record->has & NEIGHBOUR_THRESHOLD(2));
-    take_number(reading, arp ? ARP_FULLS : NDISC_FULLS, usage->counters[NEIGHBOUR_TABLE_FULLS],
-                record->has & NEIGHBOUR_COUNTER(NEIGHBOUR_TABLE_FULLS));
+    reading_take_number(reading, arp ? ARP_ENTRIES : NDISC_ENTRIES, usage->entries,
+                        record->has & NEIGHBOUR_ENTRIES);
+    reading_take_number(reading, arp ? ARP_MAX : NDISC_MAX, usage->thresholds[2],
+                        record->has & NEIGHBOUR_THRESHOLD(2));
+    reading_take_number(reading, arp ? ARP_FULLS : NDISC_FULLS,
+                        usage->counters[NEIGHBOUR_TABLE_FULLS],
+                        record->has & NEIGHBOUR_COUNTER(NEIGHBOUR_TABLE_FULLS));
 }
 
 /* The first of its addresses that another machine has, too. */
@@ -101,7 +102,7 @@ static struct network duplicate_of(const struct record *record)
     return (struct network){.address.family = AF_UNSPEC};
 }
 
-static int take_interface(struct reading *reading, const struct record *record)
+static int reading_take_interface(struct reading *reading, const struct record *record)
 {
     const struct interface_record *interface = &record->interface;
     const uint64_t *counters = interface->counters;
@@ -173,7 +174,7 @@ static int take_neighbour(struct reading *reading, const struct record *record)
     return 0;
 }
 
-static bool is_within(const struct address *address, const struct network *network)
+static bool reading_is_within(const struct address *address, const struct network *network)
 {
     const uint8_t whole = network->prefix / 8, bits = network->prefix % 8;
 
@@ -183,7 +184,7 @@ static bool is_within(const struct address *address, const struct network *netwo
 }
 
 /* If routes have one destination, the kernel uses those with the lowest metric; they come first. */
-static void take_route(struct reading *reading, const struct route_record *route)
+static void reading_take_route(struct reading *reading, const struct route_record *route)
 {
     const struct network destination = {route->destination, route->prefix};
     struct suspects *unanswered = &reading->sockets.suspects[NO_ANSWERS];
@@ -207,7 +208,7 @@ static void take_route(struct reading *reading, const struct route_record *route
     }
     for (size_t i = 0; i < unanswered->kept; i++) {
         struct suspect *suspect = &unanswered->worst[i];
-        if (!is_within(&suspect->remote.address, &destination) ||
+        if (!reading_is_within(&suspect->remote.address, &destination) ||
             suspect->route_prefix > destination.prefix)
             continue;
         suspect->route_prefix = destination.prefix;
@@ -217,7 +218,7 @@ static void take_route(struct reading *reading, const struct route_record *route
 
 /* --- Listings --------------------------------------------------------------------------------- */
 
-static int take_row(const struct record *record, void *arg)
+static int reading_take_row(const struct record *record, void *arg)
 {
     struct reading *reading = arg;
 
@@ -239,9 +240,9 @@ static int take_row(const struct record *record, void *arg)
     else if (record->kind == &kind_neighbour)
         return take_neighbour(reading, record);
     else if (record->kind == &kind_route)
-        take_route(reading, &record->route);
+        reading_take_route(reading, &record->route);
     else if (record->kind == &kind_interface && record->has & INTERFACE_COUNTERS)
-        return take_interface(reading, record);
+        return reading_take_interface(reading, record);
     return 0;
 }
 
@@ -301,9 +302,10 @@ static void want(struct predicate_tree *where, struct predicate part)
 }
 
 /* Lists a source; events until `stop` can be read. Returns 0 or -errno. */
-static int list(const struct source *source, struct reading *reading, const struct reading *before,
-                struct engine *engine, const struct doctor_options *options, unsigned needs,
-                int stop, struct report *report)
+static int reading_list(const struct source *source, struct reading *reading,
+                        const struct reading *before, struct engine *engine,
+                        const struct doctor_options *options, unsigned needs, int stop,
+                        struct report *report)
 {
     const uint64_t only_told = source->reads == READS_TCP ? SOCKET_TCP_INFO : 0;
     const struct query_events events = {.stop = stop,
@@ -332,7 +334,7 @@ static int list(const struct source *source, struct reading *reading, const stru
         tables[listing.table_count++] = (struct listing_table){
             .table = source->tables[i], .where = predicate_of(&where), .unnamed = true};
     reading->before = before && (before->read & ~before->cut & source->reads) ? before : NULL;
-    const int error = engine_gather(engine, &listing, take_row, reading, report);
+    const int error = engine_gather(engine, &listing, reading_take_row, reading, report);
     reading->before = NULL;
     return error;
 }
@@ -361,7 +363,7 @@ int reading_take(struct reading *reading, const struct reading *before, struct e
             (sources[i].tables[0] == &table_route && !reading->silent_count) ||
             (sources[i].reads == READS_QUERIES && !reading->counts.numbers[FLOWS_TRACKED]))
             continue;
-        error = list(&sources[i], reading, before, engine, options, needs, -1, &losses);
+        error = reading_list(&sources[i], reading, before, engine, options, needs, -1, &losses);
         report_hand_on(report, &losses);
         reading->read |= sources[i].reads;
         reading->cut |= losses.partial ? sources[i].reads : 0;
@@ -381,7 +383,7 @@ int reading_add(struct reading *reading, unsigned reads, int stop, struct engine
     reading->sockets.only_queries = true;
     for (size_t i = 0; i < COUNT(sources) && !error; i++)
         if (sources[i].reads == reads)
-            error = list(&sources[i], reading, NULL, engine, options, 0, stop, report);
+            error = reading_list(&sources[i], reading, NULL, engine, options, 0, stop, report);
     return error;
 }
 

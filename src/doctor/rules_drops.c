@@ -84,8 +84,8 @@ void drops_add_evidence(struct finding *finding, const struct examination *exami
     }
 }
 
-static void say(struct examination *examination, const struct drop *first,
-                const struct drop_reason *reason, uint64_t packets)
+static void drops_say(struct examination *examination, const struct drop *first,
+                      const struct drop_reason *reason, uint64_t packets)
 {
     const struct drop_record *drop = &first->record.drop;
     struct finding finding;
@@ -123,6 +123,6 @@ void rule_drops(struct examination *examination)
         const uint64_t packets = told ? 0 : drops_of(examination, reason->name, NULL);
         if (packets / EVERY_SECOND >= drop->record.drop.elapsed / CLOCK_SECOND &&
             packets >= EVERY_SECOND)
-            say(examination, drop, reason, packets);
+            drops_say(examination, drop, reason, packets);
     }
 }

@@ -62,7 +62,7 @@ static const struct interface_reading *same_before(const struct reading *before,
 typedef void (*interface_rule)(struct examination *examination, const struct interface_reading *now,
                                const struct interface_reading *before);
 
-static void compare_interfaces(struct examination *examination, interface_rule say)
+static void interfaces_compare(struct examination *examination, interface_rule say)
 {
     const struct reading *now = examination->now;
 
@@ -97,7 +97,7 @@ static void say_interface(struct examination *examination, const struct interfac
 
 void rule_interfaces(struct examination *examination)
 {
-    compare_interfaces(examination, say_interface);
+    interfaces_compare(examination, say_interface);
 }
 
 /* A shaper drops some to slow TCP down; a percent is more than that takes. */
@@ -124,7 +124,7 @@ static void say_queue(struct examination *examination, const struct interface_re
 
 void rule_queue_drops(struct examination *examination)
 {
-    compare_interfaces(examination, say_queue);
+    interfaces_compare(examination, say_queue);
 }
 
 void rule_duplicate_address(struct examination *examination)

@@ -75,7 +75,7 @@ void rule_peer_not_reading(struct examination *examination)
 }
 
 /* Machines go away: below 1 % of all connections this is no finding. */
-static bool are_many(const struct examination *examination, enum suspicion suspicion)
+static bool peers_are_many(const struct examination *examination, enum suspicion suspicion)
 {
     const struct sockets_reading *sockets = &examination->now->sockets;
 
@@ -94,7 +94,7 @@ static bool hears_small_ones(const struct examination *examination, enum suspici
 
 void rule_peer_gone(struct examination *examination)
 {
-    if (are_many(examination, SILENT_PEERS) && !hears_small_ones(examination, SILENT_PEERS))
+    if (peers_are_many(examination, SILENT_PEERS) && !hears_small_ones(examination, SILENT_PEERS))
         say_of_peers(examination, SILENT_PEERS,
                      "it has been silent for more than 10 s, and acknowledges nothing",
                      "bytes not acknowledged");
@@ -142,14 +142,14 @@ void rule_mtu(struct examination *examination)
                                  "smaller MTU and ICMP is filtered";
 
     say_of_peers(examination, LARGE_SEGMENTS, passes, "bytes not acknowledged");
-    if (are_many(examination, SILENT_PEERS) && hears_small_ones(examination, SILENT_PEERS))
+    if (peers_are_many(examination, SILENT_PEERS) && hears_small_ones(examination, SILENT_PEERS))
         say_of_peers(examination, SILENT_PEERS,
                      "it acknowledges large segments no more, but its address is heard: maybe the "
                      "path has a smaller MTU now and ICMP is filtered, or this peer has gone",
                      "bytes not acknowledged");
     if (hears_small_ones(examination, LARGE_SILENCE))
         say_of_peers(examination, LARGE_SILENCE, passes, "bytes not acknowledged");
-    else if (are_many(examination, LARGE_SILENCE))
+    else if (peers_are_many(examination, LARGE_SILENCE))
         say_of_peers(examination, LARGE_SILENCE,
                      "it has never acknowledged a large segment: maybe the path has a smaller MTU "
                      "and ICMP is filtered, or the peer has gone",

@@ -48,7 +48,7 @@ static void say_unclosed(struct examination *examination, const struct holder *h
     finding_emit(&finding, examination, holder->count, UNTOLD, UNTOLD);
 }
 
-static int by_process(const void *one, const void *other)
+static int processes_by_process(const void *one, const void *other)
 {
     const struct owner_process *a = ((const struct holder *)one)->process;
     const struct owner_process *b = ((const struct holder *)other)->process;
@@ -80,7 +80,7 @@ static size_t find_holders(struct examination *examination, const struct held_so
         report_loss(examination->report, "%s: %zu %s belong to processes that are not visible%s",
                     examination->rule->text.name, held->count - sockets, what, rights_advice());
     if (sockets)
-        qsort(holders, sockets, sizeof *holders, by_process);
+        qsort(holders, sockets, sizeof *holders, processes_by_process);
     for (size_t i = 0; i < sockets; i++) {
         if (count && holders[count - 1].process->pid == holders[i].process->pid)
             holders[count - 1].count++;
@@ -162,8 +162,8 @@ void rule_dns(struct examination *examination)
         resolver_count = find_holders(examination, &sockets->resolvers, NULL, 0, &resolvers);
     for (size_t i = 0; i < count; i++)
         if (asking[i].count >= QUERIES_LEAST &&
-            !(resolver_count &&
-              bsearch(&asking[i], resolvers, resolver_count, sizeof *resolvers, by_process))) {
+            !(resolver_count && bsearch(&asking[i], resolvers, resolver_count, sizeof *resolvers,
+                                        processes_by_process))) {
             say_queries(examination, &asking[i]);
             said++;
         }
@@ -186,7 +186,7 @@ static bool is_here(const char *root, pid_t pid)
     return own && namespace_of_process(root, pid) == own;
 }
 
-static int take_process(const struct process_descriptors *process, void *arg)
+static int processes_take_process(const struct process_descriptors *process, void *arg)
 {
     struct examination *examination = arg;
     const bool one_namespace = examination->options->netns;
@@ -217,7 +217,8 @@ void rule_descriptors(struct examination *examination)
     struct report *report = examination->report;
     struct descriptors_missed missed;
     const char *root = doctor_processes(examination->options);
-    const int error = descriptors_each(root, DESCRIPTORS_LEAST, take_process, examination, &missed);
+    const int error =
+        descriptors_each(root, DESCRIPTORS_LEAST, processes_take_process, examination, &missed);
 
     if (error < 0)
         report_loss(report, "descriptors: %s: %s", root, strerror(-error));

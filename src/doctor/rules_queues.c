@@ -6,16 +6,17 @@
 #include "doctor/rules.h"
 
 /* Begins a finding about a socket, and finds its process. */
-static void begin(struct finding *finding, struct examination *examination, enum severity severity,
-                  const char *socket, uint64_t inode, char process[PROCESS_TEXT])
+static void queues_begin(struct finding *finding, struct examination *examination,
+                         enum severity severity, const char *socket, uint64_t inode,
+                         char process[PROCESS_TEXT])
 {
     finding_begin(finding, examination, severity, "%s", socket);
     process_text(process, examination, finding, inode);
 }
 
 /* The worst few have a finding each, and the first one says how many more there are. */
-static void end(struct finding *finding, struct examination *examination,
-                const struct suspects *suspects, size_t at, uint64_t limit, uint64_t moved)
+static void queues_end(struct finding *finding, struct examination *examination,
+                       const struct suspects *suspects, size_t at, uint64_t limit, uint64_t moved)
 {
     if (!at && suspects->count > suspects->kept)
         finding_evidence(finding, "%" PRIu64 " more like this", suspects->count - suspects->kept);
@@ -114,11 +115,11 @@ static void end_listener(struct finding *finding, struct examination *examinatio
         finding_evidence(finding, "ListenOverflows of all listeners grew by %" PRIu64,
                          counter_moved(examination, LISTEN_OVERFLOWS));
     add_alike(finding, examination, suspects, at);
-    end(finding, examination, suspects, at, suspects->worst[at].limit, dropped);
+    queues_end(finding, examination, suspects, at, suspects->worst[at].limit, dropped);
 }
 
 /* An abstract name begins with a NUL and may contain others: "@" stands for each, as listed. */
-static const char *unix_name(char text[SOCKET_PATH_MAX + 1], const struct suspect *suspect)
+static const char *queues_unix_name(char text[SOCKET_PATH_MAX + 1], const struct suspect *suspect)
 {
     for (size_t i = 0; i < suspect->path_length; i++)
         text[i] = suspect->path[i] ? suspect->path[i] : '@';
@@ -133,13 +134,15 @@ static void say_full(struct examination *examination, const struct suspects *ful
     const struct suspect *suspect = &full->worst[at];
     const uint64_t dropped = is_unix ? 0 : dropped_by(examination, suspect);
     char process[PROCESS_TEXT], local[ENDPOINT_TEXT], path[SOCKET_PATH_MAX + 1], losses[64] = "";
-    const char *name = is_unix ? unix_name(path, suspect) : endpoint_text(local, &suspect->local);
+    const char *name =
+        is_unix ? queues_unix_name(path, suspect) : endpoint_text(local, &suspect->local);
     struct finding finding;
 
     /* a queue that is full in one of two readings may be a burst */
-    begin(&finding, examination,
-          suspect->stood || dropped || !examination->before->at ? SEVERITY_FAULT : SEVERITY_WARNING,
-          name, suspect->inode, process);
+    queues_begin(&finding, examination,
+                 suspect->stood || dropped || !examination->before->at ? SEVERITY_FAULT
+                                                                       : SEVERITY_WARNING,
+                 name, suspect->inode, process);
     if (dropped)
         snprintf(losses, sizeof losses, ", %" PRIu64 " %s dropped in %.7g s", dropped,
                  dropped == 1 ? "was" : "were", seconds_between(examination));
@@ -152,7 +155,7 @@ static void say_full(struct examination *examination, const struct suspects *ful
     if (examination->before->at)
         finding_evidence(&finding, "%s in both readings", suspect->stood ? "full" : "not full");
     if (is_unix)
-        end(&finding, examination, full, at, suspect->limit, UNTOLD);
+        queues_end(&finding, examination, full, at, suspect->limit, UNTOLD);
     else
         end_listener(&finding, examination, full, at);
 }
@@ -164,8 +167,8 @@ static void say_burst(struct examination *examination, const struct suspects *bu
     char process[PROCESS_TEXT], local[ENDPOINT_TEXT];
     struct finding finding;
 
-    begin(&finding, examination, SEVERITY_FAULT, endpoint_text(local, &suspect->local),
-          suspect->inode, process);
+    queues_begin(&finding, examination, SEVERITY_FAULT, endpoint_text(local, &suspect->local),
+                 suspect->inode, process);
     finding_summary(&finding,
                     "%s accepts too slowly for bursts: the queue on %s (limit %" PRIu64
                     ") overflowed, %" PRIu64 " attempt%s to connect %s dropped in %.7g s",
@@ -287,8 +290,8 @@ static void say_udp_buffer(struct examination *examination, const struct suspect
     char process[PROCESS_TEXT], local[ENDPOINT_TEXT];
     struct finding finding;
 
-    begin(&finding, examination, suspect->multicast ? SEVERITY_WARNING : SEVERITY_FAULT,
-          endpoint_text(local, &suspect->local), suspect->inode, process);
+    queues_begin(&finding, examination, suspect->multicast ? SEVERITY_WARNING : SEVERITY_FAULT,
+                 endpoint_text(local, &suspect->local), suspect->inode, process);
     finding_summary(&finding,
                     "%s does not read fast enough: %" PRIu64 " datagram%s for %s %s dropped in "
                     "%.7g s",
@@ -296,7 +299,7 @@ static void say_udp_buffer(struct examination *examination, const struct suspect
                     suspect->value == 1 ? "was" : "were", seconds_between(examination));
     finding_evidence(&finding, "the socket's counter of drops grew by %" PRIu64, suspect->value);
     finding_evidence(&finding, "its receive buffer has %" PRIu64 " bytes", suspect->limit);
-    end(&finding, examination, dropping, at, UNTOLD, suspect->value);
+    queues_end(&finding, examination, dropping, at, UNTOLD, suspect->value);
 }
 
 void rule_udp_buffer(struct examination *examination)
@@ -328,15 +331,15 @@ static void say_slow_reader(struct examination *examination, const struct suspec
     char process[PROCESS_TEXT], local[ENDPOINT_TEXT], remote[ENDPOINT_TEXT];
     struct finding finding;
 
-    begin(&finding, examination, SEVERITY_WARNING, endpoint_text(local, &suspect->local),
-          suspect->inode, process);
+    queues_begin(&finding, examination, SEVERITY_WARNING, endpoint_text(local, &suspect->local),
+                 suspect->inode, process);
     finding_summary(
         &finding, "%s does not read: %" PRIu64 " bytes from %s wait, and it read nothing in %.7g s",
         process, suspect->value, endpoint_text(remote, &suspect->remote),
         seconds_between(examination));
     finding_evidence(&finding, "Recv-Q %" PRIu64 " of %s", suspect->value, local);
     add_alike(&finding, examination, unread, at);
-    end(&finding, examination, unread, at, UNTOLD, UNTOLD);
+    queues_end(&finding, examination, unread, at, UNTOLD, UNTOLD);
 }
 
 void rule_slow_reader(struct examination *examination)

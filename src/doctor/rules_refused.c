@@ -12,7 +12,7 @@
 /* Checks of health, and programs that try IPv6 first, are refused now and then. */
 enum { REFUSED_LEAST = 50, REFUSED_PERCENT = 10 };
 
-static bool are_many(uint64_t failed, uint64_t attempts)
+static bool refused_are_many(uint64_t failed, uint64_t attempts)
 {
     return failed >= REFUSED_LEAST && reaches(failed, REFUSED_PERCENT, attempts);
 }
@@ -72,7 +72,7 @@ static void say_refused(struct examination *examination)
     const uint64_t attempts = counter_moved(examination, ATTEMPTS);
     struct finding finding;
 
-    if (!are_many(failed, attempts))
+    if (!refused_are_many(failed, attempts))
         return;
     finding_begin(&finding, examination, SEVERITY_WARNING, "TCP");
     finding_summary(&finding,
@@ -137,7 +137,7 @@ static void say_causes(struct examination *examination)
             connect_failures_take(examination->failures, causes[i].error);
         const uint64_t waited = sockets->failed[causes[i].error];
         const uint64_t count = failure.count > waited ? failure.count - waited : 0;
-        if (are_many(count, counter_moved(examination, ATTEMPTS) + count))
+        if (refused_are_many(count, counter_moved(examination, ATTEMPTS) + count))
             say_at_once(examination, &causes[i], &failure, count);
     }
 }

@@ -24,7 +24,7 @@ enum {
 
 /* --- What the reading before knew ------------------------------------------------------------- */
 
-static uint64_t hash_of(uint64_t cookie)
+static uint64_t sockets_hash_of(uint64_t cookie)
 {
     return hash_word(hash_seed(), cookie);
 }
@@ -32,18 +32,18 @@ static uint64_t hash_of(uint64_t cookie)
 static const struct watched *find_sampled(const struct reading *before, uint64_t cookie)
 {
     return before && cookie
-               ? hash_table_find_number(&before->sockets.watched, hash_of(cookie), cookie)
+               ? hash_table_find_number(&before->sockets.watched, sockets_hash_of(cookie), cookie)
                : NULL;
 }
 
 /* Remembers a number for the next reading. Where there are too many, the rest is not compared. */
-static int watch(struct sockets_reading *sockets, uint64_t cookie, uint64_t number)
+static int sockets_watch(struct sockets_reading *sockets, uint64_t cookie, uint64_t number)
 {
     struct watched *watched;
 
     if (!cookie || sockets->watched.count == WATCHED_MAX)
         return 0;
-    watched = hash_table_add(&sockets->watched, hash_of(cookie), sizeof *watched);
+    watched = hash_table_add(&sockets->watched, sockets_hash_of(cookie), sizeof *watched);
     if (!watched)
         return -ENOMEM;
     *watched = (struct watched){cookie, number};
@@ -61,7 +61,8 @@ static struct suspect suspect_of(const struct record *record)
 }
 
 /* Keeps it if it is one of the worst. */
-static void add(struct sockets_reading *sockets, enum suspicion why, const struct suspect *suspect)
+static void sockets_add(struct sockets_reading *sockets, enum suspicion why,
+                        const struct suspect *suspect)
 {
     struct suspects *suspects = &sockets->suspects[why];
     struct suspect *worst = suspects->worst;
@@ -95,7 +96,8 @@ static uint32_t dropped_since(const struct reading *before, const struct record 
 #define WAS_FULL (UINT64_C(1) << 32)
 
 /* A listener whose queue of connections is full, or was: one more than its limit fits. */
-static int take_listener(struct reading *reading, const struct record *record, enum suspicion why)
+static int sockets_take_listener(struct reading *reading, const struct record *record,
+                                 enum suspicion why)
 {
     struct sockets_reading *sockets = &reading->sockets;
     const struct socket_record *socket = &record->socket;
@@ -117,8 +119,8 @@ static int take_listener(struct reading *reading, const struct record *record, e
         memcpy(suspect.path, socket->path.data, suspect.path_length);
     }
     if (full || dropped)
-        add(sockets, full ? why : BURSTS, &suspect);
-    return watch(sockets, record->identity, (full ? WAS_FULL : 0) | drops);
+        sockets_add(sockets, full ? why : BURSTS, &suspect);
+    return sockets_watch(sockets, record->identity, (full ? WAS_FULL : 0) | drops);
 }
 
 /* --- TCP -------------------------------------------------------------------------------------- */
@@ -161,12 +163,12 @@ static void take_unacknowledged(struct sockets_reading *sockets, const struct re
     suspect.large = info.snd_mss > LARGE_SEGMENT && info.unacked &&
                     (record->socket.send_q - info.notsent_bytes) / info.unacked > LARGE_SEGMENT;
     if (silent && suspect.large && info.bytes_acked < info.snd_mss)
-        add(sockets, LARGE_SILENCE, &suspect);
+        sockets_add(sockets, LARGE_SILENCE, &suspect);
     else if (silent)
-        add(sockets, SILENT_PEERS, &suspect);
+        sockets_add(sockets, SILENT_PEERS, &suspect);
     else if (info.snd_mss > LARGE_SEGMENT && record->socket.send_q >= info.snd_mss &&
              silence_of(&info) < info.rto / 1000 * 3 / 4)
-        add(sockets, LARGE_SEGMENTS, &suspect);
+        sockets_add(sockets, LARGE_SEGMENTS, &suspect);
 }
 
 /* The other end's window is closed. Whether it stays closed shows in what was acknowledged. */
@@ -181,8 +183,8 @@ static int take_probing(struct reading *reading, const struct record *record)
         return 0;
     suspect.value = record->socket.send_q;
     if (limited >= LIMITED_PERCENT && watched && watched->number == info.bytes_acked)
-        add(&reading->sockets, CLOSED_WINDOWS, &suspect);
-    return watch(&reading->sockets, record->identity, info.bytes_acked);
+        sockets_add(&reading->sockets, CLOSED_WINDOWS, &suspect);
+    return sockets_watch(&reading->sockets, record->identity, info.bytes_acked);
 }
 
 /*
@@ -201,8 +203,8 @@ static int take_unread(struct reading *reading, const struct record *record)
         return 0;
     suspect.value = record->socket.recv_q;
     if (watched && watched->number == read)
-        add(&reading->sockets, FULL_BUFFERS, &suspect);
-    return watch(&reading->sockets, record->identity, read);
+        sockets_add(&reading->sockets, FULL_BUFFERS, &suspect);
+    return sockets_watch(&reading->sockets, record->identity, read);
 }
 
 static int hold(struct held_sockets *held, const struct socket_record *socket)
@@ -238,7 +240,7 @@ static void take_unanswered(struct sockets_reading *sockets, const struct record
     for (size_t i = 0; i < full->kept && is_here; i++)
         if (full->worst[i].local.port == socket->remote.port)
             return;
-    add(sockets, NO_ANSWERS, &suspect);
+    sockets_add(sockets, NO_ANSWERS, &suspect);
 }
 
 /*
@@ -293,7 +295,9 @@ static int take_tcp(struct reading *reading, const struct record *record)
         if (record->has & SOCKET_BACKLOG)
             sockets->half_open[socket->local.port].backlog +=
                 socket->backlog < most ? socket->backlog : (uint32_t)most;
-        return (record->has & SOCKET_BACKLOG) ? take_listener(reading, record, ACCEPT_QUEUES) : 0;
+        return (record->has & SOCKET_BACKLOG)
+                   ? sockets_take_listener(reading, record, ACCEPT_QUEUES)
+                   : 0;
     }
     count_ports(reading, socket);
     switch (socket->state) {
@@ -322,7 +326,7 @@ static int take_tcp(struct reading *reading, const struct record *record)
  * A socket that is connected to a server of DNS waits for an answer if it has never received
  * anything: what has come, even if it was read, leaves memory reserved (udp_rmem_release()).
  */
-static int take_query(struct reading *reading, const struct record *record)
+static int sockets_take_queries(struct reading *reading, const struct record *record)
 {
     struct sockets_reading *sockets = &reading->sockets;
     const struct socket_record *socket = &record->socket;
@@ -348,17 +352,18 @@ static int take_udp(struct reading *reading, const struct record *record)
 
     if (sockets->only_queries)
         return asks && !find_sampled(reading, record->identity)
-                   ? watch(sockets, record->identity, 0)
+                   ? sockets_watch(sockets, record->identity, 0)
                    : 0;
     suspect.value = dropped_since(reading->before, record);
     suspect.limit = socket_memory(record, SK_MEMINFO_RCVBUF);
     suspect.multicast =
         local->family == AF_INET ? (local->bytes[0] & 0xf0) == 0xe0 : local->bytes[0] == 0xff;
     if (suspect.value)
-        add(sockets, UDP_DROPS, &suspect);
-    if ((asks || record->socket.local.port == DNS_PORT) && take_query(reading, record) < 0)
+        sockets_add(sockets, UDP_DROPS, &suspect);
+    if ((asks || record->socket.local.port == DNS_PORT) &&
+        sockets_take_queries(reading, record) < 0)
         return -ENOMEM;
-    return asks || drops ? watch(sockets, record->identity, drops) : 0;
+    return asks || drops ? sockets_watch(sockets, record->identity, drops) : 0;
 }
 
 /* If clients have the same hash, only the first one counts. */
@@ -379,7 +384,7 @@ int sockets_take_query(struct reading *reading, const struct record *record)
         client->server = tuple->dst;
         client->waiting++;
     }
-    return watch(sockets, record->identity, 0);
+    return sockets_watch(sockets, record->identity, 0);
 }
 
 /*
@@ -444,5 +449,5 @@ int sockets_take(struct reading *reading, const struct record *record)
         return take_tcp(reading, record);
     if (socket->protocol == IPPROTO_UDP)
         return take_udp(reading, record);
-    return lacking ? 0 : take_listener(reading, record, UNIX_QUEUES);
+    return lacking ? 0 : sockets_take_listener(reading, record, UNIX_QUEUES);
 }

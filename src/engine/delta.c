@@ -60,15 +60,15 @@ void delta_destroy(struct delta *delta)
 /* --- Where rows are --------------------------------------------------------------------------- */
 
 /* Where the search for a row starts, with a secret: users choose names that are keys. */
-static size_t slot_of(const struct delta *delta, uint64_t key, size_t place)
+static size_t delta_slot_of(const struct delta *delta, uint64_t key, size_t place)
 {
     return (size_t)hash_word(place, key) & (delta->slot_count - 1);
 }
 
-static void put_slot(struct delta *delta, size_t i)
+static void delta_put_slot(struct delta *delta, size_t i)
 {
     const struct remembered *row = delta_at(delta, i);
-    size_t at = slot_of(delta, row->key, row->place);
+    size_t at = delta_slot_of(delta, row->key, row->place);
 
     while (delta->slots[at])
         at = (at + 1) & (delta->slot_count - 1);
@@ -79,7 +79,7 @@ static void put_slots(struct delta *delta)
 {
     memset(delta->slots, 0, delta->slot_count * sizeof *delta->slots);
     for (size_t i = 0; i < delta->count; i++)
-        put_slot(delta, i);
+        delta_put_slot(delta, i);
 }
 
 /* Most dumps come in the order of the one before: the row behind the last one is tried first. */
@@ -92,7 +92,7 @@ struct remembered *delta_find(const struct delta *delta, uint64_t key, size_t pl
         if (row->key == key && row->place == place)
             return row;
     }
-    for (size_t at = slot_of(delta, key, place); delta->slots[at];
+    for (size_t at = delta_slot_of(delta, key, place); delta->slots[at];
          at = (at + 1) & (delta->slot_count - 1)) {
         struct remembered *row = delta_at(delta, delta->slots[at] - 1);
         if (row->key == key && row->place == place)
@@ -101,7 +101,7 @@ struct remembered *delta_find(const struct delta *delta, uint64_t key, size_t pl
     return NULL;
 }
 
-static bool grow(struct delta *delta)
+static bool delta_grow(struct delta *delta)
 {
     char *rows = array_with_room(delta->rows, &delta->capacity, delta->count + 1, delta->stride);
     size_t slots = delta->slot_count ? delta->slot_count : 64;
@@ -122,17 +122,17 @@ static bool grow(struct delta *delta)
     return true;
 }
 
-static struct remembered *add(struct delta *delta, uint64_t key, size_t place)
+static struct remembered *delta_add(struct delta *delta, uint64_t key, size_t place)
 {
     struct remembered *row;
 
-    if (!grow(delta))
+    if (!delta_grow(delta))
         return NULL;
     row = delta_at(delta, delta->count);
     memset(row, 0, delta->stride);
     row->key = key;
     row->place = (uint16_t)place;
-    put_slot(delta, delta->count++);
+    delta_put_slot(delta, delta->count++);
     return row;
 }
 
@@ -255,7 +255,7 @@ void delta_start(struct delta *delta)
 /* --- What is remembered ----------------------------------------------------------------------- */
 
 /* Returns 0 or -ENOMEM. */
-static int begin(struct delta *delta, const struct kind *kind)
+static int delta_begin(struct delta *delta, const struct kind *kind)
 {
     if (!delta->counters) {
         delta->counters = calloc(kind->field_count + 1, sizeof *delta->counters);
@@ -277,7 +277,7 @@ static int begin(struct delta *delta, const struct kind *kind)
 }
 
 /* The record's identity, or a hash of its key; 0: it has neither. */
-static uint64_t key_of(const struct record *record)
+static uint64_t delta_key_of(const struct record *record)
 {
     const struct kind *kind = record->kind;
     uint64_t secret[2];
@@ -298,7 +298,7 @@ static uint64_t key_of(const struct record *record)
     return hash == nothing ? 0 : hash;
 }
 
-static uint64_t number_in(const struct field *counter, const struct record *record)
+static uint64_t delta_number_in(const struct field *counter, const struct record *record)
 {
     return field_grows(counter, record) ? field_number(counter, record) : NO_NUMBER;
 }
@@ -308,7 +308,7 @@ static bool is_comparable(const struct delta *delta, const struct record *record
                           const struct remembered *row)
 {
     for (size_t i = 0; i < delta->counter_count; i++) {
-        const uint64_t now = number_in(delta->counters[i], record);
+        const uint64_t now = delta_number_in(delta->counters[i], record);
         if ((now == NO_NUMBER) != (row->before[i] == NO_NUMBER) || now < row->before[i])
             return false;
     }
@@ -371,7 +371,7 @@ static void set_last(struct delta *delta, struct remembered *row)
 int delta_take(struct delta *delta, const struct record *record, uint64_t netns,
                struct record *change)
 {
-    const uint64_t now = clock_nanoseconds(CLOCK_MONOTONIC) / 1000, key = key_of(record);
+    const uint64_t now = clock_nanoseconds(CLOCK_MONOTONIC) / 1000, key = delta_key_of(record);
     struct remembered *row;
     uint64_t elapsed;
     int place;
@@ -379,7 +379,7 @@ int delta_take(struct delta *delta, const struct record *record, uint64_t netns,
     memcpy(change, record, record->kind->size);
     change->before = NULL;
     delta->last = NULL;
-    if (!delta->kind && begin(delta, record->kind) < 0)
+    if (!delta->kind && delta_begin(delta, record->kind) < 0)
         return -ENOMEM;
     if (!key || record->kind != delta->kind || (!delta->extra && !has_counters(record)))
         return 0;
@@ -398,12 +398,12 @@ int delta_take(struct delta *delta, const struct record *record, uint64_t netns,
         change->before = delta_recall(delta, record, row->before);
         change->elapsed = elapsed * 1000;
     }
-    if (!row && !(row = add(delta, key, (size_t)place)))
+    if (!row && !(row = delta_add(delta, key, (size_t)place)))
         return -ENOMEM;
     set_last(delta, row);
     row->at = now & AT_MASK;
     row->elapsed = change->before ? elapsed & ELAPSED_MASK : 0;
     for (size_t i = 0; i < delta->counter_count; i++)
-        row->before[i] = number_in(delta->counters[i], record);
+        row->before[i] = delta_number_in(delta->counters[i], record);
     return 0;
 }

@@ -141,7 +141,7 @@ static bool starts_section(const struct run *run, size_t i)
 }
 
 /* For rows that waited, `count` lists of them: the walk that was put off, and a second look. */
-static void find_owners(struct run *run, struct rows *rows, size_t count)
+static void engine_find_owners(struct run *run, struct rows *rows, size_t count)
 {
     bool ownerless = false;
 
@@ -163,7 +163,7 @@ static void find_owners(struct run *run, struct rows *rows, size_t count)
 
 int run_hand_on(struct run *run, struct rows *rows)
 {
-    find_owners(run, rows, 1);
+    engine_find_owners(run, rows, 1);
     run->owners.unread = false;
     return emit_kept(run, rows);
 }
@@ -187,7 +187,7 @@ static void stream_tables(struct run *run)
 }
 
 /* Rows go to the sink as they come. Rows that waited follow at the end of their section. */
-static int stream(struct run *run)
+static int engine_stream(struct run *run)
 {
     for (size_t netns_index = 0; netns_index < run->netns_walk.count && !run->limits.stopped;
          netns_index++) {
@@ -234,7 +234,7 @@ static int emit_gathered(struct run *run, size_t netns_index, size_t listed)
 }
 
 /* Gathers all rows first, then names, sorts and hands them on. */
-static int gather(struct run *run)
+static int engine_gather_rows(struct run *run)
 {
     const size_t listed = gather_rows(run),
                  times = run->listing->headings ? run->netns_walk.count : 1;
@@ -242,7 +242,7 @@ static int gather(struct run *run)
 
     if (error)
         return error;
-    find_owners(run, run->sections, run->section_count);
+    engine_find_owners(run, run->sections, run->section_count);
     error = run_prepare_names(run);
     for (size_t netns_index = 0; netns_index < times && !error; netns_index++) {
         run_use_netns(run, netns_index);
@@ -306,7 +306,7 @@ static int carry_out(struct run *run)
     if (!run->silent)
         sink_begin(run->sink);
     if (!result)
-        result = run->keep_all ? gather(run) : stream(run);
+        result = run->keep_all ? engine_gather_rows(run) : engine_stream(run);
     if (!result && run->groups && !run->silent)
         result = emit_groups(run);
     if (!run->silent)
@@ -353,8 +353,8 @@ static void need_stand_ins(struct run *run)
         run->needs.lookups |= NEED_OWNERS;
 }
 
-/* Returns 0 or -ENOMEM; finish() is needed in any case. */
-static int prepare(struct run *run)
+/* Returns 0 or -ENOMEM; engine_finish() is needed in any case. */
+static int engine_prepare_run(struct run *run)
 {
     const struct listing *listing = run->listing;
 
@@ -375,7 +375,7 @@ static int prepare(struct run *run)
     return listing->count_by_count && !run->groups ? -ENOMEM : 0;
 }
 
-static void finish(struct run *run)
+static void engine_finish(struct run *run)
 {
     run_end_walk(run);
     groups_destroy(run->groups);
@@ -390,7 +390,7 @@ int engine_run(struct engine *engine, const struct listing *listing, struct sink
                       .report = report,
                       .sections = run.own_sections,
                       .section_count = LISTING_SECTIONS_MAX};
-    int result = prepare(&run);
+    int result = engine_prepare_run(&run);
 
     engine->context.time = listing->time;
     engine->context.number = listing->number;
@@ -398,7 +398,7 @@ int engine_run(struct engine *engine, const struct listing *listing, struct sink
         result = prepare_delta(&run);
     if (result == 0)
         result = carry_out(&run);
-    finish(&run);
+    engine_finish(&run);
     return result;
 }
 
@@ -406,13 +406,13 @@ int engine_explain(struct engine *engine, const struct listing *listing, struct 
                    explain_fn fn, void *arg)
 {
     struct run run = {.engine = engine, .listing = listing, .sink = sink};
-    int result = prepare(&run);
+    int result = engine_prepare_run(&run);
     struct explained explained;
 
     for (size_t i = 0; result == 0 && i < listing->table_count;) {
         i += run_explain(&run, i, &explained);
         fn(&explained, arg);
     }
-    finish(&run);
+    engine_finish(&run);
     return result;
 }

@@ -11,7 +11,7 @@ struct gathering {
     int error;
 };
 
-static void take_row(struct sink *sink, const struct record *record)
+static void gather_take_row(struct sink *sink, const struct record *record)
 {
     struct gathering *gathering = (struct gathering *)sink;
     const int error = gathering->fn(record, gathering->arg);
@@ -22,7 +22,7 @@ static void take_row(struct sink *sink, const struct record *record)
 int engine_gather(struct engine *engine, const struct listing *listing, record_fn fn, void *arg,
                   struct report *report)
 {
-    static const struct sink_ops ops = {.row = take_row};
+    static const struct sink_ops ops = {.row = gather_take_row};
     struct writer nowhere = {.fd = -1};
     struct gathering gathering = {
         .sink = {.ops = &ops, .writer = &nowhere, .context = engine_context(engine)},

@@ -74,7 +74,7 @@ static bool is_group_of(const void *element, const void *key)
     return true;
 }
 
-static const void *keep(struct groups *groups, const void *bytes, size_t length)
+static const void *groups_keep(struct groups *groups, const void *bytes, size_t length)
 {
     void *kept = rows_allocate(&groups->memory, length);
 
@@ -99,9 +99,9 @@ static const struct owner *keep_owners(struct groups *groups, const struct value
 
     for (size_t i = 0; owners && i < count; i++) {
         struct owner_process process = *value->owners.first[i].process;
-        process.name = keep(groups, process.name, strlen(process.name) + 1);
+        process.name = groups_keep(groups, process.name, strlen(process.name) + 1);
         owners[i] = value->owners.first[i];
-        owners[i].process = process.name ? keep(groups, &process, sizeof process) : NULL;
+        owners[i].process = process.name ? groups_keep(groups, &process, sizeof process) : NULL;
         if (!owners[i].process)
             return NULL;
     }
@@ -117,12 +117,13 @@ static int keep_value(struct groups *groups, struct value *value)
     case VALUE_LLADDR:
         if (!value->text.length)
             return 0;
-        value->text.data = keep(groups, value->text.data, value->text.length);
+        value->text.data = groups_keep(groups, value->text.data, value->text.length);
         return value->text.data ? 0 : -ENOMEM;
     case VALUE_NAME:
         if (!value->name.string)
             return 0;
-        value->name.string = keep(groups, value->name.string, strlen(value->name.string) + 1);
+        value->name.string =
+            groups_keep(groups, value->name.string, strlen(value->name.string) + 1);
         return value->name.string ? 0 : -ENOMEM;
     case VALUE_NETWORKS:
         value->networks.first = keep_networks(groups, value);
@@ -160,7 +161,7 @@ static struct group *add_group(struct groups *groups, uint64_t hash)
 }
 
 /* Whether the record is like the one before, which had a group. */
-static bool is_repeated(struct groups *groups, const struct record *record)
+static bool groups_is_repeated(struct groups *groups, const struct record *record)
 {
     bool same = groups->table.count > 0 && groups->has == (record->has & groups->fields);
 
@@ -180,7 +181,7 @@ static struct group *find_group(struct groups *groups, const struct record *reco
     uint64_t hash = groups->seed;
     struct group *group;
 
-    if (groups->numbers_only && is_repeated(groups, record))
+    if (groups->numbers_only && groups_is_repeated(groups, record))
         return hash_table_at(&groups->table, groups->last);
     for (size_t i = 0; i < groups->column_count; i++) {
         groups->scratch[i] = field_value(groups->columns[i], record, context);

@@ -50,7 +50,7 @@ static int is_listed(const struct lane *lane, const struct record *record)
  * If the second buffer is nearly full, both are written out, the first before: its rows must come
  * first. Between two rows, because a row that is written in pieces must not be parted by others.
  */
-static void make_room(const struct lane *first, const struct lane *second)
+static void lane_make_room(const struct lane *first, const struct lane *second)
 {
     if (second->sink->writer->length <= WRITER_CAPACITY - WRITER_RESERVE_MAX)
         return;
@@ -105,7 +105,7 @@ bool run_wants(const struct run *run, const struct record *record)
     return count_refused(listing, predicate_holds(listing->where, record, &run->engine->context));
 }
 
-static bool is_wanted(struct lane *lane, const struct record *record, bool wait)
+static bool lane_is_wanted(struct lane *lane, const struct record *record, bool wait)
 {
     const struct run *run = lane->run;
     const struct listing *listing = run->listing;
@@ -198,7 +198,7 @@ static int walk_if_many_wait(struct lane *first)
 }
 
 /* Rows of the second table that wait come after those of the first. */
-static int join(struct lane *first, struct lane *second)
+static int lane_join(struct lane *first, struct lane *second)
 {
     struct kept_row row;
     int error = 0;
@@ -222,7 +222,7 @@ static int release_if_many_wait(struct lane *first)
     if (first->second && !first->kept->count)
         error = release(run, first->second->kept);
     if (!error && first->second)
-        error = join(first, first->second);
+        error = lane_join(first, first->second);
     if (error || !first->kept->count)
         return error;
     run->owners.early_searches++;
@@ -232,7 +232,8 @@ static int release_if_many_wait(struct lane *first)
 }
 
 /* Keeps a row that waits for others, or for a look at its owners. */
-static int keep(struct lane *first, struct lane *lane, const struct record *record, bool ownerless)
+static int lane_keep(struct lane *first, struct lane *lane, const struct record *record,
+                     bool ownerless)
 {
     struct run *run = lane->run;
     const int error = rows_add(lane->kept, record);
@@ -272,7 +273,7 @@ int lane_take(const struct record *record, void *arg)
     if (lane->unavailable || lane->run->listing->byte_counts) /* most often neither */
         record = mark(lane, record, &marked);
     if (lane != first && !lane->is_behind)
-        make_room(first, lane);
+        lane_make_room(first, lane);
     result = is_listed(lane, record);
     if (result == 0 && lane->run->listing->delta) {
         const int taken = take_change(lane, record, &change);
@@ -289,13 +290,13 @@ int lane_take(const struct record *record, void *arg)
                 !(lane->run->listing->live && record->before) &&
                 run_is_ownerless(lane->run, record);
     wait = lane->run->keep_all || lane->run->owners.later || ownerless;
-    if (result == 0 && !is_wanted(lane, record, wait))
+    if (result == 0 && !lane_is_wanted(lane, record, wait))
         return 0;
     lane->pass.wanted++;
     if (result == 0 && !wait && !is_behind_others(first, lane))
         result = run_emit(lane->run, lane->sink, record);
     else if (result == 0)
-        result = keep(first, lane, record, ownerless);
+        result = lane_keep(first, lane, record, ownerless);
     if (result < 0)
         lane->stopped = result;
     return result < 0 ? result : 0;
@@ -374,7 +375,7 @@ static void hand_over(struct lane *lane, struct second *second)
     if (second->lane.is_behind && !lane->stopped && !wait)
         lane->stopped = release(run, &second->kept);
     if (!second->lane.stopped)
-        second->lane.stopped = join(lane, &second->lane);
+        second->lane.stopped = lane_join(lane, &second->lane);
     if (!lane->stopped)
         lane->stopped = second->lane.stopped ? second->lane.stopped : -writer->error;
 }

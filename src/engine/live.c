@@ -144,7 +144,7 @@ void live_take_totals(struct live *live, const struct remembered *row, struct re
 }
 
 /* A namespace can be looked at without a watch, of which each takes two descriptors. */
-static int find_place(struct live *live, uint64_t netns)
+static int live_find_place(struct live *live, uint64_t netns)
 {
     const struct remembered *row = live->engine->delta->last;
     const struct netns *here = live->engine->context.here.netns;
@@ -221,7 +221,7 @@ static int live_mark(void *arg, struct record *change, uint64_t netns)
 
     if (!row)
         return 0;
-    if (find_place(live, netns) < 0)
+    if (live_find_place(live, netns) < 0)
         return -ENOMEM;
     to = live_row_of(live, row);
     to->flags &= (uint8_t)~IS_MISSING;
@@ -292,7 +292,7 @@ void live_report(struct live *live, const struct record *record)
 }
 
 /* A row that was marked, and that the filter leaves. */
-static void take_row(struct sink *sink, const struct record *record)
+static void live_take_row(struct sink *sink, const struct record *record)
 {
     struct live *live = (struct live *)sink;
     struct remembered *row = live->engine->delta->last;
@@ -379,7 +379,7 @@ static int take_again(const struct record *record, void *arg)
     if (!error && live_is_event(live, &change))
         engine_confirm_owners(live->engine, &change);
     if (!error && predicate_holds(live->listing->where, &change, &live->engine->context))
-        take_row(&live->sink, &change);
+        live_take_row(&live->sink, &change);
     return error;
 }
 
@@ -509,7 +509,7 @@ uint64_t live_reported(const struct live *live)
 struct live *live_create(struct engine *engine, struct listing *listing, struct sink *stream,
                          unsigned kinds, int *error)
 {
-    static const struct sink_ops ops = {.row = take_row};
+    static const struct sink_ops ops = {.row = live_take_row};
     struct live *live = calloc(1, sizeof *live);
 
     *error = -ENOMEM;

@@ -88,7 +88,7 @@ static bool wants_end(const struct live *live, const struct live_row *row, struc
     return predicate_holds(listing->where, end, &live->engine->context);
 }
 
-static int take_end(const struct record *record, void *arg)
+static int live_ends_take_end(const struct record *record, void *arg)
 {
     struct live *live = arg;
     struct delta *delta = live->engine->delta;
@@ -141,7 +141,8 @@ int live_read_ends(struct live *live, struct report *report)
         if (!live->places[i].tracker || live->tracker->descriptor(live->places[i].tracker) < 0)
             continue;
         live_use_netns(live, i);
-        error = live->tracker->ended(live->places[i].tracker, connects, take_end, live, report);
+        error = live->tracker->ended(live->places[i].tracker, connects, live_ends_take_end, live,
+                                     report);
         live_leave_netns(live);
         if (error == -ENOBUFS) {
             live->places[i].lost = live->engine->delta->run;
@@ -165,7 +166,7 @@ static bool end_comes(const struct live *live, struct remembered *row)
     const struct row_id id = live_id_of(live, row);
 
     return (!live->listing->all_netns || place->run == live->engine->delta->run) &&
-           place->tracker && live->tracker->provides(place->tracker, &id);
+           place->tracker && live->tracker->reports_end(place->tracker, &id);
 }
 
 /* Whether the last look but one saw it, and the kernel tells its end, with its last counters. */

@@ -19,7 +19,7 @@ struct order_value {
     size_t position; /* among the sorted values */
 };
 
-static bool is_number(const struct field *field)
+static bool live_order_is_number(const struct field *field)
 {
     switch (field->type) {
     case VALUE_NUMBER:
@@ -34,7 +34,7 @@ static bool is_number(const struct field *field)
 }
 
 /* The number of the value, which is added if it is new; SIZE_MAX: memory is short. */
-static size_t number_of(struct live_order *order, const struct value *value)
+static size_t live_order_number_of(struct live_order *order, const struct value *value)
 {
     const size_t length = value_key(value, NULL, 0);
     char *bytes =
@@ -89,10 +89,10 @@ struct live_rank live_rank_of(struct live *live, const struct record *record)
         return rank;
     }
     const struct value value = field_value(field, record, &live->engine->context);
-    if (is_number(field)) {
+    if (live_order_is_number(field)) {
         rank.number = value.number;
     } else if (value.type != VALUE_UNKNOWN) {
-        rank.number = number_of(&live->order, &value);
+        rank.number = live_order_number_of(&live->order, &value);
         rank.unknown = rank.number == SIZE_MAX;
     }
     rank.unknown |= value.type == VALUE_UNKNOWN;
@@ -110,7 +110,7 @@ void live_set_rank(struct live *live, struct live_row *to, const struct record *
 /* The kernel reports nothing about the row any more: numbers stay as they were. */
 void live_rank_again(struct live *live, struct live_row *to, const struct record *known)
 {
-    if (live->view.order.field && !is_number(live->view.order.field))
+    if (live->view.order.field && !live_order_is_number(live->view.order.field))
         live_set_rank(live, to, known);
 }
 
@@ -153,7 +153,7 @@ uint64_t live_insert_in_order(const struct live *live, struct live_rank rank)
 
     if (rank.unknown)
         return UINT64_MAX;
-    if (field && !is_number(field)) {
+    if (field && !live_order_is_number(field)) {
         const struct hash_table *values = &live->order.values;
         const struct order_value *value =
             rank.number < values->count ? hash_table_at(values, (size_t)rank.number) : NULL;

@@ -232,8 +232,8 @@ static int order_groups(struct live *live, size_t count)
     return error ? error : sort_ranked(live->ranked, count);
 }
 
-static void add_line(struct live *live, const struct live_view *view, size_t *at,
-                     enum line_kind kind, size_t index)
+static void live_show_add_line(struct live *live, const struct live_view *view, size_t *at,
+                               enum line_kind kind, size_t index)
 {
     if (*at >= view->first && *at - view->first < view->count && live->line_count < LIVE_LINES)
         live->lines[live->line_count++] = (struct line){kind, index, NULL};
@@ -254,14 +254,14 @@ static size_t choose_lines(struct live *live, const struct live_view *view, size
         const size_t group = live->view.group ? group_at(live, item) : SIZE_MAX;
         left -= !folded || group != last;
         if (group != last)
-            add_line(live, view, &at, LINE_GROUP, last = group);
+            live_show_add_line(live, view, &at, LINE_GROUP, last = group);
         if (!folded)
-            add_line(live, view, &at, item & 1 ? LINE_ENDED : LINE_ROW, item >> 1);
+            live_show_add_line(live, view, &at, item & 1 ? LINE_ENDED : LINE_ROW, item >> 1);
     }
     return at;
 }
 
-static int take_line(const struct record *record, void *arg)
+static int live_show_take_line(const struct record *record, void *arg)
 {
     struct live *live = arg;
 
@@ -297,14 +297,14 @@ static int ask_for_lines(struct live *live, struct report *report)
         }
         live_use_netns(live, place);
         if (count && live->places[place].tracker)
-            error =
-                live_ask_for(live, place, ids, count, live_needs_of(live), take_line, live, report);
+            error = live_ask_for(live, place, ids, count, live_needs_of(live), live_show_take_line,
+                                 live, report);
     }
     return error < 0 ? error : 0;
 }
 
 /* The numbers are those of the look, whose rates are shown, too. */
-static void complete(struct live *live, struct record *record, struct remembered *row)
+static void live_show_complete(struct live *live, struct record *record, struct remembered *row)
 {
     const struct listing *listing = live->listing;
     const struct live_row *of = live_row_of(live, row);
@@ -342,7 +342,7 @@ static void show_line(struct live *live, const struct line *line, const struct l
     if (line->packed)
         memcpy(&record, rows_unpack(&live->asked, line->packed, &kept), record.kind->size);
     record.netns_index = row->place;
-    complete(live, &record, row);
+    live_show_complete(live, &record, row);
     if (live->view.totals)
         live_take_totals(live, row, &record);
     live_take_age(live, live_row_of(live, row), live->looked, &record);
@@ -419,7 +419,7 @@ int live_show_one(struct live *live, uint64_t identity, size_t place, uint64_t n
     live_use_netns(live, place);
     engine_confirm_owners(live->engine, &known);
     if (!live->tracker->asks(&id) || live_row_of(live, row)->flags & IS_MISSING) {
-        complete(live, &known, row);
+        live_show_complete(live, &known, row);
         error = fn(&known, arg);
     } else {
         error = live_ask_for(live, place, &id, 1, needs, fn, arg, report);

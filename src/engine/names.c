@@ -52,7 +52,7 @@ struct owners_program *run_owners_program(const struct run *run)
     return load_program(run->engine, run->listing, &reason);
 }
 
-static int search_owners(struct run *run, struct owners **owners)
+static int names_search_owners(struct run *run, struct owners **owners)
 {
     const char *reason;
     const struct owners_options options = {
@@ -91,7 +91,7 @@ void run_walk_owners(struct run *run)
     owners_destroy(run->engine->context.owners);
     run->engine->context.owners = NULL;
     begin_owner_search(&run->engine->owner_searches);
-    error = search_owners(run, &owners);
+    error = names_search_owners(run, &owners);
     end_owner_search(&run->engine->owner_searches);
     if (error < 0)
         report_note(run->report, "owners: %s: %s", run_processes(run), strerror(-error));
@@ -115,7 +115,7 @@ void run_put_off_owners(struct run *run)
 }
 
 /* 0 if no process can hold the row's socket. */
-static uint64_t inode_of(const struct record *record)
+static uint64_t names_inode_of(const struct record *record)
 {
     uint64_t inode = 0;
 
@@ -129,7 +129,7 @@ void run_walk_for(struct run *run, const struct rows *rows)
     struct kept_row row;
 
     for (size_t i = 0; i < rows->count && run->owners.later; i++)
-        if (inode_of(rows_glance(rows, i, &row)) || run->needs.lookups & NEED_PEERS) {
+        if (names_inode_of(rows_glance(rows, i, &row)) || run->needs.lookups & NEED_PEERS) {
             run->owners.later = false;
             run_walk_owners(run);
         }
@@ -144,7 +144,8 @@ bool run_is_ownerless(const struct run *run, const struct record *record)
     struct owners *owners = run->engine->context.owners;
     const struct owner *first;
 
-    return owners && inode_of(record) && owners_find(owners, inode_of(record), &first) == 0;
+    return owners && names_inode_of(record) &&
+           owners_find(owners, names_inode_of(record), &first) == 0;
 }
 
 bool run_read_owners(struct run *run, const struct rows *rows)
@@ -220,7 +221,7 @@ void run_search_new_owners(struct run *run)
     if (++looks->again < SEARCHES_MAX) {
         run_search_unowned_again(run);
     } else {
-        (void)search_owners(run, &owners);
+        (void)names_search_owners(run, &owners);
         looks->again = 0;
     }
     end_owner_search(looks);
@@ -251,7 +252,7 @@ void engine_confirm_owners(struct engine *engine, const struct record *record)
 {
     struct owner_searches *looks = &engine->owner_searches;
     struct owners *owners = engine->context.owners;
-    const uint64_t inode = inode_of(record), now = clock_nanoseconds(CLOCK_MONOTONIC);
+    const uint64_t inode = names_inode_of(record), now = clock_nanoseconds(CLOCK_MONOTONIC);
     const struct owner *first;
 
     if (!owners || !inode)
@@ -489,7 +490,7 @@ static int add_peer(const struct record *record, void *arg)
 }
 
 /* True if an earlier table of the listing has sockets of the same protocol. */
-static bool is_repeated(const struct listing *listing, size_t i)
+static bool names_is_repeated(const struct listing *listing, size_t i)
 {
     const struct table *table = listing->tables[i].table;
 
@@ -527,7 +528,7 @@ static int read_peers(struct run *run)
     if (!context->here.peers)
         return -ENOMEM;
     for (size_t i = 0; i < listing->table_count && !error; i++)
-        if (listing->tables[i].table && !is_repeated(listing, i))
+        if (listing->tables[i].table && !names_is_repeated(listing, i))
             error = peers_dump(run->engine->netlink, listing->tables[i].table, add_peer,
                                context->here.peers, &details);
     if (error < 0 || details.count)
@@ -645,7 +646,7 @@ static void report_cgroups(struct run *run)
 }
 
 /* A name that nothing has: rows of it cannot be there, so the name may be mistyped. */
-static void report_unknown(struct run *run, const struct predicate *typed, uint64_t lookup)
+static void names_report_unknown(struct run *run, const struct predicate *typed, uint64_t lookup)
 {
     const struct value *constant = &typed->constant;
     const bool is_name = typed->field && typed->operation == PREDICATE_EQUAL &&
@@ -654,7 +655,7 @@ static void report_unknown(struct run *run, const struct predicate *typed, uint6
     uint32_t index;
 
     for (const struct predicate *part = typed->parts; part; part = part->next)
-        report_unknown(run, part, lookup);
+        names_report_unknown(run, part, lookup);
     if (!is_name || constant->text.length >= sizeof name || !(typed->field->lookups & lookup))
         return;
     memcpy(name, constant->text.data, constant->text.length);
@@ -671,7 +672,7 @@ void run_report_here(struct run *run)
 
     report_lookup(run, "interfaces", interfaces_error(run->engine->context.here.interfaces));
     if (listing->typed && !listing->all_netns && !run_is_captured(run))
-        report_unknown(run, listing->typed, NEED_INTERFACES);
+        names_report_unknown(run, listing->typed, NEED_INTERFACES);
 }
 
 void run_report_lookups(struct run *run)
@@ -685,5 +686,5 @@ void run_report_lookups(struct run *run)
     report_cgroups(run);
     report_containers(run);
     if (run->listing->typed)
-        report_unknown(run, run->listing->typed, NEED_USERS);
+        names_report_unknown(run, run->listing->typed, NEED_USERS);
 }

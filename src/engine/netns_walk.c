@@ -27,7 +27,7 @@ void engine_move(struct engine *engine)
 }
 
 /* A listing that visits only its own namespace. */
-static void name_own(struct run *run)
+static void walk_name_own(struct run *run)
 {
     struct engine *engine = run->engine;
 
@@ -105,7 +105,7 @@ int run_plan_walk(struct run *run)
     if (!run->listing->home || !(run->needs.lookups & NEED_NAMES))
         here_finish(&run->engine->context.here);
     if (!run->listing->all_netns) {
-        name_own(run);
+        walk_name_own(run);
         return 0;
     }
     error = namespaces_find(&run->netns_walk.found, run->report);
@@ -141,7 +141,7 @@ void run_end_walk(struct run *run)
 }
 
 /* A filter may name the namespaces that it wants. */
-static bool may_be_wanted(const struct run *run)
+static bool walk_may_be_wanted(const struct run *run)
 {
     const struct listing *listing = run->listing;
     const struct needs known = {.lookups = NEED_MACHINE};
@@ -171,13 +171,13 @@ static int move_to(struct run *run, const struct netns *netns)
 }
 
 /* Begins the visit; false: its rows are not wanted, or it cannot be entered. */
-static bool move(struct run *run, size_t netns_index)
+static bool walk_move(struct run *run, size_t netns_index)
 {
     struct engine *engine = run->engine;
     const struct netns *netns = &run->netns_walk.found.list[netns_index];
 
     engine->context.here.netns = netns->id ? netns : NULL;
-    const bool wanted = may_be_wanted(run);
+    const bool wanted = walk_may_be_wanted(run);
     run->netns_walk.wanted += wanted;
     if (!wanted || (netns_index && move_to(run, netns) < 0)) {
         engine->context.here.netns = NULL;
@@ -195,7 +195,7 @@ static bool move(struct run *run, size_t netns_index)
 
 bool run_enter(struct run *run, size_t netns_index)
 {
-    if (run->listing->all_netns && !move(run, netns_index))
+    if (run->listing->all_netns && !walk_move(run, netns_index))
         return false;
     run->limits.stopped = run_prepare_here(run);
     if (run->limits.stopped && run->listing->all_netns)

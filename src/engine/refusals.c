@@ -42,7 +42,7 @@ static bool is_refusal(int error)
     return false;
 }
 
-static const char *words_of(const struct run *run, int error)
+static const char *refusals_words_of(const struct run *run, int error)
 {
     for (size_t i = 0; i < COUNT(wordings); i++)
         if (wordings[i].error == -error && wordings[i].captured == run_is_captured(run))
@@ -136,9 +136,9 @@ static void add_refusals(struct run *run, const struct table *table, const struc
         char *at = reason + length;
         const size_t left = sizeof reason - length;
         if (error == -ENOTDIR)
-            snprintf(at, left, "%s/net %s", root, words_of(run, error));
+            snprintf(at, left, "%s/net %s", root, refusals_words_of(run, error));
         else if (run_is_captured(run) && table->file && this->source == BACKEND_PROC && !remedy)
-            snprintf(at, left, "%s/net/%s: %s", root, table->file, words_of(run, error));
+            snprintf(at, left, "%s/net/%s: %s", root, table->file, refusals_words_of(run, error));
         else
             snprintf(at, left, "%s: %s", this->name, remedy ? remedy : strerror(-error));
         run->report->unreadable |= error != -ENOTDIR;
@@ -185,7 +185,7 @@ void run_report_unread(struct run *run, const struct listing_table *table,
 /* --- Tables that another backend read --------------------------------------------------------- */
 
 /* True if this answer is a fault of the machine and not a refusal. */
-static bool is_fault(const struct table *table, const struct answers *answers, size_t i)
+static bool refusals_is_fault(const struct table *table, const struct answers *answers, size_t i)
 {
     const int error = answers->errors[i];
     const bool next_says_it = i + 1 < answers->count && answers->errors[i + 1] == error;
@@ -215,7 +215,7 @@ void run_report_fallback(struct run *run, const struct listing_table *listed,
 
     for (size_t i = 0; tried && i < answers->count; i++) {
         const struct backend *this = answers->asked[i];
-        const bool fault = i < tried && is_fault(table, answers, i);
+        const bool fault = i < tried && refusals_is_fault(table, answers, i);
         /* fields that are unknown because had_it read the table instead of this backend */
         const uint64_t misses =
             answers->wanted && had_it && this->source != BACKEND_AUTO

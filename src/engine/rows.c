@@ -25,7 +25,7 @@ struct base {
     uint64_t loans; /* which of kind->borrowed it has: a bit for each */
 };
 
-static size_t words_of(size_t bytes)
+static size_t rows_words_of(size_t bytes)
 {
     return (bytes + sizeof(uint64_t) - 1) / sizeof(uint64_t);
 }
@@ -52,7 +52,7 @@ static struct chunk *new_chunk(size_t number, size_t least)
     return chunk;
 }
 
-static void *take(struct rows *rows, size_t size, size_t alignment)
+static void *rows_take(struct rows *rows, size_t size, size_t alignment)
 {
     struct chunk *chunk = rows->chunks;
     size_t at = chunk ? (chunk->used + alignment - 1) & ~(alignment - 1) : 0;
@@ -71,7 +71,7 @@ static void *take(struct rows *rows, size_t size, size_t alignment)
 
 void *rows_allocate(struct rows *rows, size_t size)
 {
-    return take(rows, size, _Alignof(max_align_t));
+    return rows_take(rows, size, _Alignof(max_align_t));
 }
 
 /* The borrowed parts that a record has: a bit for each of kind->borrowed. */
@@ -116,8 +116,8 @@ static void next_loan(struct loan *loan, const struct record *record, uint64_t *
     loan->bytes = count * borrowed->unit;
     loan->parted = spare && borrowed->parted && loan->bytes && loan->bytes <= PARTED_MAX;
     loan->parts = loan->parted ? PARTS(0, loan->bytes) & ~spare : 0;
-    loan->words = loan->parted ? (size_t)__builtin_popcount(loan->parts) * words_of(PART_SIZE)
-                               : words_of(loan->bytes);
+    loan->words = loan->parted ? (size_t)__builtin_popcount(loan->parts) * rows_words_of(PART_SIZE)
+                               : rows_words_of(loan->bytes);
 }
 
 /* A record that is packed. */
@@ -128,8 +128,8 @@ struct packing {
     union words plain; /* the record without pointers to what it borrows */
 };
 
-static void prepare(struct packing *packing, const struct record *record, uint64_t loans,
-                    uint32_t spare)
+static void rows_prepare(struct packing *packing, const struct record *record, uint64_t loans,
+                         uint32_t spare)
 {
     struct loan loan;
 
@@ -157,7 +157,7 @@ static const struct base *find_base(struct rows *rows, const struct record *reco
     if (!rows->bases || i == BASES)
         return rows->bases;
     if (i == rows->base_count) {
-        prepare(&packing, record, loans_of(record), rows->spare);
+        rows_prepare(&packing, record, loans_of(record), rows->spare);
         memset(&rows->bases[i], 0, sizeof *rows->bases);
         memcpy(&rows->bases[i].plain, &packing.plain, record->kind->size);
         rows->bases[i].loans = packing.loans;
@@ -170,7 +170,7 @@ static const struct base *find_base(struct rows *rows, const struct record *reco
 static uint64_t *pack(uint64_t *to, const struct packing *packing, const union words *base,
                       uint32_t spare)
 {
-    const size_t count = words_of(packing->record->kind->size);
+    const size_t count = rows_words_of(packing->record->kind->size);
     uint64_t *const differing = to++;
     uint64_t bits = 0, loans = packing->loans;
     struct loan loan;
@@ -238,11 +238,12 @@ int rows_add(struct rows *rows, const struct record *record)
         rows->packed = packed;
     if (!packed || !base)
         return -ENOMEM;
-    prepare(&now, record, loans_by(base, record), rows->spare);
+    rows_prepare(&now, record, loans_by(base, record), rows->spare);
     before.most = 0;
     if (record->before)
-        prepare(&before, record->before, loans_by(base, record->before), rows->spare);
-    uint64_t *const start = take(rows, (now.most + before.most) * sizeof *start, sizeof *start);
+        rows_prepare(&before, record->before, loans_by(base, record->before), rows->spare);
+    uint64_t *const start =
+        rows_take(rows, (now.most + before.most) * sizeof *start, sizeof *start);
     if (!start)
         return -ENOMEM;
     if (rows->netns_index)
@@ -307,8 +308,8 @@ struct ordering {
     bool unknown, known; /* whether there are such values of the last rank */
 };
 
-static struct value value_of(const struct field *field, const struct record *record,
-                             struct ordering *ordering)
+static struct value rows_value_of(const struct field *field, const struct record *record,
+                                  struct ordering *ordering)
 {
     if (ordering->seen)
         ordering->context.here = ordering->seen[record->netns_index];
@@ -333,8 +334,8 @@ static int compare_ranked(const void *left, const void *right, void *arg)
     if (!ordering->listing->sort->field)
         return ordering->listing->compare(a, b);
     for (const struct sort_key *key = ordering->listing->sort; key->field && !order; key++) {
-        const struct value x = value_of(key->field, a, ordering);
-        const struct value y = value_of(key->field, b, ordering);
+        const struct value x = rows_value_of(key->field, a, ordering);
+        const struct value y = rows_value_of(key->field, b, ordering);
         order = value_compare(&x, &y);
         if (key->descending && x.type == y.type) /* unknown ones are last in both directions */
             order = -order;
@@ -343,10 +344,10 @@ static int compare_ranked(const void *left, const void *right, void *arg)
 }
 
 /* The rank of a value, which decides most comparisons without the record. */
-static uint64_t rank_of(struct ordering *ordering, const struct sort_key *key,
-                        const struct record *record)
+static uint64_t rows_rank_of(struct ordering *ordering, const struct sort_key *key,
+                             const struct record *record)
 {
-    const struct value value = value_of(key->field, record, ordering);
+    const struct value value = rows_value_of(key->field, record, ordering);
     bool exact = false;
     uint64_t rank = value_rank(&value, &exact);
 
@@ -361,7 +362,8 @@ static uint64_t rank_of(struct ordering *ordering, const struct sort_key *key,
 }
 
 /* Sorts by the ranks of one key; rows of one rank stay in order. */
-static int sort_by(const struct sort_key *key, struct ranked *ranked, struct ordering *ordering)
+static int rows_sort_by(const struct sort_key *key, struct ranked *ranked,
+                        struct ordering *ordering)
 {
     const size_t count = ordering->rows->count;
     struct compared *const space = &ordering->left;
@@ -370,7 +372,7 @@ static int sort_by(const struct sort_key *key, struct ranked *ranked, struct ord
     for (size_t i = 0; i < count; i++) {
         if (i + ROWS_AHEAD < count)
             row_fetch(ranked[i + ROWS_AHEAD].item);
-        ranked[i].rank = rank_of(ordering, key, record_of(space, &ranked[i], ordering->rows));
+        ranked[i].rank = rows_rank_of(ordering, key, record_of(space, &ranked[i], ordering->rows));
     }
     ordering->undecided |= ordering->unknown && ordering->known;
     return sort_ranked(ranked, count);
@@ -408,7 +410,7 @@ int rows_sort(struct rows *rows, const struct listing *listing, const struct con
     while (key->field)
         key++;
     while (key-- > listing->sort && !error) /* the first one last */
-        error = sort_by(key, ranked, &ordering);
+        error = rows_sort_by(key, ranked, &ordering);
     if (!error && (ordering.undecided || !listing->sort->field))
         error = sort_alike(ranked, rows->count, &ordering);
     for (size_t i = 0; i < rows->count; i++)

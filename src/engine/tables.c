@@ -120,7 +120,7 @@ static int pause_listing(void *arg)
     return error;
 }
 
-static void search_owners(void *arg)
+static void tables_search_owners(void *arg)
 {
     const struct lane *lane = arg;
 
@@ -163,8 +163,8 @@ static struct query query_for(struct run *run, const struct listing_table *table
 }
 
 /* Asks one backend for a table, whose rows go into the lane. */
-static int ask(const struct listing_table *table, const struct backend *backend, struct lane *lane,
-               struct pass *pass)
+static int tables_ask(const struct listing_table *table, const struct backend *backend,
+                      struct lane *lane, struct pass *pass)
 {
     struct run *run = lane->run;
     const struct listing *listing = run->listing;
@@ -177,7 +177,7 @@ static int ask(const struct listing_table *table, const struct backend *backend,
     if (listing->events) {
         events = *listing->events;
         events.idle = pause_listing;
-        events.appeared = (run->needs.lookups & NEED_OWNERS) ? search_owners : NULL;
+        events.appeared = (run->needs.lookups & NEED_OWNERS) ? tables_search_owners : NULL;
         events.idle_arg = lane;
         query.events = &events;
         /* the kernel numbers processes as /proc does, not as another proc file system */
@@ -220,7 +220,7 @@ static void ask_again(const struct listing_table *table, const struct backend *b
     run->second_pass = true;
     for (int passes = 2; passes <= PASSES_MAX && !done && result == 0; passes++) {
         struct pass pass;
-        result = ask(table, backend, lane, &pass);
+        result = tables_ask(table, backend, lane, &pass);
         done = until_same ? pass.rows == before.rows && pass.digest == before.digest
                           : passes == enough;
         before = pass;
@@ -293,7 +293,7 @@ static bool read_by(struct run *run, const struct listing_table *table, struct a
         run->owners.unread = true; /* earlier rows asked those of another walk */
     }
     start_lane(&lane, run, table, backend);
-    *error = ask(table, backend, &lane, &pass);
+    *error = tables_ask(table, backend, &lane, &pass);
     answers->wanted = pass.wanted;
     if (!run->limits.stopped && *error == 0)
         make_exact(table, backend, &lane, pass);
@@ -336,8 +336,8 @@ static bool run_pass(struct run *run, const struct listing_table *table)
  * Reads a table by the first backend that has it, answers->asked[*by]. Returns false if nothing was
  * read: none has it.
  */
-static bool read_table(struct run *run, const struct listing_table *table, struct answers *answers,
-                       size_t *by)
+static bool tables_read_table(struct run *run, const struct listing_table *table,
+                              struct answers *answers, size_t *by)
 {
     *answers = choose_backends(run, table->table);
     *by = 0;
@@ -355,7 +355,7 @@ static void run_table(struct run *run, const struct listing_table *table)
 
     if (!table->table) {
         run_report_missing(run, table, NULL);
-    } else if (read_table(run, table, &answers, &by)) {
+    } else if (tables_read_table(run, table, &answers, &by)) {
         if (!run->limits.stopped)
             run_report_fallback(run, table, &answers, by, answers.asked[by]);
     } else {
@@ -422,7 +422,7 @@ size_t run_tables(struct run *run, size_t i)
     size_t by;
 
     for (size_t j = 0; j < both.count; j++)
-        if (read_table(run, &both.tables[j], &answers, &by))
+        if (tables_read_table(run, &both.tables[j], &answers, &by))
             return 2;
     run_table(run, &run->listing->tables[i]);
     return 1;

@@ -122,7 +122,7 @@ bool name_matches(const char *pattern, struct text text, struct text *told)
 
 /* --- Names ------------------------------------------------------------------------------------ */
 
-static void copy(char to[CGROUP_NAME_MAX + 1], struct text from)
+static void cgroup_names_copy(char to[CGROUP_NAME_MAX + 1], struct text from)
 {
     memcpy(to, from.data, from.length);
     to[from.length] = '\0';
@@ -163,7 +163,7 @@ static void take_told(struct naming *naming, enum told what, struct text told)
     switch (what) {
     case CONTAINER_ID:
         memcpy(naming->outer, names->container, sizeof naming->outer);
-        copy(names->container, (struct text){told.data, CONTAINER_ID_SHOWN});
+        cgroup_names_copy(names->container, (struct text){told.data, CONTAINER_ID_SHOWN});
         break;
     case CONTAINER_NAME:
         memcpy(naming->outer, names->container, sizeof naming->outer);
@@ -171,11 +171,11 @@ static void take_told(struct naming *naming, enum told what, struct text told)
         break;
     case POD_ID:
         names->container[0] = '\0';
-        copy(names->pod, (struct text){told.data, CONTAINER_ID_SHOWN});
+        cgroup_names_copy(names->pod, (struct text){told.data, CONTAINER_ID_SHOWN});
         break;
     case POD_UID:
         names->container[0] = '\0';
-        copy(names->pod, told);
+        cgroup_names_copy(names->pod, told);
         for (char *at = names->pod; *at; at++)
             if (*at == '_')
                 *at = '-';

@@ -52,7 +52,7 @@ static int open_mount(const char *mounts, int flags, bool *version1)
 /* --- From a path to an id --------------------------------------------------------------------- */
 
 /* The id of a directory below dirfd, if it is of cgroup2. */
-static int id_of(int dirfd, const char *path, uint64_t *id)
+static int cgroups_id_of(int dirfd, const char *path, uint64_t *id)
 {
     const int fd = openat(dirfd, path, O_PATH | O_DIRECTORY | O_CLOEXEC);
     struct statfs filesystem;
@@ -73,7 +73,7 @@ static int id_of(int dirfd, const char *path, uint64_t *id)
 
 int cgroups_find(const char *path, uint64_t *id)
 {
-    int result = id_of(AT_FDCWD, path, id), mount;
+    int result = cgroups_id_of(AT_FDCWD, path, id), mount;
     bool version1 = false;
 
     if (result == 0 || !*path)
@@ -82,7 +82,7 @@ int cgroups_find(const char *path, uint64_t *id)
     if (mount < 0)
         return mount;
     path += strspn(path, "/");
-    result = id_of(mount, *path ? path : ".", id);
+    result = cgroups_id_of(mount, *path ? path : ".", id);
     close(mount);
     return result;
 }
@@ -113,7 +113,7 @@ static const char *append(char **end, const char *text)
     return *text ? copy : NULL;
 }
 
-static int add(struct hash_table *table, uint64_t hash, uint64_t id, const char *path)
+static int cgroups_add(struct hash_table *table, uint64_t hash, uint64_t id, const char *path)
 {
     struct group *group = hash_table_add(table, hash, sizeof *group);
     struct cgroup_names names;
@@ -147,7 +147,7 @@ static const struct group *find_id(const struct cgroups *cgroups, uint64_t id)
 
 static int add_id(struct cgroups *cgroups, uint64_t id, const char *path)
 {
-    return find_id(cgroups, id) ? 0 : add(&cgroups->by_id, hash_word(0, id), id, path);
+    return find_id(cgroups, id) ? 0 : cgroups_add(&cgroups->by_id, hash_word(0, id), id, path);
 }
 
 static int walk(struct cgroups *cgroups, int fd, char *path, size_t length, int depth);
@@ -373,7 +373,7 @@ const struct cgroup *cgroups_by_path(struct cgroups *cgroups, const char *path)
     }
     hash = hash_bytes(hash_seed(), path, strlen(path)); /* users may choose the names of groups */
     found = hash_table_find(&cgroups->by_path, hash, has_path, path);
-    if (!found && add(&cgroups->by_path, hash, 0, path) < 0)
+    if (!found && cgroups_add(&cgroups->by_path, hash, 0, path) < 0)
         cgroups->summary.error = ENOMEM;
     else if (!found)
         found = hash_table_find(&cgroups->by_path, hash, has_path, path);

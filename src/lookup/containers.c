@@ -32,25 +32,26 @@ struct containers {
     struct proc_tree tree;   /* that is read */
 };
 
-static uint64_t hash_of(struct text id)
+static uint64_t containers_hash_of(struct text id)
 {
     return hash_bytes(hash_seed(), id.data, id.length);
 }
 
 /* The first name stays. These programs allow no other characters in names. */
-static int add(struct containers *containers, struct text id, struct text name)
+static int containers_add(struct containers *containers, struct text id, struct text name)
 {
     static const char characters[] = "/_.-0123456789"
                                      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
     char copy[NAME_MAX + 1] = "";
 
-    if (name.length > NAME_MAX || number_map_find(&containers->names, hash_of(id)))
+    if (name.length > NAME_MAX || number_map_find(&containers->names, containers_hash_of(id)))
         return 0;
     if (name.length)
         memcpy(copy, name.data, name.length);
     if (!name.length || strspn(copy, characters) != name.length)
         return 0;
-    if (!number_map_put(&containers->names, hash_of(id), copy, sizeof(struct number_name)))
+    if (!number_map_put(&containers->names, containers_hash_of(id), copy,
+                        sizeof(struct number_name)))
         return -ENOMEM;
     return containers->one;
 }
@@ -61,8 +62,8 @@ static int add_container(struct containers *containers, struct text id, struct t
 
     if (!name_matches("%i", id, &id))
         return 0;
-    return add(containers, (struct text){id.data, CONTAINER_ID_SHOWN},
-               (struct text){name.data + rooted, name.length - rooted});
+    return containers_add(containers, (struct text){id.data, CONTAINER_ID_SHOWN},
+                          (struct text){name.data + rooted, name.length - rooted});
 }
 
 /* --- The kubelet ------------------------------------------------------------------------------ */
@@ -90,7 +91,7 @@ static int take_pod(const char *directory, void *containers)
         return 0;
     name[strcspn(name, "_")] = '/';
     const size_t before = all->names.count;
-    const int result = add(all, uid, (struct text){name, (size_t)(uid.data - name) - 1});
+    const int result = containers_add(all, uid, (struct text){name, (size_t)(uid.data - name) - 1});
     all->pods += all->names.count - before;
     return result;
 }
@@ -146,13 +147,14 @@ static int take_json(struct containers *containers, struct text json)
 }
 
 /* What is not there has no names. */
-static void note(struct containers *containers, int error)
+static void containers_note(struct containers *containers, int error)
 {
     if (error < 0 && !error_is_absence(error) && !containers->error)
         containers->error = -error;
 }
 
-static int take_file(struct containers *containers, const char *directory, const char *file)
+static int containers_take_file(struct containers *containers, const char *directory,
+                                const char *file)
 {
     char path[2 * NAME_MAX];
     const size_t room = FILES_MAX - containers->taken;
@@ -162,7 +164,7 @@ static int take_file(struct containers *containers, const char *directory, const
 
     snprintf(path, sizeof path, "%s/%s", directory, file);
     const int fd = proc_tree_open(&containers->tree, path);
-    note(containers, fd);
+    containers_note(containers, fd);
     if (fd < 0)
         return 0;
     (void)fstat(fd, &status);
@@ -171,7 +173,7 @@ static int take_file(struct containers *containers, const char *directory, const
     char *json = malloc(size + 1);
     for (; json && more > 0; length += more > 0 ? (size_t)more : 0)
         more = read(fd, json + length, size - length);
-    note(containers, more < 0 ? -errno : fits ? 0 : -EFBIG);
+    containers_note(containers, more < 0 ? -errno : fits ? 0 : -EFBIG);
     containers->taken += length;
     close(fd);
     const int result = json ? take_json(containers, (struct text){json, length}) : -ENOMEM;
@@ -187,7 +189,7 @@ static int take_engine(const char *directory, void *containers)
     int result = 0;
 
     for (size_t i = 0; *directory != '.' && i < COUNT(files) && !result; i++)
-        result = take_file(containers, directory, files[i]);
+        result = containers_take_file(containers, directory, files[i]);
     return result;
 }
 
@@ -207,7 +209,7 @@ static void read_directory(struct containers *containers, const char *base, cons
     if (directory >= 0)
         close(directory);
     proc_tree_finish(&containers->tree);
-    note(containers, error);
+    containers_note(containers, error);
 }
 
 static void read_engines(struct containers *containers, const char *base)
@@ -264,7 +266,7 @@ void containers_destroy(struct containers *containers)
 
 const char *containers_name(const struct containers *containers, const char *id)
 {
-    return containers ? number_map_name(&containers->names, hash_of(as_text(id))) : NULL;
+    return containers ? number_map_name(&containers->names, containers_hash_of(as_text(id))) : NULL;
 }
 
 int containers_error(const struct containers *containers)

@@ -86,7 +86,7 @@ static int read_limit(const struct proc_tree *tree, pid_t pid, uint64_t *limit)
     return end == line ? -EBADMSG : 0;
 }
 
-static int complete(const struct proc_tree *tree, struct process_descriptors *process)
+static int descriptors_complete(const struct proc_tree *tree, struct process_descriptors *process)
 {
     const int error = read_limit(tree, process->pid, &process->limit);
     ssize_t length;
@@ -109,7 +109,7 @@ struct reading {
     struct descriptors_missed *missed;
 };
 
-static int take(const struct reading *reading, pid_t pid)
+static int descriptors_take(const struct reading *reading, pid_t pid)
 {
     struct descriptors_missed *missed = reading->missed;
     struct process_descriptors process = {.pid = pid};
@@ -122,7 +122,7 @@ static int take(const struct reading *reading, pid_t pid)
     if (!error && process.open < reading->least)
         return 0;
     if (!error)
-        error = complete(reading->tree, &process);
+        error = descriptors_complete(reading->tree, &process);
     missed->denied += error_is_denial(error);
     missed->error = missed->error ? missed->error : error_to_report(error);
     return error ? 0 : reading->fn(&process, reading->arg);
@@ -144,7 +144,7 @@ int descriptors_each(const char *proc_root, uint64_t least, descriptors_fn fn, v
     missed->none = !processes.count && !tree.living;
     missed->hidden = tree.living && (!processes.count || processes.items[0].pid != 1);
     for (size_t i = 0; i < processes.count && result == 0; i++)
-        result = take(&reading, processes.items[i].pid);
+        result = descriptors_take(&reading, processes.items[i].pid);
     processes_finish(&processes);
     proc_tree_finish(&tree);
     return result;
@@ -160,7 +160,7 @@ int descriptors_of(const char *proc_root, pid_t pid, struct process_descriptors 
     process->pid = pid;
     result = count_descriptors(&tree, pid, &process->open);
     if (result == 0)
-        result = complete(&tree, process);
+        result = descriptors_complete(&tree, process);
     proc_tree_finish(&tree);
     return result;
 }

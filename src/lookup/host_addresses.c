@@ -36,7 +36,7 @@ static struct address address_of(const struct addrinfo *info)
 }
 
 /* The child: writes the addresses to the pipe, and nothing if there are none. */
-static void ask(const char *name, uint8_t family, int home, size_t most, int pipe)
+static void host_addresses_ask(const char *name, uint8_t family, int home, size_t most, int pipe)
 {
     const struct addrinfo hints = {.ai_family = family, .ai_socktype = SOCK_STREAM};
     struct addrinfo *all = NULL;
@@ -74,7 +74,7 @@ static int await(int pipe, uint64_t end)
 }
 
 /* Returns how many addresses came until the end of the pipe, or -errno. */
-static int take(int pipe, uint64_t deadline, struct address addresses[], size_t most)
+static int host_addresses_take(int pipe, uint64_t deadline, struct address addresses[], size_t most)
 {
     size_t count = 0;
 
@@ -103,7 +103,7 @@ int hosts_addresses(const char *name, uint8_t family, int home, unsigned millise
         return -errno;
     child = fork();
     if (child == 0) {
-        ask(name, family, home, most, ends[1]);
+        host_addresses_ask(name, family, home, most, ends[1]);
         _exit(0);
     }
     result = child < 0 ? -errno : 0;
@@ -114,7 +114,7 @@ int hosts_addresses(const char *name, uint8_t family, int home, unsigned millise
             (void)await(ends[0], deadline);
             wait(0, name);
         }
-        result = take(ends[0], deadline, addresses, most);
+        result = host_addresses_take(ends[0], deadline, addresses, most);
         kill(child, SIGKILL); /* it has answered, or it answers too late */
         while (waitpid(child, NULL, 0) < 0 && errno == EINTR)
             continue;

@@ -66,7 +66,7 @@ void hosts_destroy(struct hosts *hosts)
 }
 
 /* With a secret: peers cannot choose addresses that collide. */
-static uint64_t hash_of(const struct address *address)
+static uint64_t hosts_hash_of(const struct address *address)
 {
     return hash_word(hash_bytes(hash_seed(), address->bytes, sizeof address->bytes),
                      address->family);
@@ -79,7 +79,7 @@ static bool has_address(const void *element, const void *key)
 
 int hosts_add(struct hosts *hosts, const struct address *address)
 {
-    const uint64_t hash = hash_of(address);
+    const uint64_t hash = hosts_hash_of(address);
     if (address_size(address) == 0 || address_is_unspecified(address) ||
         hash_table_find(&hosts->table, hash, has_address, address))
         return 0;
@@ -93,7 +93,7 @@ int hosts_add(struct hosts *hosts, const struct address *address)
 const char *hosts_name(const struct hosts *hosts, const struct address *address)
 {
     const struct host *known =
-        hash_table_find(&hosts->table, hash_of(address), has_address, address);
+        hash_table_find(&hosts->table, hosts_hash_of(address), has_address, address);
     return known ? known->name : NULL;
 }
 
@@ -152,7 +152,7 @@ static void round_leave(struct round *round)
     free(round);
 }
 
-static void *work(void *arg)
+static void *hosts_work(void *arg)
 {
     struct round *round = arg;
     pthread_mutex_lock(&round->lock);
@@ -202,7 +202,7 @@ static int round_start(struct round *round)
 
     while (error == 0 && round->users <= THREADS_MAX && round->users <= round->count) {
         pthread_t thread;
-        error = thread_start(&thread, work, round);
+        error = thread_start(&thread, hosts_work, round);
         if (error == 0) {
             pthread_detach(thread);
             round->users++;
@@ -245,8 +245,8 @@ static void round_wait(struct round *round, uint64_t end, hosts_wait_fn wait)
 }
 
 /* Fills in the answers that came in time. Returns how many did not come, or -errno. */
-static int resolve(struct host *hosts, size_t count, const char *wanted, unsigned milliseconds,
-                   hosts_wait_fn wait)
+static int hosts_resolve_address(struct host *hosts, size_t count, const char *wanted,
+                                 unsigned milliseconds, hosts_wait_fn wait)
 {
     const uint64_t end = clock_nanoseconds(CLOCK_MONOTONIC) + milliseconds * UINT64_C(1000000);
     struct round *round = round_create(hosts, count, wanted);
@@ -276,7 +276,7 @@ int hosts_resolve(struct hosts *hosts, unsigned milliseconds, hosts_wait_fn wait
     hosts->asked = hosts->table.count;
     if (milliseconds == 0)
         return (int)count;
-    return resolve(host_at(hosts, first), count, NULL, milliseconds, wait);
+    return hosts_resolve_address(host_at(hosts, first), count, NULL, milliseconds, wait);
 }
 
 int hosts_error(const struct hosts *hosts)
@@ -291,7 +291,7 @@ int hosts_find(const char *name, unsigned milliseconds, uint8_t address[4], int 
                hosts_wait_fn wait)
 {
     struct host host = {.address = {.family = AF_UNSPEC}, .error = HOST_NOT_FOUND};
-    const int unanswered = resolve(&host, 1, name, milliseconds, wait);
+    const int unanswered = hosts_resolve_address(&host, 1, name, milliseconds, wait);
 
     if (unanswered != 0)
         return unanswered < 0 ? unanswered : -ETIMEDOUT;

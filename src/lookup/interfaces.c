@@ -77,7 +77,7 @@ void interfaces_settle(struct interfaces *interfaces)
 }
 
 /* What is asked has 16 bits: C libraries differ in the type that ioctl() has for it. */
-static bool ask(struct interfaces *interfaces, uint16_t what, struct ifreq *request)
+static bool interfaces_ask(struct interfaces *interfaces, uint16_t what, struct ifreq *request)
 {
     int result = -1;
 
@@ -92,8 +92,8 @@ static bool ask(struct interfaces *interfaces, uint16_t what, struct ifreq *requ
     return result == 0;
 }
 
-static struct known *put(struct interfaces *interfaces, const struct interface *interface,
-                         bool is_complete)
+static struct known *interfaces_put(struct interfaces *interfaces,
+                                    const struct interface *interface, bool is_complete)
 {
     struct known *known =
         number_map_put(&interfaces->names, interface->index, interface->name, sizeof *known);
@@ -110,7 +110,7 @@ static struct known *put(struct interfaces *interfaces, const struct interface *
 }
 
 /* The kernel takes longer for the hardware than for the name, and it is seldom needed. */
-static void complete(struct interfaces *interfaces, struct known *known)
+static void interfaces_complete(struct interfaces *interfaces, struct known *known)
 {
     struct ifreq request = {0};
 
@@ -118,13 +118,13 @@ static void complete(struct interfaces *interfaces, struct known *known)
     if (!known->interface.name)
         return;
     memccpy(request.ifr_name, known->interface.name, 0, sizeof request.ifr_name - 1);
-    if (ask(interfaces, SIOCGIFHWADDR, &request))
+    if (interfaces_ask(interfaces, SIOCGIFHWADDR, &request))
         known->interface.hardware = request.ifr_hwaddr.sa_family;
 }
 
 int interfaces_add(struct interfaces *interfaces, const struct interface *interface)
 {
-    return put(interfaces, interface, true) ? 0 : -ENOMEM;
+    return interfaces_put(interfaces, interface, true) ? 0 : -ENOMEM;
 }
 
 /* --- Of a captured tree ----------------------------------------------------------------------- */
@@ -142,7 +142,8 @@ static const struct name_file {
 };
 
 /* Cuts the line. Returns false if it does not have an index and a name. */
-static bool take_name(char *line, const struct name_file *file, struct interface *interface)
+static bool interfaces_take_name(char *line, const struct name_file *file,
+                                 struct interface *interface)
 {
     enum { WORDS = 6 };
     char *words[WORDS] = {NULL}, *rest = line, *end;
@@ -165,8 +166,8 @@ static bool take_name(char *line, const struct name_file *file, struct interface
     return !*end && index && index <= INT32_MAX && length < IFNAMSIZ;
 }
 
-static void read_names(struct interfaces *interfaces, const char *proc_root,
-                       const struct name_file *from)
+static void interfaces_read_names(struct interfaces *interfaces, const char *proc_root,
+                                  const struct name_file *from)
 {
     const int fd = proc_tree_open_file(proc_root, from->path);
     FILE *const file = fd < 0 ? NULL : fdopen(fd, "r");
@@ -179,9 +180,9 @@ static void read_names(struct interfaces *interfaces, const char *proc_root,
         struct interface interface;
         const bool begins = whole;
         whole = strchr(line, '\n');
-        if (begins && whole && take_name(line, from, &interface) &&
+        if (begins && whole && interfaces_take_name(line, from, &interface) &&
             !number_map_find(&interfaces->names, interface.index))
-            put(interfaces, &interface, true);
+            interfaces_put(interfaces, &interface, true);
     }
     if (file)
         fclose(file);
@@ -191,13 +192,13 @@ void interfaces_of_tree(struct interfaces *interfaces, const char *proc_root)
 {
     interfaces->captured = true;
     for (size_t i = 0; i < COUNT(name_files); i++)
-        read_names(interfaces, proc_root, &name_files[i]);
+        interfaces_read_names(interfaces, proc_root, &name_files[i]);
 }
 
 /* --- Answers ---------------------------------------------------------------------------------- */
 
 /* NULL for index 0, and if memory is short. */
-static struct known *find(struct interfaces *interfaces, uint32_t index)
+static struct known *interfaces_find_entry(struct interfaces *interfaces, uint32_t index)
 {
     struct known *known = interfaces->last;
 
@@ -209,11 +210,11 @@ static struct known *find(struct interfaces *interfaces, uint32_t index)
         struct ifreq request = {.ifr_ifindex = (int)index};
         struct interface interface = {
             .index = index, .hardware = HARDWARE_UNKNOWN, .netns = NAMESPACE_NONE};
-        if (ask(interfaces, SIOCGIFNAME, &request)) {
+        if (interfaces_ask(interfaces, SIOCGIFNAME, &request)) {
             request.ifr_name[IFNAMSIZ - 1] = '\0';
             interface.name = request.ifr_name;
         }
-        known = put(interfaces, &interface, false);
+        known = interfaces_put(interfaces, &interface, false);
     }
     interfaces->last = known;
     return known;
@@ -222,16 +223,16 @@ static struct known *find(struct interfaces *interfaces, uint32_t index)
 const struct interface *interfaces_get(struct interfaces *interfaces, uint32_t index)
 {
     static const struct interface unknown = {.hardware = HARDWARE_UNKNOWN, .netns = NAMESPACE_NONE};
-    struct known *known = find(interfaces, index);
+    struct known *known = interfaces_find_entry(interfaces, index);
 
     if (known && !known->complete)
-        complete(interfaces, known);
+        interfaces_complete(interfaces, known);
     return known ? &known->interface : &unknown;
 }
 
 const char *interfaces_name(struct interfaces *interfaces, uint32_t index)
 {
-    const struct known *known = find(interfaces, index);
+    const struct known *known = interfaces_find_entry(interfaces, index);
 
     return known ? known->interface.name : NULL;
 }

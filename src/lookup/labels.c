@@ -24,7 +24,7 @@ static bool is_space_byte(char c)
 }
 
 /* line is terminated. Returns 0, even if it ignores the line, or -ENOMEM. */
-static int take_line(struct labels *labels, const char *line, size_t length)
+static int labels_take_line(struct labels *labels, const char *line, size_t length)
 {
     static const char valid[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789 -";
     const char *end = line + length;
@@ -65,7 +65,7 @@ int labels_create(struct labels **labels, const char *path)
     int status = file ? 0 : -errno;
     errno = 0;
     while (file && status == 0 && (length = getline(&line, &capacity, file)) >= 0)
-        status = take_line(created, line, (size_t)length);
+        status = labels_take_line(created, line, (size_t)length);
     if (file && status == 0 && ferror(file))
         status = errno != 0 ? -errno : -EIO;
     free(line);

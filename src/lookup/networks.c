@@ -68,7 +68,7 @@ static int each_network(const char *path, network_fn take, void *arg)
     return status;
 }
 
-static int keep(void *arg, const char *name, uint32_t address, char *rest)
+static int networks_keep(void *arg, const char *name, uint32_t address, char *rest)
 {
     struct networks *networks = arg;
 
@@ -82,7 +82,7 @@ static int keep(void *arg, const char *name, uint32_t address, char *rest)
 struct networks *networks_create(const char *path)
 {
     struct networks *networks = calloc(1, sizeof *networks);
-    if (networks && each_network(path, keep, networks) < 0) {
+    if (networks && each_network(path, networks_keep, networks) < 0) {
         networks_destroy(networks);
         return NULL;
     }
@@ -111,7 +111,7 @@ struct wanted {
     uint32_t address;
 };
 
-static int compare(void *arg, const char *name, uint32_t address, char *rest)
+static int networks_compare(void *arg, const char *name, uint32_t address, char *rest)
 {
     struct wanted *wanted = arg;
 
@@ -124,7 +124,7 @@ static int compare(void *arg, const char *name, uint32_t address, char *rest)
 bool networks_find(const char *path, const char *name, uint8_t address[4])
 {
     struct wanted wanted = {.name = name};
-    if (each_network(path, compare, &wanted) == 0)
+    if (each_network(path, networks_compare, &wanted) == 0)
         return false;
     wanted.address = htonl(wanted.address);
     memcpy(address, &wanted.address, sizeof wanted.address);

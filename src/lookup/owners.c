@@ -77,7 +77,7 @@ static void drop_repeats(struct holdings *holdings)
 
 /* The slot of an inode, or the free one where it belongs. Inodes come in runs: Fibonacci hashing.
  */
-static inline uint32_t *slot_of(const struct owners *owners, uint64_t inode)
+static inline uint32_t *owners_slot_of(const struct owners *owners, uint64_t inode)
 {
     const size_t mask = ((size_t)1 << owners->slot_bits) - 1;
     size_t slot = (size_t)(inode * UINT64_C(0x9e3779b97f4a7c15) >> (64 - owners->slot_bits));
@@ -184,7 +184,7 @@ static int build_index(struct owners *owners)
     if (owners->walk.tasks)
         sort_tasks(owners);
     for (size_t i = 0; i < owners->holdings.count; i++) {
-        uint32_t *slot = slot_of(owners, owners->holdings.items[i].inode);
+        uint32_t *slot = owners_slot_of(owners, owners->holdings.items[i].inode);
         if (*slot == 0)
             *slot = (uint32_t)i + 1;
     }
@@ -217,7 +217,7 @@ static void summarize(struct owners *owners)
 }
 
 /* Keeps the first one, of 0 or -errno. */
-static void note_error(struct owners *owners, int status)
+static void owners_note_error(struct owners *owners, int status)
 {
     if (owners->summary.error == 0)
         owners->summary.error = -error_to_report(status);
@@ -227,7 +227,7 @@ static void note_error(struct owners *owners, int status)
  * What hidepid= hides from the user stays hidden, also if the program's file lends rights: such a
  * program lists processes without them. The others are walked with them.
  */
-static int list_processes(struct owners *owners)
+static int owners_list_processes(struct owners *owners)
 {
     const bool lent = owners->walk.tree.living && rights_elevated();
 
@@ -279,16 +279,17 @@ static int find_holdings(struct owners *owners)
         raise_right(owners);
         status = processes_list(&owners->walk.tree, &owners->processes, false);
         for (size_t i = 0; i < owners->processes.count && status == 0; i++)
-            note_error(owners, process_read(&owners->walk.tree, &owners->processes.items[i]));
+            owners_note_error(owners,
+                              process_read(&owners->walk.tree, &owners->processes.items[i]));
         rights_lower();
         return status;
     }
     owners->program = NULL;
-    status = list_processes(owners);
+    status = owners_list_processes(owners);
     if (status == 0)
         error = owners_walk(&owners->walk, &owners->processes, &owners->holdings);
     rights_lower();
-    note_error(owners, error);
+    owners_note_error(owners, error);
     return status;
 }
 
@@ -300,8 +301,9 @@ static void read_names_again(struct owners *owners)
     raise_right(owners);
     for (size_t i = 0; i < owners->processes.count; i++)
         if (owners->processes.items[i].named)
-            note_error(owners, process_read_names(&owners->walk.tree, &owners->processes.items[i],
-                                                  owners->walk.names));
+            owners_note_error(owners,
+                              process_read_names(&owners->walk.tree, &owners->processes.items[i],
+                                                 owners->walk.names));
     rights_lower();
 }
 
@@ -426,7 +428,7 @@ static bool is_confirmed(struct owners *owners, size_t i)
         process->denied |= error_is_denial(status);
         owners->summary.unnamed += process->unnamed;
         show_process(owners, process);
-        note_error(owners, status);
+        owners_note_error(owners, status);
     }
     return process->shown.name != NULL;
 }
@@ -452,7 +454,7 @@ size_t owners_find_last(struct owners *owners, uint64_t inode, const struct owne
     if (inode == 0)
         return 0;
     if (owners->last.inode != inode) {
-        const uint32_t slot = owners->slots ? *slot_of(owners, inode) : 0;
+        const uint32_t slot = owners->slots ? *owners_slot_of(owners, inode) : 0;
         const size_t start = slot ? slot - 1 : 0;
         size_t end = start;
         while (slot && end < owners->holdings.count && owners->holdings.items[end].inode == inode)
@@ -490,7 +492,8 @@ static size_t part_holders(struct owners *owners, size_t start, size_t count)
         if (!process_holds(&owners->walk.tree, pid, owner.fd, holding.inode))
             continue;
         if (now - process->named_at > NAME_LASTS) {
-            note_error(owners, process_read_names(&owners->walk.tree, process, owners->walk.names));
+            owners_note_error(owners,
+                              process_read_names(&owners->walk.tree, process, owners->walk.names));
             process->named_at = now;
             show_process(owners, process);
         }

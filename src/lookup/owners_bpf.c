@@ -54,7 +54,7 @@ int kernel_layout_init(struct kernel_layout *layout, const struct btf *btf)
 enum { CONTEXT = BPF_REG_6, FILE_OF = BPF_REG_7, TASK = BPF_REG_8, INODE = BPF_REG_9 };
 
 /* A file on sockfs is what /proc/PID/fd shows as socket:[NUMBER], also if opened with O_PATH. */
-static void put_conditions(struct assembly *to, const struct kernel_layout *layout)
+static void owners_bpf_put_conditions(struct assembly *to, const struct kernel_layout *layout)
 {
     assembly_load(to, FILE_OF, CONTEXT, layout->file);
     assembly_end_if(to, BPF_JEQ, FILE_OF, 0); /* the end of the walk */
@@ -89,7 +89,7 @@ size_t owners_program_make(const struct kernel_layout *layout,
     struct assembly to = {.code = program};
 
     assembly_register(&to, BPF_MOV, CONTEXT, BPF_FIRST);
-    put_conditions(&to, layout);
+    owners_bpf_put_conditions(&to, layout);
     assembly_store(&to, BPF_FIRST, INODE_AT, BPF_DW);
     assembly_number(&to, BPF_LSH, BPF_SECOND, HOLDER_PROCESS_SHIFT);
     assembly_load(&to, BPF_FIRST, CONTEXT, layout->fd);
@@ -136,7 +136,7 @@ const char *owners_program_reason(const struct owners_program *program)
     return program->reason;
 }
 
-static bool refuse(struct owners_program *program, const char *reason)
+static bool owners_bpf_refuse(struct owners_program *program, const char *reason)
 {
     program->refused = true;
     snprintf(program->reason, sizeof program->reason, "%s", reason);
@@ -148,7 +148,7 @@ static bool refuse_for(struct owners_program *program, const char *what, int err
     char reason[OWNERS_REASON];
 
     snprintf(reason, sizeof reason, "%s: %s", what, strerror(-error));
-    return refuse(program, reason);
+    return owners_bpf_refuse(program, reason);
 }
 
 /*
@@ -186,7 +186,7 @@ const char *owners_hidden_from_bpf(void)
     return sees_all() ? NULL : "/proc hides what other processes hold";
 }
 
-static bool load(struct owners_program *program)
+static bool owners_bpf_load(struct owners_program *program)
 {
     enum { OTHERS = 16 };
     struct rlimit limit;
@@ -209,7 +209,7 @@ static bool load(struct owners_program *program)
         return true;
     close(program->fd);
     program->fd = -1;
-    return refuse(program, "too few files may be open (RLIMIT_NOFILE)");
+    return owners_bpf_refuse(program, "too few files may be open (RLIMIT_NOFILE)");
 }
 
 bool owners_program_load(struct owners_program *program, bool always)
@@ -223,7 +223,7 @@ bool owners_program_load(struct owners_program *program, bool always)
         (kernel_number_read("/proc", FILES_OPEN, &files) < 0 || files < OPEN_FILES_WORTH))
         return false;
     reason = owners_hidden_from_bpf();
-    return reason ? refuse(program, reason) : load(program);
+    return reason ? owners_bpf_refuse(program, reason) : owners_bpf_load(program);
 }
 
 /* --- What it says ----------------------------------------------------------------------------- */

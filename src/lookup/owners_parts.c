@@ -84,8 +84,8 @@ static int take_thread(int directory, void *arg)
  * A walk over the descriptors of one process ends at its first thread if that has none, so a
  * process whose first thread has ended is read here.
  */
-static int take_processes(struct parts *parts, const struct proc_tree *tree,
-                          const struct processes *listed)
+static int parts_take_processes(struct parts *parts, const struct proc_tree *tree,
+                                const struct processes *listed)
 {
     for (size_t i = 0; i < listed->count; i++) {
         const pid_t pid = listed->items[i].pid;
@@ -104,7 +104,7 @@ static int take_processes(struct parts *parts, const struct proc_tree *tree,
     return parts->open >= DESCRIPTORS_WORTH && parts->most <= parts->open / 4 * 3 ? 0 : -ENOTSUP;
 }
 
-static int list_processes(struct parts *parts)
+static int parts_list_processes(struct parts *parts)
 {
     struct processes listed = {.count = 0};
     struct proc_tree tree;
@@ -115,7 +115,7 @@ static int list_processes(struct parts *parts)
     if (status == 0) {
         status = processes_list(&tree, &listed, false);
         if (status == 0)
-            status = take_processes(parts, &tree, &listed);
+            status = parts_take_processes(parts, &tree, &listed);
         proc_tree_finish(&tree);
     }
     rights_lower();
@@ -125,21 +125,21 @@ static int list_processes(struct parts *parts)
 
 /* --- Reading them ----------------------------------------------------------------------------- */
 
-static int most_first(const void *a, const void *b)
+static int parts_most_first(const void *a, const void *b)
 {
     const struct part *one = a, *other = b;
 
     return (one->open < other->open) - (one->open > other->open);
 }
 
-static int by_process(const void *a, const void *b)
+static int parts_by_process(const void *a, const void *b)
 {
     const struct part *one = a, *other = b;
 
     return (one->pid > other->pid) - (one->pid < other->pid);
 }
 
-static void *work(void *arg)
+static void *parts_work(void *arg)
 {
     struct worker *worker = arg;
     struct parts *parts = worker->parts;
@@ -167,9 +167,9 @@ static int read_parts(struct parts *parts)
     bool started;
 
     own->parts = other->parts = parts;
-    qsort(parts->items, parts->count, sizeof *parts->items, most_first);
-    started = thread_start(&other->thread, work, other) == 0;
-    work(own);
+    qsort(parts->items, parts->count, sizeof *parts->items, parts_most_first);
+    started = thread_start(&other->thread, parts_work, other) == 0;
+    parts_work(own);
     if (started)
         pthread_join(other->thread, NULL);
     return own->status ? own->status : other->status;
@@ -189,7 +189,7 @@ static int join_parts(struct parts *parts, struct processes *processes, struct h
     if (!items)
         return -ENOMEM;
     found->items = items;
-    qsort(parts->items, parts->count, sizeof *parts->items, by_process);
+    qsort(parts->items, parts->count, sizeof *parts->items, parts_by_process);
     for (size_t i = 0; i < parts->count; i++) {
         const struct part *part = &parts->items[i];
         if (part->count)
@@ -215,7 +215,7 @@ int owners_parts_walk(int program, struct processes *processes, struct holdings 
     if (!parts)
         return -ENOTSUP;
     memset(parts, 0, sizeof *parts);
-    status = list_processes(parts);
+    status = parts_list_processes(parts);
     for (size_t i = 0; i < parts->count && status == 0; i++) {
         /* rights belong to this thread, so it begins all walks */
         parts->items[i].fd = bpf_iterator_start(program, (uint32_t)parts->items[i].pid);

@@ -75,14 +75,14 @@ static int holdings_add(struct holdings *holdings, struct holding holding)
 }
 
 /* Only the first error counts; 0 is none. */
-static void note_error(struct walk *walk, int error)
+static void owners_walk_note_error(struct walk *walk, int error)
 {
     int none = 0;
     if (error != 0)
         atomic_compare_exchange_strong(&walk->error, &none, error);
 }
 
-static void *work(void *arg);
+static void *owners_walk_work(void *arg);
 
 /* The first worker calls it. If no thread can be started, the walk only takes longer. */
 static void start_workers(struct walk *walk, unsigned threads)
@@ -95,7 +95,7 @@ static void start_workers(struct walk *walk, unsigned threads)
         struct worker *worker = &walk->workers[walk->worker_count];
         worker->walk = walk;
         pthread_mutex_lock(&walk->lock); /* the thread must not end before it is counted */
-        started = thread_start(&worker->thread, work, worker) == 0;
+        started = thread_start(&worker->thread, owners_walk_work, worker) == 0;
         walk->busy += started;
         walk->worker_count += started;
         pthread_mutex_unlock(&walk->lock);
@@ -118,8 +118,8 @@ struct tally {
     size_t sockets, entries; /* entries: also "." and ".." */
 };
 
-static int read_link(struct worker *worker, const struct directory *directory, const char *name,
-                     struct tally *tally)
+static int owners_walk_read_link(struct worker *worker, const struct directory *directory,
+                                 const char *name, struct tally *tally)
 {
     uint64_t inode;
     int fd;
@@ -127,7 +127,7 @@ static int read_link(struct worker *worker, const struct directory *directory, c
     if (status < 0) {
         tally->denied |= error_is_denial(status);
         if (status != -EINVAL) /* not a link, as a captured tree may contain */
-            note_error(worker->walk, error_to_report(status));
+            owners_walk_note_error(worker->walk, error_to_report(status));
     }
     if (status <= 0)
         return 0;
@@ -159,13 +159,13 @@ static struct tally read_pieces(struct worker *worker, struct directory *directo
         const char *name;
         for (size_t at = 0; status >= 0 && (name = directory_next(buffer, length, &at));) {
             tally.entries++;
-            status = read_link(worker, directory, name, &tally);
+            status = owners_walk_read_link(worker, directory, name, &tally);
         }
         if (status < 0)
             break;
     }
     if (!error_is_absence((int)status))
-        note_error(walk, (int)status);
+        owners_walk_note_error(walk, (int)status);
     return tally;
 }
 
@@ -187,7 +187,8 @@ static void leave(struct walk *walk, struct directory *directory, struct tally t
     process->denied = directory->denied;
     close(directory->fd);
     if (directory->sockets > 0)
-        note_error(walk, process_read_names(&walk->options->tree, process, walk->options->names));
+        owners_walk_note_error(
+            walk, process_read_names(&walk->options->tree, process, walk->options->names));
 }
 
 struct thread_reading {
@@ -235,7 +236,7 @@ static void read_process(struct worker *worker, size_t index)
         process->shut |= error_is_denial(fd);
         process->unlisted =
             fd == -ENOENT && process_is_uncaptured(&walk->options->tree, process->pid);
-        note_error(walk, error_to_report(fd));
+        owners_walk_note_error(walk, error_to_report(fd));
         return;
     }
     worker->own = (struct directory){.fd = fd, .process = index, .readers = 1};
@@ -256,7 +257,7 @@ static struct directory *shared_directory(const struct walk *walk)
 }
 
 /* Waits for a directory to help with. NULL when the walk is over. */
-static struct directory *join(struct walk *walk)
+static struct directory *owners_walk_join(struct walk *walk)
 {
     pthread_mutex_lock(&walk->lock);
     if (--walk->busy == 0)
@@ -272,7 +273,7 @@ static struct directory *join(struct walk *walk)
     return directory;
 }
 
-static void *work(void *arg)
+static void *owners_walk_work(void *arg)
 {
     struct worker *worker = arg;
     struct walk *walk = worker->walk;
@@ -281,7 +282,7 @@ static void *work(void *arg)
 
     while ((index = atomic_fetch_add(&walk->next, 1)) < walk->processes->count)
         read_process(worker, index);
-    while ((directory = join(walk)))
+    while ((directory = owners_walk_join(walk)))
         leave(walk, directory, read_pieces(worker, directory));
     return NULL;
 }
@@ -311,11 +312,11 @@ int owners_walk(const struct walk_options *options, struct processes *processes,
     pthread_cond_init(&walk.changed, NULL);
 
     start_workers(&walk, options->threads);
-    work(&walk.workers[0]);
+    owners_walk_work(&walk.workers[0]);
     for (size_t i = 1; i < walk.worker_count; i++)
         pthread_join(walk.workers[i].thread, NULL);
     for (size_t i = 0; i < walk.worker_count; i++) {
-        note_error(&walk, take_findings(&walk, &walk.workers[i].found, found));
+        owners_walk_note_error(&walk, take_findings(&walk, &walk.workers[i].found, found));
         free(walk.workers[i].found.items);
     }
 

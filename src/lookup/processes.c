@@ -272,7 +272,7 @@ struct listing {
     pid_t leader; /* whose threads are listed; 0: processes */
 };
 
-static int add(struct processes *list, size_t known, struct process process)
+static int processes_add_pid(struct processes *list, size_t known, struct process process)
 {
     const struct processes before = {.items = list->items, .count = known};
 
@@ -286,7 +286,8 @@ static int add(struct processes *list, size_t known, struct process process)
 
 int processes_add(struct processes *processes, size_t known, pid_t pid)
 {
-    return add(processes, known, (struct process){.pid = pid, .leader = pid, .unread = true});
+    return processes_add_pid(processes, known,
+                             (struct process){.pid = pid, .leader = pid, .unread = true});
 }
 
 static int add_process(const char *name, void *arg)
@@ -297,7 +298,7 @@ static int add_process(const char *name, void *arg)
     if (!name_parse(name, &process.pid))
         return 0;
     process.leader = listing->leader ? listing->leader : process.pid;
-    return add(listing->list, listing->known, process);
+    return processes_add_pid(listing->list, listing->known, process);
 }
 
 void processes_sort(struct processes *processes)
@@ -437,7 +438,7 @@ bool process_began_after(const struct proc_tree *tree, const struct process *pro
            strtoull(field, NULL, 10) + 1 > time / (CLOCK_SECOND / (uint64_t)sysconf(_SC_CLK_TCK));
 }
 
-static void take_name(struct process *process, const char *name, size_t length)
+static void processes_take_name(struct process *process, const char *name, size_t length)
 {
     length = length < PROCESS_NAME_MAX ? length : PROCESS_NAME_MAX;
     memcpy(process->name, name, length);
@@ -455,14 +456,14 @@ static bool read_name_elsewhere(const struct proc_tree *tree, struct process *pr
     begin = strchr(text, '(');
     end = strrchr(text, ')');
     if (begin && end > begin) {
-        take_name(process, begin + 1, (size_t)(end - begin) - 1);
+        processes_take_name(process, begin + 1, (size_t)(end - begin) - 1);
         return true;
     }
     if (process_read_file(tree, process->pid, "cmdline", text, sizeof text) <= 0 || !*text)
         return false;
     begin = strrchr(text, '/');
     begin = begin ? begin + 1 : text;
-    take_name(process, begin, strlen(begin));
+    processes_take_name(process, begin, strlen(begin));
     return true;
 }
 
@@ -485,12 +486,12 @@ static int read_name(const struct proc_tree *tree, struct process *process)
     /* The name itself may end in newlines: remove only the one that the file adds. */
     if (length > 0 && buffer[length - 1] == '\n')
         length--;
-    take_name(process, buffer, (size_t)length);
+    processes_take_name(process, buffer, (size_t)length);
     return 0;
 }
 
 /* Keeps a copy, or NULL if there is no text. */
-static int keep(char **kept, const char *text)
+static int processes_keep(char **kept, const char *text)
 {
     char *copy = text ? strdup(text) : NULL;
 
@@ -508,7 +509,7 @@ static int read_command(const struct proc_tree *tree, struct process *process)
 
     if (length < 0)
         return error_to_report((int)length);
-    return keep(&process->command, buffer[0] == '/' ? strrchr(buffer, '/') + 1 : buffer);
+    return processes_keep(&process->command, buffer[0] == '/' ? strrchr(buffer, '/') + 1 : buffer);
 }
 
 /*
@@ -516,7 +517,7 @@ static int read_command(const struct proc_tree *tree, struct process *process)
  * hierarchies of version 1 alone, and a container's processes are in the daemon's unit of version
  * 2. So a path with a container or a pod tells more than one with a unit.
  */
-static size_t provides(const char *path)
+static size_t processes_name_count(const char *path)
 {
     struct cgroup_names names;
 
@@ -536,8 +537,8 @@ static const char *group_of_line(const char *line, size_t *rank)
         return NULL;
     *rank = 1;
     if (path[2])
-        *rank +=
-            strlen(path) + (3 * provides(path + 1) + (unified ? 2UL : systemd)) * CGROUP_FILE_MAX;
+        *rank += strlen(path) +
+                 (3 * processes_name_count(path + 1) + (unified ? 2UL : systemd)) * CGROUP_FILE_MAX;
     return path + 1;
 }
 
@@ -572,8 +573,9 @@ static int read_cgroup(const struct proc_tree *tree, struct process *process)
     char buffer[CGROUP_FILE_MAX + 1];
     const ssize_t length = process_read_file(tree, process->pid, "cgroup", buffer, sizeof buffer);
 
-    return length < 0 ? error_to_report((int)length)
-                      : keep(&process->cgroup, group_in(buffer, length == CGROUP_FILE_MAX));
+    return length < 0
+               ? error_to_report((int)length)
+               : processes_keep(&process->cgroup, group_in(buffer, length == CGROUP_FILE_MAX));
 }
 
 /*

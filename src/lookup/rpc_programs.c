@@ -41,7 +41,7 @@ enum {
 /* --- Names of programs ------------------------------------------------------------------------ */
 
 /* A line is "name number alias..."; a comment follows a #. */
-static void read_names(struct rpc_programs *programs, const char *path)
+static void rpc_read_names(struct rpc_programs *programs, const char *path)
 {
     static const char blanks[] = " \t\r\n";
     FILE *file = fopen(path, "re");
@@ -73,7 +73,7 @@ struct answer {
     bool bad; /* it ended too early */
 };
 
-static const unsigned char *take(struct answer *answer, size_t size)
+static const unsigned char *rpc_take(struct answer *answer, size_t size)
 {
     const unsigned char *taken = answer->at;
 
@@ -86,9 +86,9 @@ static const unsigned char *take(struct answer *answer, size_t size)
     return taken;
 }
 
-static uint32_t take_number(struct answer *answer)
+static uint32_t rpc_take_number(struct answer *answer)
 {
-    const unsigned char *bytes = take(answer, sizeof(uint32_t));
+    const unsigned char *bytes = rpc_take(answer, sizeof(uint32_t));
     uint32_t number;
 
     if (!bytes)
@@ -98,17 +98,17 @@ static uint32_t take_number(struct answer *answer)
 }
 
 /* A length and its bytes, which fill whole words. */
-static const unsigned char *take_bytes(struct answer *answer, uint32_t *length)
+static const unsigned char *rpc_take_bytes(struct answer *answer, uint32_t *length)
 {
-    *length = take_number(answer);
-    return take(answer, *length > ANSWER_MAX ? SIZE_MAX : ((size_t)*length + 3) / 4 * 4);
+    *length = rpc_take_number(answer);
+    return rpc_take(answer, *length > ANSWER_MAX ? SIZE_MAX : ((size_t)*length + 3) / 4 * 4);
 }
 
 /* A text that is too long for `text` becomes an empty one. */
-static void take_text(struct answer *answer, char *text, size_t size)
+static void rpc_take_text(struct answer *answer, char *text, size_t size)
 {
     uint32_t length;
-    const unsigned char *bytes = take_bytes(answer, &length);
+    const unsigned char *bytes = rpc_take_bytes(answer, &length);
 
     *text = '\0';
     if (bytes && length < size) {
@@ -117,7 +117,7 @@ static void take_text(struct answer *answer, char *text, size_t size)
     }
 }
 
-static int protocol_of(const char *netid)
+static int rpc_protocol_of(const char *netid)
 {
     static const struct {
         const char *netid;
@@ -147,7 +147,7 @@ static unsigned long take_octet(const char **text)
 }
 
 /* "0.0.0.0.HIGH.LOW" or "::.HIGH.LOW", the two bytes of a port. Others have none, as in ss: -1. */
-static int port_of(const char *address)
+static int rpc_port_of(const char *address)
 {
     static const char *const prefixes[] = {"0.0.0.0.", "::."};
 
@@ -165,7 +165,7 @@ static int port_of(const char *address)
     return -1;
 }
 
-static uint64_t key(uint16_t protocol, uint16_t port)
+static uint64_t rpc_key(uint16_t protocol, uint16_t port)
 {
     return (uint64_t)protocol << 16 | port;
 }
@@ -175,18 +175,18 @@ static void take_program(struct rpc_programs *programs, struct answer *answer)
 {
     enum { NAME_SIZE = 128 }; /* as in ss */
     char netid[16], address[64], owner[1], name[NAME_SIZE];
-    const uint32_t program = take_number(answer);
+    const uint32_t program = rpc_take_number(answer);
 
-    take_number(answer); /* its version */
-    take_text(answer, netid, sizeof netid);
-    take_text(answer, address, sizeof address);
-    take_text(answer, owner, sizeof owner);
+    rpc_take_number(answer); /* its version */
+    rpc_take_text(answer, netid, sizeof netid);
+    rpc_take_text(answer, address, sizeof address);
+    rpc_take_text(answer, owner, sizeof owner);
     const char *known = number_map_name(&programs->names, program);
-    const int protocol = protocol_of(netid), port = port_of(address);
+    const int protocol = rpc_protocol_of(netid), port = rpc_port_of(address);
     if (answer->bad || !known || protocol < 0 || port <= 0)
         return;
     snprintf(name, sizeof name, "rpc.%s", known);
-    if (!number_map_put(&programs->ports, key((uint16_t)protocol, (uint16_t)port), name,
+    if (!number_map_put(&programs->ports, rpc_key((uint16_t)protocol, (uint16_t)port), name,
                         sizeof(struct number_name)))
         programs->error = ENOMEM;
 }
@@ -197,15 +197,15 @@ int rpc_programs_take(struct rpc_programs *programs, const void *bytes, size_t l
     uint32_t verifier;
     bool refused;
 
-    take_number(&answer); /* of the request */
-    refused = take_number(&answer) != RPC_REPLY;
-    refused |= take_number(&answer) != 0; /* MSG_ACCEPTED */
-    take_number(&answer);                 /* the flavour of a verifier */
-    take_bytes(&answer, &verifier);
-    refused |= take_number(&answer) != 0; /* SUCCESS */
+    rpc_take_number(&answer); /* of the request */
+    refused = rpc_take_number(&answer) != RPC_REPLY;
+    refused |= rpc_take_number(&answer) != 0; /* MSG_ACCEPTED */
+    rpc_take_number(&answer);                 /* the flavour of a verifier */
+    rpc_take_bytes(&answer, &verifier);
+    refused |= rpc_take_number(&answer) != 0; /* SUCCESS */
     if (answer.bad || refused)
         return answer.bad ? -EBADMSG : -EPROTO;
-    while (take_number(&answer) && !answer.bad)
+    while (rpc_take_number(&answer) && !answer.bad)
         take_program(programs, &answer);
     return answer.bad ? -EBADMSG : 0;
 }
@@ -213,7 +213,7 @@ int rpc_programs_take(struct rpc_programs *programs, const void *bytes, size_t l
 /* --- Asking ----------------------------------------------------------------------------------- */
 
 /* Waits until the socket is ready. Returns 0, or -ETIMEDOUT if it is too late, or -EINTR. */
-static int wait_for(int fd, short events, uint64_t until)
+static int rpc_wait_for(int fd, short events, uint64_t until)
 {
     struct pollfd ready = {.fd = fd, .events = events};
 
@@ -229,10 +229,10 @@ static int wait_for(int fd, short events, uint64_t until)
 }
 
 /* Receives exactly `size` bytes. Returns 0 or -errno. */
-static int receive(int fd, void *bytes, size_t size, uint64_t until)
+static int rpc_receive(int fd, void *bytes, size_t size, uint64_t until)
 {
     for (char *at = bytes; size > 0;) {
-        const int error = wait_for(fd, POLLIN, until);
+        const int error = rpc_wait_for(fd, POLLIN, until);
         if (error)
             return error;
         const ssize_t some = recv(fd, at, size, MSG_DONTWAIT);
@@ -247,18 +247,18 @@ static int receive(int fd, void *bytes, size_t size, uint64_t until)
 }
 
 /* An answer comes in fragments; the length of each is before it (RFC 5531, 11). */
-static int receive_answer(int fd, char *answer, size_t *length, uint64_t until)
+static int rpc_receive_answer(int fd, char *answer, size_t *length, uint64_t until)
 {
     for (bool last = false; !last;) {
         uint32_t mark;
-        int error = receive(fd, &mark, sizeof mark, until);
+        int error = rpc_receive(fd, &mark, sizeof mark, until);
         if (error)
             return error;
         last = ntohl(mark) & LAST_FRAGMENT;
         mark = ntohl(mark) & ~LAST_FRAGMENT;
         if (mark > ANSWER_MAX - *length)
             return -EMSGSIZE;
-        error = receive(fd, answer + *length, mark, until);
+        error = rpc_receive(fd, answer + *length, mark, until);
         if (error)
             return error;
         *length += mark;
@@ -266,7 +266,7 @@ static int receive_answer(int fd, char *answer, size_t *length, uint64_t until)
     return 0;
 }
 
-static int send_request(int fd)
+static int rpc_send_request(int fd)
 {
     enum { ARGUMENTS = 10, AUTH_NONE = 0 };
     const uint32_t request[] = {
@@ -288,7 +288,7 @@ static int send_request(int fd)
 }
 
 /* Returns 0, or -errno if no rpcbind answers: -ENOENT and others. */
-static int ask(struct rpc_programs *programs, const char *path, unsigned milliseconds)
+static int rpc_ask(struct rpc_programs *programs, const char *path, unsigned milliseconds)
 {
     const uint64_t until =
         clock_nanoseconds(CLOCK_MONOTONIC) + milliseconds * (CLOCK_SECOND / 1000);
@@ -302,9 +302,9 @@ static int ask(struct rpc_programs *programs, const char *path, unsigned millise
     if (!error && connect(fd, (struct sockaddr *)&address, sizeof address) < 0)
         error = -errno;
     if (!error)
-        error = send_request(fd);
+        error = rpc_send_request(fd);
     if (!error)
-        error = receive_answer(fd, answer, &length, until);
+        error = rpc_receive_answer(fd, answer, &length, until);
     if (!error)
         error = rpc_programs_take(programs, answer, length);
     if (fd >= 0)
@@ -320,13 +320,13 @@ struct rpc_programs *rpc_programs_create(const char *names)
     struct rpc_programs *programs = calloc(1, sizeof *programs);
 
     if (programs)
-        read_names(programs, names ? names : "/etc/rpc");
+        rpc_read_names(programs, names ? names : "/etc/rpc");
     return programs;
 }
 
 void rpc_programs_ask(struct rpc_programs *programs, const char *path, unsigned milliseconds)
 {
-    const int error = ask(programs, path ? path : "/run/rpcbind.sock", milliseconds);
+    const int error = rpc_ask(programs, path ? path : "/run/rpcbind.sock", milliseconds);
 
     /* where no rpcbind runs, there are no programs */
     if (error && error != -ENOENT && error != -ECONNREFUSED)
@@ -349,5 +349,5 @@ int rpc_programs_error(const struct rpc_programs *programs)
 
 const char *rpc_programs_name(const struct rpc_programs *programs, uint16_t protocol, uint16_t port)
 {
-    return number_map_name(&programs->ports, key(protocol, port));
+    return number_map_name(&programs->ports, rpc_key(protocol, port));
 }

@@ -114,8 +114,8 @@ static int is_held(int directory, void *arg)
     return directory_each(directory, is_socket, search);
 }
 
-static bool take_process(struct senders *senders, const struct proc_tree *tree, pid_t pid,
-                         uint64_t inode)
+static bool senders_take_process(struct senders *senders, const struct proc_tree *tree, pid_t pid,
+                                 uint64_t inode)
 {
     enum { DOTS = 2 };
     struct search search = {process_open_descriptors(tree, pid), inode, 0};
@@ -145,7 +145,7 @@ static bool find_holder(struct senders *senders, const struct proc_tree *tree, p
         return false;
     for (size_t i = 0; !found && i < processes.count; i++)
         if (processes.items[i].pid != tried)
-            found = take_process(senders, tree, processes.items[i].pid, inode);
+            found = senders_take_process(senders, tree, processes.items[i].pid, inode);
     processes_finish(&processes);
     return found;
 }
@@ -161,7 +161,7 @@ static bool find_sender(struct senders *senders, uint32_t port)
     struct proc_tree tree;
     if (proc_tree_init(&tree, senders->proc_root) < 0)
         return false;
-    const bool found = (likely != 0 && take_process(senders, &tree, likely, inode)) ||
+    const bool found = (likely != 0 && senders_take_process(senders, &tree, likely, inode)) ||
                        find_holder(senders, &tree, likely, inode);
     proc_tree_finish(&tree);
     return found;

@@ -24,7 +24,7 @@ struct services {
 };
 
 /* services(5) knows no UDP-Lite (RFC 3828), whose ports are those of UDP, and no MPTCP. */
-static uint32_t key(uint16_t protocol, uint16_t port)
+static uint32_t services_key(uint16_t protocol, uint16_t port)
 {
     const uint32_t table = protocol == IPPROTO_UDPLITE  ? IPPROTO_UDP
                            : protocol == PROTOCOL_MPTCP ? IPPROTO_TCP
@@ -32,7 +32,7 @@ static uint32_t key(uint16_t protocol, uint16_t port)
     return table << 16 | port;
 }
 
-static int protocol_of(const char *name)
+static int services_protocol_of(const char *name)
 {
     if (strcmp(name, "tcp") == 0)
         return IPPROTO_TCP;
@@ -42,11 +42,11 @@ static int protocol_of(const char *name)
 }
 
 /* A port without a name, or with one that memory is too short for, is shown as a number. */
-static void put(struct services *services, int protocol, int port, const char *name)
+static void services_put(struct services *services, int protocol, int port, const char *name)
 {
     if (protocol >= 0 && port > 0 && port <= UINT16_MAX && name && name[0] != '\0')
-        if (!number_map_put(&services->names, key((uint16_t)protocol, (uint16_t)port), name,
-                            sizeof(struct number_name)))
+        if (!number_map_put(&services->names, services_key((uint16_t)protocol, (uint16_t)port),
+                            name, sizeof(struct number_name)))
             services->error = ENOMEM;
 }
 
@@ -72,14 +72,14 @@ struct services *services_create(void)
     setservent(1);
     while (errno = 0, (service = getservent())) {
         any = true;
-        put(services, protocol_of(service->s_proto), ntohs((uint16_t)service->s_port),
-            service->s_name);
+        services_put(services, services_protocol_of(service->s_proto),
+                     ntohs((uint16_t)service->s_port), service->s_name);
     }
     note_end(services, errno, any);
     endservent();
     setprotoent(1);
     while (errno = 0, (protocol = getprotoent()))
-        put(services, IPPROTO_RAW, protocol->p_proto, protocol->p_name);
+        services_put(services, IPPROTO_RAW, protocol->p_proto, protocol->p_name);
     note_end(services, errno,
              true); /* only raw sockets show protocols: a missing file is no loss */
     endprotoent();
@@ -100,13 +100,13 @@ int services_error(const struct services *services)
 
 const char *services_name(const struct services *services, uint16_t protocol, uint16_t port)
 {
-    return number_map_name(&services->names, key(protocol, port));
+    return number_map_name(&services->names, services_key(protocol, port));
 }
 
 /* --- The ports of a service ------------------------------------------------------------------- */
 
 /* True if "port/protocol" is of one of these protocols, separated by blanks; NULL: of any. */
-static bool is_of(const char *number, const char *protocols)
+static bool services_is_of(const char *number, const char *protocols)
 {
     const char *protocol = strchr(number, '/');
 
@@ -132,7 +132,7 @@ static uint16_t port_of_line(char *line, const char *name, const char *protocols
     line[strcspn(line, "#")] = '\0';
     word = strtok_r(line, blanks, &rest);
     number = word ? strtok_r(NULL, blanks, &rest) : NULL;
-    if (!number || !is_of(number, protocols))
+    if (!number || !services_is_of(number, protocols))
         return 0;
     port = strtoul(number, NULL, 10);
     found = strcasecmp(word, name) == 0;

@@ -42,7 +42,7 @@ static int by_place(const void *a, const void *b)
 }
 
 /* "ffffffff81a0b2c0 T tcp_v4_rcv", and a module's name behind some: a place is behind a call. */
-static void take_line(struct symbols *symbols, char *line)
+static void symbols_take_line(struct symbols *symbols, char *line)
 {
     char *end;
     const uint64_t address = strtoull(line, &end, 16);
@@ -83,7 +83,7 @@ static void share_names(struct symbols *symbols)
 }
 
 /* One that was looked up; NULL: it was not. */
-static const struct symbol *find(const struct symbols *symbols, uint64_t place)
+static const struct symbol *symbols_find(const struct symbols *symbols, uint64_t place)
 {
     const struct symbol wanted = {.place = place};
 
@@ -96,7 +96,7 @@ int symbols_add(struct symbols *symbols, uint64_t place)
 {
     struct symbol *added;
 
-    if (find(symbols, place) ||
+    if (symbols_find(symbols, place) ||
         (symbols->count > symbols->named && symbols->items[symbols->count - 1].place == place))
         return 0;
     added = ARRAY_ADD(symbols->items, symbols->count, symbols->capacity);
@@ -125,7 +125,7 @@ int symbols_read(struct symbols *symbols, const char *path)
     qsort(symbols->items, symbols->count, sizeof *symbols->items, by_place);
     symbols->named = symbols->count;
     while (getline(&line, &size, file) > 0)
-        take_line(symbols, line);
+        symbols_take_line(symbols, line);
     share_names(symbols);
     free(line);
     fclose(file);
@@ -134,7 +134,7 @@ int symbols_read(struct symbols *symbols, const char *path)
 
 const char *symbols_name(const struct symbols *symbols, uint64_t place)
 {
-    const struct symbol *found = find(symbols, place);
+    const struct symbol *found = symbols_find(symbols, place);
 
     return found && *found->name ? found->name : NULL;
 }

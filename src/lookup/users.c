@@ -59,13 +59,13 @@ void users_forget(struct users *users)
 }
 
 /* Further errors mean an unknown uid, depending on the source of names (getpwuid_r(3)). */
-static bool is_fault(int error)
+static bool users_is_fault(int error)
 {
     return error != 0 && error != ENOENT && error != ESRCH && error != EBADF && error != EPERM;
 }
 
 /* The buffer grows because entries of directory services can be very long. */
-static void ask(uint32_t uid, struct answer *answer)
+static void users_ask(uint32_t uid, struct answer *answer)
 {
     struct passwd entry, *found = NULL;
     char *buffer = NULL;
@@ -103,7 +103,7 @@ static _Noreturn void answer_all(int questions, int answers, pid_t parent)
     (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
     while (getppid() == parent)
         if (eventfd_read(questions, &question) == 0) {
-            ask((uint32_t)(question - 1), &answer);
+            users_ask((uint32_t)(question - 1), &answer);
             if (write(answers, &answer, sizeof answer) < 0)
                 break;
         }
@@ -156,10 +156,10 @@ const char *users_name(struct users *users, uint32_t uid)
         if (users->child)
             ask_child(users, uid, &answer);
         else
-            ask(uid, &answer);
+            users_ask(uid, &answer);
         known =
             number_map_put(&users->names, uid, *answer.name ? answer.name : NULL, sizeof *known);
-        if (users->error == 0 && is_fault(answer.error))
+        if (users->error == 0 && users_is_fault(answer.error))
             users->error = answer.error;
         if (users->error == 0 && !known)
             users->error = ENOMEM;
@@ -170,7 +170,7 @@ const char *users_name(struct users *users, uint32_t uid)
 bool users_lack(const char *name)
 {
     errno = 0;
-    return !getpwnam(name) && !is_fault(errno);
+    return !getpwnam(name) && !users_is_fault(errno);
 }
 
 int users_error(const struct users *users)

@@ -108,7 +108,7 @@ struct drop_counters *drop_counters_create(struct engine *engine, bool all_netns
     return created;
 }
 
-static void forget(struct place *place)
+static void drop_counters_forget(struct place *place)
 {
     hash_table_finish(&place->before.amounts);
     hash_table_finish(&place->now.amounts);
@@ -119,13 +119,13 @@ void drop_counters_destroy(struct drop_counters *all)
     if (!all)
         return;
     for (size_t i = 0; i < all->place_count; i++)
-        forget(&all->places[i]);
+        drop_counters_forget(&all->places[i]);
     free(all->places);
     free(all);
 }
 
 /* The one of this namespace, or NULL. */
-static struct place *find_place(struct drop_counters *all, uint64_t cookie)
+static struct place *drop_counters_find_place(struct drop_counters *all, uint64_t cookie)
 {
     for (size_t i = 0; i < all->place_count; i++)
         if (all->places[i].cookie == cookie)
@@ -135,27 +135,28 @@ static struct place *find_place(struct drop_counters *all, uint64_t cookie)
 
 /* --- A reading -------------------------------------------------------------------------------- */
 
-static uint64_t hash_of(const struct amount *amount)
+static uint64_t drop_counters_hash_of(const struct amount *amount)
 {
     return hash_word(hash_word(hash_seed(), amount->of), amount->counter);
 }
 
-static bool is_same(const void *element, const void *key)
+static bool drop_counters_is_same(const void *element, const void *key)
 {
     const struct amount *one = element, *other = key;
 
     return one->of == other->of && one->counter == other->counter;
 }
 
-static struct amount *find(const struct counts *counts, const struct amount *amount)
+static struct amount *drop_counters_find(const struct counts *counts, const struct amount *amount)
 {
-    return hash_table_find(&counts->amounts, hash_of(amount), is_same, amount);
+    return hash_table_find(&counts->amounts, drop_counters_hash_of(amount), drop_counters_is_same,
+                           amount);
 }
 
 /* Of softnet each processor has a counter; those of TCP come with IPv4 and again with IPv6. */
-static int add(struct counts *counts, struct amount amount)
+static int drop_counters_add(struct counts *counts, struct amount amount)
 {
-    struct amount *found = amount.value ? find(counts, &amount) : NULL;
+    struct amount *found = amount.value ? drop_counters_find(counts, &amount) : NULL;
 
     if (!amount.value)
         return 0;
@@ -164,14 +165,15 @@ static int add(struct counts *counts, struct amount amount)
             amount.value + (counter_of(amount.counter).origin == OF_PROTOCOL ? 0 : found->value);
         return 0;
     }
-    found = hash_table_add(&counts->amounts, hash_of(&amount), sizeof amount);
+    found = hash_table_add(&counts->amounts, drop_counters_hash_of(&amount), sizeof amount);
     if (!found)
         return -ENOMEM;
     *found = amount;
     return 0;
 }
 
-static int take_interface(struct counts *counts, const struct interface_record *interface)
+static int drop_counters_take_interface(struct counts *counts,
+                                        const struct interface_record *interface)
 {
     int error = 0;
 
@@ -182,43 +184,46 @@ static int take_interface(struct counts *counts, const struct interface_record *
             memcpy(&value, (const char *)interface + offset, sizeof value);
         if (offset == offsetof(struct interface_record, counters[RX_DROPPED]))
             value -= interface->details[RX_MISSED]; /* a counter of its own here */
-        error = add(counts, (struct amount){.value = value, .of = interface->index, .counter = i});
+        error = drop_counters_add(
+            counts, (struct amount){.value = value, .of = interface->index, .counter = i});
     }
     return error;
 }
 
-static int take_socket(struct counts *counts, const struct record *record)
+static int drop_counters_take_socket(struct counts *counts, const struct record *record)
 {
     const struct socket_record *socket = &record->socket;
 
     if (socket->memory.length <= SK_MEMINFO_DROPS * sizeof(uint32_t))
         return 0; /* Linux before 4.6 does not tell them */
-    return add(counts,
-               (struct amount){.value = socket_drops(record),
-                               .of = record->identity,
-                               .counter = socket->protocol == IPPROTO_TCP ? LISTENERS : RECEIVERS,
-                               .uid = socket->uid,
-                               .inode = socket->inode,
-                               .local = socket->local});
+    return drop_counters_add(
+        counts, (struct amount){.value = socket_drops(record),
+                                .of = record->identity,
+                                .counter = socket->protocol == IPPROTO_TCP ? LISTENERS : RECEIVERS,
+                                .uid = socket->uid,
+                                .inode = socket->inode,
+                                .local = socket->local});
 }
 
-static int take_row(const struct record *record, void *arg)
+static int drop_counters_take_row(const struct record *record, void *arg)
 {
     struct counts *counts = arg;
     const enum kernel_number number =
         record->kind == &kind_counter ? kernel_number_of(&record->counter) : NO_NUMBER;
 
     if (kernel_numbers[number].drops && !record->counter.negative)
-        return add(counts, (struct amount){.value = record->counter.magnitude, .counter = number});
+        return drop_counters_add(
+            counts, (struct amount){.value = record->counter.magnitude, .counter = number});
     if (record->kind == &kind_interface && record->has & INTERFACE_INDEX)
-        return take_interface(counts, &record->interface);
-    return record->kind == &kind_socket && record->has & SOCKET_DROPS ? take_socket(counts, record)
-                                                                      : 0;
+        return drop_counters_take_interface(counts, &record->interface);
+    return record->kind == &kind_socket && record->has & SOCKET_DROPS
+               ? drop_counters_take_socket(counts, record)
+               : 0;
 }
 
 /* Tables that are read together. What is missing of them is not told. */
-static int list(struct drop_counters *all, struct counts *counts, enum origin origin,
-                const struct table *const tables[2])
+static int drop_counters_list_table(struct drop_counters *all, struct counts *counts,
+                                    enum origin origin, const struct table *const tables[2])
 {
     static const uint64_t fields[] = {
         [OF_PROTOCOL] = COUNTER_PROTOCOL | COUNTER_NAME | COUNTER_VALUE,
@@ -241,7 +246,7 @@ static int list(struct drop_counters *all, struct counts *counts, enum origin or
         listed[listing.table_count] = (struct listing_table){
             .table = tables[listing.table_count], .where = predicate_of(&where), .unnamed = true};
     listing.tables = listed;
-    const int error = engine_gather(all->engine, &listing, take_row, counts, &losses);
+    const int error = engine_gather(all->engine, &listing, drop_counters_take_row, counts, &losses);
     if (losses.partial)
         counts->known &= ~(1u << origin);
     report_hand_on(&all->losses, &losses);
@@ -249,7 +254,7 @@ static int list(struct drop_counters *all, struct counts *counts, enum origin or
 }
 
 /* Takes a reading of this thread's namespace. */
-static int read_here(void *arg)
+static int drop_counters_read_here(void *arg)
 {
     static const struct {
         enum origin origin;
@@ -263,7 +268,7 @@ static int read_here(void *arg)
     };
     struct drop_counters *all = arg;
     const uint64_t cookie = namespace_own_cookie();
-    struct place *place = find_place(all, cookie);
+    struct place *place = drop_counters_find_place(all, cookie);
     int error = 0;
 
     if (!place) { /* one that was not there when all were read had lost nothing by then */
@@ -282,7 +287,7 @@ static int read_here(void *arg)
     for (size_t i = 0; i < COUNT(read) && !error; i++)
         if ((read[i].origin != OF_MACHINE || cookie == all->home) &&
             (read[i].tables[0] != &table_udp || !all->watch)) /* these may be many */
-            error = list(all, &place->now, read[i].origin, read[i].tables);
+            error = drop_counters_list_table(all, &place->now, read[i].origin, read[i].tables);
     if (error)
         place->now.known = 0;
     return error;
@@ -300,12 +305,13 @@ int drop_counters_read(struct drop_counters *all, const struct drop_probe *watch
         all->places[i].is_read = false;
     all->watch = watch;
     all->losses = (struct report){.partial = false};
-    error = all->all_netns ? namespaces_each(read_here, all, &whole) : read_here(all);
+    error = all->all_netns ? namespaces_each(drop_counters_read_here, all, &whole)
+                           : drop_counters_read_here(all);
     for (size_t i = 0; i < all->place_count; i++)
         if (all->places[i].is_read)
             all->places[kept++] = all->places[i];
         else
-            forget(&all->places[i]);
+            drop_counters_forget(&all->places[i]);
     all->place_count = kept;
     all->all_at = whole && !error ? now : 0;
     return error;
@@ -325,7 +331,7 @@ struct growth {
 /* A socket or interface that was not there before had none. */
 static uint64_t grown(const struct growth *growth, const struct amount *now)
 {
-    const struct amount *before = find(growth->before, now);
+    const struct amount *before = drop_counters_find(growth->before, now);
     const uint64_t value = before ? before->value : 0;
 
     return now->value > value ? now->value - value : 0;
@@ -333,7 +339,8 @@ static uint64_t grown(const struct growth *growth, const struct amount *now)
 
 static uint64_t grown_by(const struct growth *growth, unsigned counter)
 {
-    const struct amount *now = find(growth->now, &(struct amount){.counter = counter});
+    const struct amount *now =
+        drop_counters_find(growth->now, &(struct amount){.counter = counter});
 
     return now ? grown(growth, now) : 0;
 }
@@ -349,7 +356,8 @@ static bool is_seen(const struct drop_probe *watch, const char *reason)
     return false;
 }
 
-static int tell(const struct growth *growth, const struct amount *amount, uint64_t drops)
+static int drop_counters_tell(const struct growth *growth, const struct amount *amount,
+                              uint64_t drops)
 {
     const struct counter counter = counter_of(amount->counter);
     const bool of_listener = amount->counter == LISTENERS || amount->counter == LISTEN_DROPS;
@@ -394,13 +402,13 @@ static int tell_if_grown(struct growth *growth, const struct amount *amount)
             growth->told[i] -= told;
             drops -= told;
         }
-    return drops ? tell(growth, amount, drops) : 0;
+    return drops ? drop_counters_tell(growth, amount, drops) : 0;
 }
 
 int drop_counters_list(struct drop_counters *all, struct report *report,
                        int (*fn)(struct record *record, void *arg), void *arg)
 {
-    const struct place *place = find_place(all, namespace_own_cookie());
+    const struct place *place = drop_counters_find_place(all, namespace_own_cookie());
     struct growth growth = {.watch = all->watch, .fn = fn, .arg = arg};
     int result = 0;
 

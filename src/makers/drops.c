@@ -78,7 +78,7 @@ const struct drops_summary *drops_summary(const struct drops *drops)
 /* --- To watch --------------------------------------------------------------------------------- */
 
 /* Names of places are read once for all that will be listed. */
-static int take(struct drops *drops)
+static int drops_take(struct drops *drops)
 {
     int error = drop_probe_take(drops->watch);
     const size_t count = error ? 0 : drop_probe_count(drops->watch);
@@ -118,7 +118,7 @@ void drops_begin(void *maker)
                    drops->options->milliseconds * (CLOCK_SECOND / 1000));
     }
     if (!drops->error && drops->watch)
-        drops->error = take(drops);
+        drops->error = drops_take(drops);
     if (!drops->error)
         drops->error = drop_counters_read(drops->counters, drops->watch);
 }
@@ -126,7 +126,7 @@ void drops_begin(void *maker)
 /* --- Rows ------------------------------------------------------------------------------------- */
 
 /* Adds what follows from the reason. Returns true if such packets are listed. */
-static bool complete(const struct drops *drops, struct record *record)
+static bool drops_complete(const struct drops *drops, struct record *record)
 {
     struct drop_record *drop = &record->drop;
     const struct drop_reason *reason = drop_reason_find(drop->reason, drop->function);
@@ -137,9 +137,9 @@ static bool complete(const struct drops *drops, struct record *record)
     return !drop->harmless || drops->options->harmless;
 }
 
-static int hand_on(struct drops *drops, struct record *record)
+static int drops_hand_on(struct drops *drops, struct record *record)
 {
-    if (complete(drops, record))
+    if (drops_complete(drops, record))
         return drops->fn(record, drops->arg);
     if (predicate_holds(drops->query->where, record, NULL))
         drops->summary.harmless += record->drop.drops;
@@ -147,13 +147,13 @@ static int hand_on(struct drops *drops, struct record *record)
 }
 
 /* In metrics a series is a reason and a function, which a row is then, too. */
-static int take_row(struct record *record, void *arg)
+static int drops_take_row(struct record *record, void *arg)
 {
     struct drops *drops = arg;
     struct record *merged = drops->merged;
 
     if (!drops->options->merged)
-        return hand_on(drops, record);
+        return drops_hand_on(drops, record);
     for (size_t i = 0; i < drops->merged_count; i++)
         if (text_equal(merged[i].drop.reason, record->drop.reason) &&
             text_equal(merged[i].drop.function, record->drop.function)) {
@@ -173,7 +173,7 @@ static int take_row(struct record *record, void *arg)
  * Looks for the sockets of drops by the addresses of the packets: for kernels that do not tell them
  * (before Linux 6.11).
  */
-static int find_sockets(struct drops *drops, uint64_t id)
+static int drops_find_sockets(struct drops *drops, uint64_t id)
 {
     const size_t most = drop_probe_count(drops->watch);
     struct sought *sought = calloc(most + 1, sizeof *sought);
@@ -215,19 +215,19 @@ static int list_seen(struct drops *drops, uint64_t id)
             record.drop.function = as_text(function);
             record.has |= DROP_FUNCTION;
         }
-        result = take_row(&record, drops);
+        result = drops_take_row(&record, drops);
     }
     return result;
 }
 
 /* Also where fn wants no more: the summary is of all. */
-static void sum_up(struct drops *drops)
+static void drops_sum_up(struct drops *drops)
 {
     drops->summary.elsewhere = 0;
     drops->summary.lost = drop_probe_lost(drops->watch);
     for (size_t i = 0; i < drop_probe_count(drops->watch); i++) {
         struct record record = drop_probe_at(drops->watch, i)->record;
-        if (!drops->listed[i] && complete(drops, &record) &&
+        if (!drops->listed[i] && drops_complete(drops, &record) &&
             predicate_may_hold(drops->query->where, &record, ~DROP_FUNCTION))
             drops->summary.elsewhere += record.drop.drops;
     }
@@ -254,14 +254,14 @@ int drops_list(void *maker, const struct query *query, record_fn fn, void *arg)
     if (drops->options->all_netns)
         engine_move(drops->engine);
     if (result == 0 && drops->watch && !drop_probe_knows_receivers(drops->watch))
-        result = find_sockets(drops, id);
+        result = drops_find_sockets(drops, id);
     if (result == 0 && drops->watch) {
         result = list_seen(drops, id);
-        sum_up(drops);
+        drops_sum_up(drops);
     }
     if (result >= 0)
-        result = drop_counters_list(drops->counters, report, take_row, drops);
+        result = drop_counters_list(drops->counters, report, drops_take_row, drops);
     for (size_t i = 0; i < drops->merged_count && result >= 0; i++)
-        result = hand_on(drops, &drops->merged[i]);
+        result = drops_hand_on(drops, &drops->merged[i]);
     return result;
 }

@@ -33,8 +33,8 @@ static struct network masked(const struct address *address, uint8_t prefix)
 
 /* --- What is read ----------------------------------------------------------------------------- */
 
-static int add(struct local_addresses *addresses, const struct address *address, uint8_t prefix,
-               bool is_for_all)
+static int local_addresses_add(struct local_addresses *addresses, const struct address *address,
+                               uint8_t prefix, bool is_for_all)
 {
     struct local_network *network;
 
@@ -51,10 +51,11 @@ static int add(struct local_addresses *addresses, const struct address *address,
 static int add_address(struct local_addresses *addresses, const struct address *address,
                        bool is_for_all)
 {
-    return add(addresses, address, (uint8_t)(8 * address_size(address)), is_for_all);
+    return local_addresses_add(addresses, address, (uint8_t)(8 * address_size(address)),
+                               is_for_all);
 }
 
-static int take_interface(const struct record *record, void *arg)
+static int local_addresses_take_interface(const struct record *record, void *arg)
 {
     const struct interface_record *interface = &record->interface;
     int error = 0;
@@ -65,20 +66,21 @@ static int take_interface(const struct record *record, void *arg)
     return error;
 }
 
-static int take_group(const struct record *record, void *arg)
+static int local_addresses_take_group(const struct record *record, void *arg)
 {
     return add_address(arg, &record->group.address, true);
 }
 
-static int take_route(const struct record *record, void *arg)
+static int local_addresses_take_route(const struct record *record, void *arg)
 {
     const struct route_record *route = &record->route;
 
-    return add(arg, &route->destination, route->prefix, route->type == RTN_BROADCAST);
+    return local_addresses_add(arg, &route->destination, route->prefix,
+                               route->type == RTN_BROADCAST);
 }
 
-static int gather(struct local_addresses *addresses, struct engine *engine,
-                  const struct table *table, uint64_t fields, record_fn fn)
+static int local_addresses_gather(struct local_addresses *addresses, struct engine *engine,
+                                  const struct table *table, uint64_t fields, record_fn fn)
 {
     const struct listing_table listed = {.table = table, .unnamed = true};
     const struct listing listing = {
@@ -95,11 +97,11 @@ int local_addresses_read(struct local_addresses *addresses, struct engine *engin
         uint64_t fields;
         record_fn fn;
     } sources[] = {
-        {&table_interfaces, INTERFACE_INDEX | INTERFACE_ADDRESSES, take_interface},
-        {&table_groups, GROUP_ADDRESS, take_group},
-        {&table_groups6, GROUP_ADDRESS, take_group},
-        {&table_route_local, ROUTE_TYPE, take_route},
-        {&table_route6_local, ROUTE_TYPE, take_route},
+        {&table_interfaces, INTERFACE_INDEX | INTERFACE_ADDRESSES, local_addresses_take_interface},
+        {&table_groups, GROUP_ADDRESS, local_addresses_take_group},
+        {&table_groups6, GROUP_ADDRESS, local_addresses_take_group},
+        {&table_route_local, ROUTE_TYPE, local_addresses_take_route},
+        {&table_route6_local, ROUTE_TYPE, local_addresses_take_route},
     };
     /* these two are in no table while lo is down, or ever */
     static const struct address loopback = {AF_INET, {127}};
@@ -108,11 +110,12 @@ int local_addresses_read(struct local_addresses *addresses, struct engine *engin
 
     addresses->count = 0;
     memset(addresses->has_prefix, 0, sizeof addresses->has_prefix);
-    error = add(addresses, &loopback, 8, false);
+    error = local_addresses_add(addresses, &loopback, 8, false);
     if (!error)
         error = add_address(addresses, &broadcast, true);
     for (size_t i = 0; i < COUNT(sources) && !error; i++)
-        error = gather(addresses, engine, sources[i].table, sources[i].fields, sources[i].fn);
+        error = local_addresses_gather(addresses, engine, sources[i].table, sources[i].fields,
+                                       sources[i].fn);
     qsort(addresses->networks, addresses->count, sizeof *addresses->networks, by_network);
     return error;
 }

@@ -58,12 +58,13 @@ static struct question question_of(const struct sought *sought, unsigned which)
     return question;
 }
 
-static struct question *find(const struct search *search, const struct question *key)
+static struct question *packet_sockets_find_socket(const struct search *search,
+                                                   const struct question *key)
 {
     return bsearch(key, search->questions, search->count, sizeof *key, by_key);
 }
 
-static int ask(struct search *search, const struct sought *sought, size_t count)
+static int packet_sockets_ask(struct search *search, const struct sought *sought, size_t count)
 {
     size_t asked = 0;
 
@@ -83,10 +84,10 @@ static int ask(struct search *search, const struct sought *sought, size_t count)
 
 /* --- Answers ---------------------------------------------------------------------------------- */
 
-static void answer(const struct search *search, const struct question *key,
-                   const struct socket_record *socket)
+static void packet_sockets_answer(const struct search *search, const struct question *key,
+                                  const struct socket_record *socket)
 {
-    struct question *question = find(search, key);
+    struct question *question = packet_sockets_find_socket(search, key);
     /* a socket of IPv4 before one of IPv6 that takes both, as in the kernel */
     const unsigned rank = socket->local.address.family == AF_INET ? 2 : 1;
 
@@ -102,7 +103,7 @@ static void answer(const struct search *search, const struct question *key,
     question->answer.count++;
 }
 
-static int take_socket(const struct record *record, void *arg)
+static int packet_sockets_take_socket(const struct record *record, void *arg)
 {
     const struct socket_record *socket = &record->socket;
     struct question key = {.protocol = (uint8_t)socket->protocol, .local.port = socket->local.port};
@@ -112,24 +113,25 @@ static int take_socket(const struct record *record, void *arg)
         key.remote = socket->remote;
         key.remote.address = address_unmapped(&socket->remote.address);
     }
-    answer(arg, &key, socket);
+    packet_sockets_answer(arg, &key, socket);
     if (address_is_unspecified(&key.local.address) && key.local.address.family == AF_INET6 &&
         !socket->v6only) { /* it takes IPv4, too */
         key.local.address.family = AF_INET;
-        answer(arg, &key, socket);
+        packet_sockets_answer(arg, &key, socket);
     }
     return 0;
 }
 
 /* A connected socket goes before one that takes packets from everywhere, and a bound one before one
  * that takes any address. A packet for all of them has a socket only if it is the only one. */
-static void hand_out(const struct search *search, const struct sought *sought)
+static void packet_sockets_hand_out(const struct search *search, const struct sought *sought)
 {
     struct fitting *fitting = sought->fitting;
     unsigned all = 0;
 
     for (unsigned which = CONNECTED; which < QUESTIONS; which++) {
-        const struct question key = question_of(sought, which), *question = find(search, &key);
+        const struct question key = question_of(sought, which),
+                              *question = packet_sockets_find_socket(search, &key);
         if (!question || !question->all)
             continue;
         *fitting = question->answer;
@@ -159,11 +161,11 @@ int packet_sockets_find(struct engine *engine, const struct sought *sought, size
 
     if (!count)
         return 0;
-    error = ask(&search, sought, count);
+    error = packet_sockets_ask(&search, sought, count);
     if (!error)
-        error = engine_gather(engine, &listing, take_socket, &search, report);
+        error = engine_gather(engine, &listing, packet_sockets_take_socket, &search, report);
     for (size_t i = 0; i < count && !error; i++)
-        hand_out(&search, &sought[i]);
+        packet_sockets_hand_out(&search, &sought[i]);
     free(search.questions);
     return error;
 }

@@ -112,7 +112,7 @@ static void sort_shares(struct shares *shares, int (*compare)(const void *a, con
 }
 
 /* lo counts packets without a header, and each of them twice: a packet is seen when it comes in. */
-static int take_counters(const struct record *record, void *arg)
+static int traffic_take_counters(const struct record *record, void *arg)
 {
     struct traffic *traffic = arg;
     struct shares *now = &traffic->now;
@@ -154,11 +154,11 @@ static void count_interfaces(struct traffic *traffic)
     traffic->seen.share_count = 0;
     sort_shares(&traffic->before, by_number);
     (void)read_interfaces(traffic, INTERFACE_INDEX | INTERFACE_COUNTERS | INTERFACE_KIND,
-                          take_counters);
+                          traffic_take_counters);
     traffic->seen.shares = traffic->now.of;
 }
 
-static int most_first(const void *a, const void *b)
+static int flows_most_first(const void *a, const void *b)
 {
     const struct traffic_share *one = a, *other = b;
 
@@ -189,7 +189,7 @@ static int seek(const struct record *record, void *arg)
     return 0;
 }
 
-static int find_sockets(struct traffic *traffic, struct report *report)
+static int traffic_find_sockets(struct traffic *traffic, struct report *report)
 {
     const size_t rows = traffic->seen.totals->most_rows;
     int error;
@@ -209,7 +209,7 @@ static int find_sockets(struct traffic *traffic, struct report *report)
 }
 
 /* The sender's socket; the receiver's, if the sender is elsewhere or not known. */
-static void take_socket(const struct fitting fitting[ENDS], struct record *record)
+static void traffic_take_socket(const struct fitting fitting[ENDS], struct record *record)
 {
     for (int end = 0; end < ENDS && !(record->has & TRAFFIC_SOCKET); end++)
         if (fitting[end].count == 1 && fitting[end].inode) {
@@ -227,7 +227,7 @@ static uint64_t parting_fields(const struct traffic *traffic)
     return traffic->options->listing->needs.fields & (TRAFFIC_VLAN | TRAFFIC_LLADDRS);
 }
 
-static int start(struct traffic *traffic)
+static int traffic_start(struct traffic *traffic)
 {
     struct packet_probe_options how = traffic->options->how;
     int error;
@@ -252,7 +252,7 @@ void traffic_begin(void *maker)
     struct traffic *traffic = maker;
 
     if (!traffic->watch && !traffic->error)
-        traffic->error = start(traffic);
+        traffic->error = traffic_start(traffic);
     if (traffic->error)
         return;
     traffic->found = false;
@@ -266,14 +266,14 @@ void traffic_begin(void *maker)
 
 /* --- Rows ------------------------------------------------------------------------------------- */
 
-static int hand_on(const struct traffic *traffic, const struct record *row, bool *wanted)
+static int traffic_hand_on(const struct traffic *traffic, const struct record *row, bool *wanted)
 {
     *wanted |= predicate_may_hold(traffic->query->where, row, UINT64_MAX);
     return traffic->fn(row, traffic->arg);
 }
 
 /* A flow is a row, or one for each of its ends. */
-static int take_row(const struct record *record, void *arg)
+static int traffic_take_row(const struct record *record, void *arg)
 {
     struct traffic *traffic = arg;
     struct record row = *record;
@@ -283,17 +283,17 @@ static int take_row(const struct record *record, void *arg)
     int result = 0;
 
     if (traffic->query->needs & TRAFFIC_SOCKET)
-        take_socket(traffic->fitting[traffic->row], &row);
+        traffic_take_socket(traffic->fitting[traffic->row], &row);
     traffic->row++;
     if (traffic->query->needs & TRAFFIC_END && row.has & TRAFFIC_ADDRESSES) {
         row.has |= TRAFFIC_END;
         row.traffic.address = seen->dst;
         if (!address_equal(&seen->src, &seen->dst))
-            result = hand_on(traffic, &row, &wanted);
+            result = traffic_hand_on(traffic, &row, &wanted);
         row.traffic.address = seen->src;
     }
     if (result >= 0)
-        result = hand_on(traffic, &row, &wanted);
+        result = traffic_hand_on(traffic, &row, &wanted);
     if (!wanted)
         return result;
     flow_totals_add(&traffic->seen.sums, (struct flow_totals){seen->frames > 0, seen->packets,
@@ -353,14 +353,14 @@ int traffic_list(void *maker, const struct query *query, record_fn fn, void *arg
     for (size_t i = 0; i < traffic->now.count; i++)
         traffic->now.of[i].bytes = traffic->now.of[i].frames = 0;
     if (query->needs & TRAFFIC_SOCKET && !traffic->found)
-        error = find_sockets(traffic, query->report);
+        error = traffic_find_sockets(traffic, query->report);
     traffic->found |= query->needs & TRAFFIC_SOCKET && !error;
     traffic->query = query;
     traffic->fn = fn;
     traffic->arg = arg;
     traffic->row = 0;
     if (!error)
-        error = packet_probe_list(traffic->watch, take_row, traffic);
-    sort_shares(&traffic->now, most_first);
+        error = packet_probe_list(traffic->watch, traffic_take_row, traffic);
+    sort_shares(&traffic->now, flows_most_first);
     return error;
 }

@@ -9,27 +9,27 @@
 #include "fastnet/hash.h"
 #include "fastnet/lookup.h"
 
-static int compare_numbers(uint64_t a, uint64_t b)
+static int order_compare_numbers(uint64_t a, uint64_t b)
 {
     return (a > b) - (a < b);
 }
 
 /* The negative number with the larger magnitude is smaller. */
-static int compare_signed(const struct value *a, const struct value *b)
+static int order_compare_signed(const struct value *a, const struct value *b)
 {
-    int order = compare_numbers(a->integer.magnitude, b->integer.magnitude);
+    int order = order_compare_numbers(a->integer.magnitude, b->integer.magnitude);
 
     if (a->integer.negative != b->integer.negative)
         return a->integer.negative ? -1 : 1;
     return a->integer.negative ? -order : order;
 }
 
-static int compare_bytes(const char *a, size_t a_length, const char *b, size_t b_length)
+static int order_compare_bytes(const char *a, size_t a_length, const char *b, size_t b_length)
 {
     size_t common = a_length < b_length ? a_length : b_length;
     int order = common ? memcmp(a, b, common) : 0;
 
-    return order ? order : compare_numbers(a_length, b_length);
+    return order ? order : order_compare_numbers(a_length, b_length);
 }
 
 /* IPv4 before IPv6. */
@@ -44,7 +44,7 @@ static int compare_network(const struct network *a, const struct network *b)
 {
     const int order = compare_addresses(&a->address, &b->address);
 
-    return order ? order : compare_numbers(a->prefix, b->prefix);
+    return order ? order : order_compare_numbers(a->prefix, b->prefix);
 }
 
 /* Compares element by element; a list comes before a longer one that begins with it. */
@@ -56,16 +56,16 @@ static int compare_networks(const struct value *a, const struct value *b)
         const struct network x = value_network(a, i), y = value_network(b, i);
         order = compare_network(&x, &y);
     }
-    return order ? order : compare_numbers(a->networks.count, b->networks.count);
+    return order ? order : order_compare_numbers(a->networks.count, b->networks.count);
 }
 
 /* Names come before numbers without a name. */
-static int compare_names(const struct value *a, const struct value *b)
+static int order_compare_names(const struct value *a, const struct value *b)
 {
     if (a->name.string && b->name.string)
         return strcmp(a->name.string, b->name.string);
     if (!a->name.string && !b->name.string)
-        return compare_numbers(a->name.number, b->name.number);
+        return order_compare_numbers(a->name.number, b->name.number);
     return a->name.string ? -1 : 1;
 }
 
@@ -78,7 +78,7 @@ static int compare_owners(const struct value *a, const struct value *b)
         order = (x->process->pid > y->process->pid) - (x->process->pid < y->process->pid);
         order = order ? order : (x->fd > y->fd) - (x->fd < y->fd);
     }
-    return order ? order : compare_numbers(a->owners.count, b->owners.count);
+    return order ? order : order_compare_numbers(a->owners.count, b->owners.count);
 }
 
 /* Compares the bits as one large number. */
@@ -87,7 +87,7 @@ static int compare_flags(const struct value *a, const struct value *b)
     int order = 0;
 
     for (size_t i = VALUE_FLAG_BITS / 64; i-- > 0 && !order;)
-        order = compare_numbers(a->flags.bits[i], b->flags.bits[i]);
+        order = order_compare_numbers(a->flags.bits[i], b->flags.bits[i]);
     return order;
 }
 
@@ -101,15 +101,15 @@ int value_compare(const struct value *a, const struct value *b)
     case VALUE_FINE:
     case VALUE_BOOLEAN:
     case VALUE_TIME:
-        return compare_numbers(a->number, b->number);
+        return order_compare_numbers(a->number, b->number);
     case VALUE_SIGNED:
-        return compare_signed(a, b);
+        return order_compare_signed(a, b);
     case VALUE_TEXT:
     case VALUE_SOCKET_NAME:
     case VALUE_LLADDR:
-        return compare_bytes(a->text.data, a->text.length, b->text.data, b->text.length);
+        return order_compare_bytes(a->text.data, a->text.length, b->text.data, b->text.length);
     case VALUE_NAME:
-        return compare_names(a, b);
+        return order_compare_names(a, b);
     case VALUE_ADDRESS:
         return compare_addresses(&a->address, &b->address);
     case VALUE_OWNERS:

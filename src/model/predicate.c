@@ -30,13 +30,13 @@ static unsigned decided(bool holds)
 
 /* --- Comparisons ------------------------------------------------------------------------------ */
 
-static struct value a_number(uint64_t number)
+static struct value predicate_a_number(uint64_t number)
 {
     return (struct value){.type = VALUE_NUMBER, .number = number};
 }
 
 /* The number in a value, or behind a name. Returns false if there is none. */
-static bool number_in(const struct value *value, uint64_t *number)
+static bool predicate_number_in(const struct value *value, uint64_t *number)
 {
     switch (value->type) {
     case VALUE_NUMBER:
@@ -66,7 +66,7 @@ static bool is_masked(const struct predicate *predicate, const struct value *val
     return true;
 }
 
-static bool is_within(const struct predicate *predicate, const struct address *address)
+static bool predicate_is_within(const struct predicate *predicate, const struct address *address)
 {
     const struct address *network = &predicate->constant.address;
 
@@ -152,7 +152,8 @@ static NOT_INLINE bool value_is_like(const struct predicate *predicate, const st
 }
 
 /* *order: below 0, 0 or above, as the value is to the constant. False: they do not compare. */
-static bool compare(const struct predicate *predicate, const struct value *value, int *order)
+static bool predicate_compare(const struct predicate *predicate, const struct value *value,
+                              int *order)
 {
     const struct value *constant = &predicate->constant;
     struct value simple = *value;
@@ -204,7 +205,7 @@ static inline bool is_wordless(const struct field *field, const struct context *
     return context && field->type == VALUE_TEXT && field->word && !field->word(number);
 }
 
-static bool passes(const struct predicate *predicate, const struct value *value);
+static bool predicate_passes(const struct predicate *predicate, const struct value *value);
 
 /* Whether the text is the owner as lists show it: name/pid/fd. */
 static bool is_owner(const struct owner *owner, struct text text)
@@ -237,10 +238,10 @@ static bool element_passes(const struct predicate *predicate, const struct value
                 is_owner(element.owners.first, predicate->constant.text))
                 return true;
             element = predicate->constant.type == VALUE_NUMBER
-                          ? a_number((uint64_t)process->pid)
+                          ? predicate_a_number((uint64_t)process->pid)
                           : (struct value){.type = VALUE_TEXT, .text = as_text(process->name)};
         }
-        if (passes(predicate, &element))
+        if (predicate_passes(predicate, &element))
             return true;
     }
     return false;
@@ -253,12 +254,12 @@ static bool is_verdict(const struct field *field)
     return field->confirmed && field->type == VALUE_FLAGS;
 }
 
-static bool passes(const struct predicate *predicate, const struct value *value)
+static bool predicate_passes(const struct predicate *predicate, const struct value *value)
 {
     uint64_t number;
     int order;
 
-    if (predicate->constant.type == VALUE_NUMBER && number_in(value, &number))
+    if (predicate->constant.type == VALUE_NUMBER && predicate_number_in(value, &number))
         return number_passes(predicate, number);
     if (predicate->operation == PREDICATE_KNOWN)
         return !is_verdict(predicate->field) || value->flags.bits[0] || value->flags.bits[1];
@@ -268,15 +269,15 @@ static bool passes(const struct predicate *predicate, const struct value *value)
         return element_passes(predicate, value);
     switch (predicate->operation) {
     case PREDICATE_EQUAL:
-        return compare(predicate, value, &order) && order == 0;
+        return predicate_compare(predicate, value, &order) && order == 0;
     case PREDICATE_BELOW:
-        return compare(predicate, value, &order) && order < 0;
+        return predicate_compare(predicate, value, &order) && order < 0;
     case PREDICATE_ABOVE:
-        return compare(predicate, value, &order) && order > 0;
+        return predicate_compare(predicate, value, &order) && order > 0;
     case PREDICATE_MASKED:
         return is_masked(predicate, value);
     case PREDICATE_WITHIN:
-        return value->type == VALUE_ADDRESS && is_within(predicate, &value->address);
+        return value->type == VALUE_ADDRESS && predicate_is_within(predicate, &value->address);
     case PREDICATE_LIKE:
     case PREDICATE_GLOB:
         return predicate->constant.type == VALUE_TEXT && value_is_like(predicate, value);
@@ -286,7 +287,7 @@ static bool passes(const struct predicate *predicate, const struct value *value)
 }
 
 /* An IPv4-mapped address is compared as it is with an IPv6 address, and as IPv4 with IPv4. */
-static struct value value_of(const struct predicate *predicate, const struct view *view)
+static struct value predicate_value_of(const struct predicate *predicate, const struct view *view)
 {
     static const struct context nothing;
     const struct field *field = predicate->field;
@@ -307,12 +308,12 @@ static struct value value_of(const struct predicate *predicate, const struct vie
 static NOT_INLINE unsigned compared_by_value(const struct predicate *predicate,
                                              const struct view *view)
 {
-    const struct value value = value_of(predicate, view);
+    const struct value value = predicate_value_of(predicate, view);
 
     if (value.type == VALUE_UNKNOWN)
         return predicate->operation == PREDICATE_KNOWN && !is_verdict(predicate->field) ? CAN_FAIL
                                                                                         : 0;
-    return decided(passes(predicate, &value));
+    return decided(predicate_passes(predicate, &value));
 }
 
 /* Fields whose absence says nothing. What a table refuses by itself has no context: there it does.
@@ -409,7 +410,8 @@ static NOT_INLINE unsigned compared_columns(const struct predicate *predicate,
         return 0;
     if ((one | other) & CAN_FAIL)
         return CAN_HOLD | CAN_FAIL;
-    const struct value left = value_of(&known, view), right = value_of(predicate->parts, view);
+    const struct value left = predicate_value_of(&known, view),
+                       right = predicate_value_of(predicate->parts, view);
     const int order = factor == MILLION && left.type == right.type
                           ? value_compare(&left, &right)
                           : compare_multiples(&left, &right, factor);
@@ -542,7 +544,7 @@ struct predicate predicate_known(const struct field *field)
 struct predicate predicate_number(const struct field *field, uint64_t number)
 {
     return (struct predicate){
-        .operation = PREDICATE_EQUAL, .field = field, .constant = a_number(number)};
+        .operation = PREDICATE_EQUAL, .field = field, .constant = predicate_a_number(number)};
 }
 
 struct predicate predicate_text(const struct field *field, const char *text)
@@ -580,12 +582,12 @@ struct predicate predicate_masked(const struct field *field, uint64_t bits, uint
     if (field->type == VALUE_FLAGS)
         masked.constant = (struct value){.type = VALUE_FLAGS, .flags = {NULL, {bits}}};
     else
-        masked.constant = a_number(bits);
+        masked.constant = predicate_a_number(bits);
     return masked;
 }
 
 struct predicate predicate_one_of(const struct field *field, uint64_t numbers)
 {
     return (struct predicate){
-        .operation = PREDICATE_ONE_OF, .field = field, .constant = a_number(numbers)};
+        .operation = PREDICATE_ONE_OF, .field = field, .constant = predicate_a_number(numbers)};
 }

@@ -355,7 +355,7 @@ enum text_part text_put(struct writer *writer, struct text text, const char *del
 }
 
 /* A list that is not empty, with each element in a room of its own. */
-static void put_list(struct writer *writer, const struct value *list)
+static void value_put_list(struct writer *writer, const struct value *list)
 {
     char digits[TEXT_U64_MAX];
     struct value element = {0};
@@ -381,7 +381,7 @@ void value_put(struct writer *writer, const struct value *value, const char *del
         char *dst = writer_reserve(writer, bound);
         writer_commit(writer, value_write(dst, value, delimiters));
     } else if (value_is_list(value)) {
-        put_list(writer, value);
+        value_put_list(writer, value);
     } else {
         text_put(writer, value_text(value, digits), delimiters, value_part(value));
     }

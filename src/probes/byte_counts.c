@@ -53,7 +53,7 @@ void byte_counts_destroy(struct byte_counts *counts)
 /* --- How it begins ---------------------------------------------------------------------------- */
 
 /* The programs keep the map, and what is attached the programs. */
-static int attach(struct byte_counts *counts, const struct byte_layout *layout)
+static int byte_counts_attach(struct byte_counts *counts, const struct byte_layout *layout)
 {
     static const char *const names[WAYS] = {"fastnet_sent", "fastnet_got"};
     struct bpf_insn code[BYTE_PROGRAM_MAX];
@@ -91,7 +91,7 @@ const char *byte_counts_begin(struct byte_counts *counts)
         what = "no tracepoint sock_send_length (Linux 6.3)";
     } else if (status == 0) {
         what = "bpf(2)";
-        status = attach(counts, &layout);
+        status = byte_counts_attach(counts, &layout);
     }
     if (status == 0)
         return NULL;
@@ -122,7 +122,7 @@ int byte_counts_read(struct byte_counts *counts)
 }
 
 /* Of a family that the programs count. */
-static bool is_counted(const struct record *record)
+static bool byte_counts_is_counted(const struct record *record)
 {
     const struct socket_record *sock = &record->socket;
     const bool of_ip = sock->family == AF_INET || sock->family == AF_INET6;
@@ -132,7 +132,7 @@ static bool is_counted(const struct record *record)
            (of_ip ? sock->protocol != IPPROTO_TCP : sock->family == AF_UNIX);
 }
 
-static void set(struct record *record, const struct byte_count *count)
+static void byte_counts_set(struct record *record, const struct byte_count *count)
 {
     record->socket.bytes_sent = count->bytes[WAY_SENT];
     record->socket.bytes_received = count->bytes[WAY_RECEIVED];
@@ -144,19 +144,19 @@ void byte_counts_tell(const struct byte_counts *counts, struct record *record)
     static const struct byte_count nothing;
     const struct seen *seen;
 
-    if (!counts || !is_counted(record))
+    if (!counts || !byte_counts_is_counted(record))
         return;
     seen = hash_table_find_number(&counts->seen, hash_word(0, record->identity), record->identity);
-    set(record, seen ? &seen->count : &nothing);
+    byte_counts_set(record, seen ? &seen->count : &nothing);
 }
 
 void byte_counts_take(const struct byte_counts *counts, struct record *record)
 {
     struct byte_count count;
 
-    if (counts && is_counted(record) &&
+    if (counts && byte_counts_is_counted(record) &&
         bpf_map_take_one(counts->map, &record->identity, &count) == 0)
-        set(record, &count);
+        byte_counts_set(record, &count);
     else
         byte_counts_tell(counts, record);
 }

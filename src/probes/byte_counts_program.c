@@ -39,7 +39,7 @@ enum { CONTEXT = BPF_REG_6, SOCKET = BPF_REG_7, BYTES = BPF_REG_8 };
 enum { COOKIE = -8, NOTHING = COOKIE - (int)sizeof(struct byte_count) };
 
 /* An int, of which the upper half in the context means nothing: an error, or nothing, ends it. */
-static void put_bytes(struct assembly *to, enum byte_way way)
+static void byte_counts_put_bytes(struct assembly *to, enum byte_way way)
 {
     assembly_parameter(to, BYTES, CONTEXT, 1);
     assembly_number(to, BPF_LSH, BYTES, 32);
@@ -81,7 +81,7 @@ size_t byte_program_make(const struct byte_layout *layout, enum byte_way way, in
     size_t is_known;
 
     assembly_register(&to, BPF_MOV, CONTEXT, BPF_FIRST);
-    put_bytes(&to, way);
+    byte_counts_put_bytes(&to, way);
     assembly_parameter(&to, SOCKET, CONTEXT, 0);
     put_choice(&to, layout);
     assembly_register(&to, BPF_MOV, BPF_FIRST, SOCKET);

@@ -33,7 +33,7 @@ void connect_failures_destroy(struct connect_failures *failures)
 }
 
 /* The program keeps the map, and what is attached the program. */
-static int attach(struct connect_failures *failures, uint64_t netns)
+static int failures_attach(struct connect_failures *failures, uint64_t netns)
 {
     struct bpf_insn code[FAILURES_PROGRAM_MAX];
     struct failures_layout layout = {.tracepoint = 0};
@@ -64,7 +64,7 @@ struct connect_failures *connect_failures_watch(uint64_t netns)
     if (!failures)
         return NULL;
     failures->map = failures->link = -1;
-    if (attach(failures, netns) == 0)
+    if (failures_attach(failures, netns) == 0)
         return failures;
     connect_failures_destroy(failures);
     return NULL;

@@ -28,7 +28,7 @@ struct connects *connects_create(void)
     return connects;
 }
 
-static void end(struct connects *connects)
+static void connects_end(struct connects *connects)
 {
     if (connects->link >= 0)
         close(connects->link);
@@ -40,7 +40,7 @@ static void end(struct connects *connects)
 void connects_destroy(struct connects *connects)
 {
     if (connects)
-        end(connects);
+        connects_end(connects);
     free(connects);
 }
 
@@ -50,7 +50,8 @@ const char *connects_reason(const struct connects *connects)
 }
 
 /* The program keeps the map, and what is attached the program. */
-static int attach(struct connects *connects, const struct connect_layout *layout, uint64_t netns)
+static int connects_attach(struct connects *connects, const struct connect_layout *layout,
+                           uint64_t netns)
 {
     struct bpf_insn code[CONNECT_PROGRAM_MAX];
 
@@ -85,11 +86,11 @@ bool connects_watch(struct connects *connects, uint64_t netns)
     kernel_types_finish(&types);
     if (status == 0) {
         what = "bpf(2)";
-        status = attach(connects, &layout, netns);
+        status = connects_attach(connects, &layout, netns);
     }
     if (status == 0)
         return true;
-    end(connects);
+    connects_end(connects);
     snprintf(connects->reason, sizeof connects->reason, "%s: %s", what, strerror(-status));
     return false;
 }

@@ -194,7 +194,7 @@ static size_t put_message(struct assembly *to, const struct connect_layout *layo
  * socket (sk_getsockopt() of the kernel's net/core/sock.c), but the message of ICMP is still in the
  * queue, which only recvmsg(2) with MSG_ERRQUEUE empties.
  */
-static void put_error(struct assembly *to, const struct connect_layout *layout)
+static void connects_put_error(struct assembly *to, const struct connect_layout *layout)
 {
     size_t is_hard, is_soft;
 
@@ -229,7 +229,7 @@ static void put_ended(struct assembly *to, const struct connect_layout *layout, 
     assembly_end_if(to, BPF_JNE, OLD, TCP_SYN_SENT);
     assembly_number(to, BPF_MOV, BPF_FIRST, 1);
     assembly_store_in(to, CONTEXT, BPF_FIRST, offsetof(struct connect_note, failed), BPF_B);
-    put_error(to, layout);
+    connects_put_error(to, layout);
 }
 
 /* A socket of another namespace takes no room in the map. */

@@ -64,7 +64,7 @@ enum { NOTE_BITS = 6 };
 enum { ADDRESS = -(int)sizeof((struct failure_note){0}.address) };
 
 /* The errno: a count that is no errno ends the program. */
-static void put_error(struct assembly *to)
+static void failures_put_error(struct assembly *to)
 {
     assembly_parameter(to, BPF_FIRST, CONTEXT, 1);
     assembly_number(to, BPF_MOV, ERROR, 0);
@@ -88,7 +88,7 @@ static void put_call(struct assembly *to, const struct failures_layout *layout, 
 }
 
 /* Reads the process's memory: it may be gone meanwhile, which ends the program. */
-static void put_read(struct assembly *to, int size)
+static void failures_put_read(struct assembly *to, int size)
 {
     assembly_address(to, BPF_FIRST, ADDRESS);
     assembly_number(to, BPF_MOV, BPF_SECOND, size);
@@ -115,23 +115,24 @@ static void put_if_routed(struct assembly *to)
     assembly_land(to, has_route);
 }
 
-static void put_address(struct assembly *to)
+static void failures_put_address(struct assembly *to)
 {
     const struct kernel_member family = {.offset = ADDRESS, .size = BPF_H};
     size_t is_ipv4;
 
     assembly_store_zeroes(to, ADDRESS, -ADDRESS);
-    put_read(to, sizeof(struct sockaddr_in));
+    failures_put_read(to, sizeof(struct sockaddr_in));
     assembly_load(to, BPF_FIRST, BPF_STACK, family);
     is_ipv4 = assembly_skip_if(to, BPF_JEQ, BPF_FIRST, AF_INET);
     assembly_end_if(to, BPF_JNE, BPF_FIRST, AF_INET6);
-    put_read(to, sizeof(struct sockaddr_in6));
+    failures_put_read(to, sizeof(struct sockaddr_in6));
     put_if_routed(to);
     assembly_land(to, is_ipv4);
 }
 
 /* Copies words from what a register points to. */
-static void put_words(struct assembly *to, unsigned from, int offset, size_t size, size_t at)
+static void failures_put_words(struct assembly *to, unsigned from, int offset, size_t size,
+                               size_t at)
 {
     for (size_t i = 0; i < size; i += sizeof(uint64_t)) {
         const struct kernel_member word = {.offset = (int16_t)(offset + (int)i), .size = BPF_DW};
@@ -147,20 +148,20 @@ size_t failures_program_make(const struct failures_layout *layout, uint64_t netn
     struct assembly to = {.code = program};
 
     assembly_register(&to, BPF_MOV, CONTEXT, BPF_FIRST);
-    put_error(&to);
+    failures_put_error(&to);
     put_call(&to, layout, netns);
-    put_address(&to);
+    failures_put_address(&to);
     assembly_value(&to, NOTE, map, 0);
     assembly_number(&to, BPF_LSH, ERROR, NOTE_BITS);
     assembly_register(&to, BPF_ADD, NOTE, ERROR);
-    put_words(&to, BPF_STACK, ADDRESS, -ADDRESS, offsetof(struct failure_note, address));
+    failures_put_words(&to, BPF_STACK, ADDRESS, -ADDRESS, offsetof(struct failure_note, address));
     assembly_call(&to, BPF_FUNC_get_current_pid_tgid);
     assembly_number(&to, BPF_RSH, BPF_REG_0, 32);
     assembly_store_in(&to, NOTE, BPF_REG_0, offsetof(struct failure_note, pid), BPF_W);
     assembly_call(&to, BPF_FUNC_get_current_task_btf);
     assembly_load(&to, BPF_FIRST, BPF_REG_0, layout->leader);
-    put_words(&to, BPF_FIRST, layout->name.offset, CONNECT_NAME,
-              offsetof(struct failure_note, name));
+    failures_put_words(&to, BPF_FIRST, layout->name.offset, CONNECT_NAME,
+                       offsetof(struct failure_note, name));
     assembly_count(&to, NOTE, offsetof(struct failure_note, count));
     assembly_finish(&to);
     return to.count;

@@ -12,7 +12,7 @@
 
 /* --- Own maps --------------------------------------------------------------------------------- */
 
-static int create(union bpf_attr *attributes, const char *name)
+static int bpf_map_new(union bpf_attr *attributes, const char *name)
 {
     strncpy(attributes->map_name, name, sizeof attributes->map_name - 1);
     return bpf_call_raised(RIGHT_BPF, BPF_MAP_CREATE, attributes);
@@ -28,7 +28,7 @@ int bpf_map_create(size_t size, const char *name)
     attributes.key_size = sizeof(uint32_t);
     attributes.value_size = (uint32_t)size;
     attributes.max_entries = 1;
-    return create(&attributes, name);
+    return bpf_map_new(&attributes, name);
 }
 
 void *bpf_map_memory(int map, size_t offset, size_t size)
@@ -47,7 +47,7 @@ int bpf_map_create_recent(uint32_t key_size, uint32_t value_size, uint32_t most,
     attributes.key_size = key_size;
     attributes.value_size = value_size;
     attributes.max_entries = most;
-    return create(&attributes, name);
+    return bpf_map_new(&attributes, name);
 }
 
 /* Since Linux 5.19 who has the descriptor needs no right, which takes twice the time of the call.
@@ -84,7 +84,7 @@ int bpf_map_wait(void)
     attributes.key_size = attributes.value_size = sizeof key;
     attributes.max_entries = 1;
     attributes.inner_map_fd = value;
-    outer = create(&attributes, "fastnet_wait");
+    outer = bpf_map_new(&attributes, "fastnet_wait");
     status = outer < 0 ? outer : call_for_key(BPF_MAP_UPDATE_ELEM, outer, &key, &value);
     if (outer >= 0)
         close(outer);

@@ -17,7 +17,7 @@
 
 /* --- The kernel's types ----------------------------------------------------------------------- */
 
-static int copy(int fd, struct kernel_types *types)
+static int bpf_program_copy(int fd, struct kernel_types *types)
 {
     size_t have = 0;
     ssize_t length = 1;
@@ -35,7 +35,7 @@ static int copy(int fd, struct kernel_types *types)
 }
 
 /* Only a file of the kernel's own cannot become shorter while it is mapped. */
-static int take_bytes(int fd, struct kernel_types *types)
+static int bpf_program_take_bytes(int fd, struct kernel_types *types)
 {
     struct statfs system;
     struct stat status;
@@ -51,7 +51,7 @@ static int take_bytes(int fd, struct kernel_types *types)
     bytes = mmap(NULL, types->length, PROT_READ, MAP_PRIVATE, fd, 0); /* from Linux 6.16 on */
     types->mapped = bytes != MAP_FAILED;
     if (!types->mapped)
-        return copy(fd, types);
+        return bpf_program_copy(fd, types);
     types->bytes = bytes;
     return 0;
 }
@@ -64,7 +64,7 @@ int kernel_types_init(struct kernel_types *types)
     *types = (struct kernel_types){.bytes = NULL};
     if (fd < 0)
         return fd;
-    status = take_bytes(fd, types);
+    status = bpf_program_take_bytes(fd, types);
     close(fd);
     return status < 0 ? status : btf_init(&types->btf, (struct text){types->bytes, types->length});
 }
@@ -243,8 +243,8 @@ bool kernel_parameter_find(const struct btf *btf, const struct btf_type *prototy
 /* --- Instructions ----------------------------------------------------------------------------- */
 
 /* In the order of BPF_RAW_INSN() of the kernel's linux/filter.h. */
-static void put(struct assembly *to, unsigned code, unsigned into, unsigned from, int offset,
-                int number)
+static void bpf_program_put(struct assembly *to, unsigned code, unsigned into, unsigned from,
+                            int offset, int number)
 {
     to->code[to->count++] = (struct bpf_insn){.code = (uint8_t)code,
                                               .dst_reg = into & 0xf,
@@ -255,12 +255,12 @@ static void put(struct assembly *to, unsigned code, unsigned into, unsigned from
 
 void assembly_load(struct assembly *to, unsigned into, unsigned from, struct kernel_member member)
 {
-    put(to, BPF_LDX | BPF_MEM | member.size, into, from, member.offset, 0);
+    bpf_program_put(to, BPF_LDX | BPF_MEM | member.size, into, from, member.offset, 0);
 }
 
 void assembly_store_in(struct assembly *to, unsigned in, unsigned from, int offset, uint8_t size)
 {
-    put(to, BPF_STX | BPF_MEM | (unsigned)size, in, from, offset, 0);
+    bpf_program_put(to, BPF_STX | BPF_MEM | (unsigned)size, in, from, offset, 0);
 }
 
 void assembly_store(struct assembly *to, unsigned from, int offset, uint8_t size)
@@ -284,28 +284,28 @@ void assembly_copy(struct assembly *to, unsigned from, struct kernel_member memb
 void assembly_store_zeroes(struct assembly *to, int offset, size_t size)
 {
     for (const int end = offset + (int)size; offset < end; offset += 8)
-        put(to, BPF_ST | BPF_MEM | BPF_DW, BPF_STACK, 0, offset, 0);
+        bpf_program_put(to, BPF_ST | BPF_MEM | BPF_DW, BPF_STACK, 0, offset, 0);
 }
 
 void assembly_register(struct assembly *to, unsigned operation, unsigned with, unsigned other)
 {
-    put(to, BPF_ALU64 | operation | BPF_X, with, other, 0, 0);
+    bpf_program_put(to, BPF_ALU64 | operation | BPF_X, with, other, 0, 0);
 }
 
 void assembly_number(struct assembly *to, unsigned operation, unsigned with, int number)
 {
-    put(to, BPF_ALU64 | operation | BPF_K, with, 0, 0, number);
+    bpf_program_put(to, BPF_ALU64 | operation | BPF_K, with, 0, 0, number);
 }
 
 /* assembly_finish() sets how far the jump goes. */
 void assembly_end_if(struct assembly *to, unsigned comparison, unsigned of, int number)
 {
-    put(to, BPF_JMP | comparison | BPF_K, of, 0, 0, number);
+    bpf_program_put(to, BPF_JMP | comparison | BPF_K, of, 0, 0, number);
 }
 
 void assembly_end_if_unequal(struct assembly *to, unsigned one, unsigned other)
 {
-    put(to, BPF_JMP | BPF_JNE | BPF_X, one, other, 0, 0);
+    bpf_program_put(to, BPF_JMP | BPF_JNE | BPF_X, one, other, 0, 0);
 }
 
 size_t assembly_skip_if(struct assembly *to, unsigned comparison, unsigned of, int number)
@@ -316,7 +316,7 @@ size_t assembly_skip_if(struct assembly *to, unsigned comparison, unsigned of, i
 
 size_t assembly_skip_if_equal(struct assembly *to, unsigned one, unsigned other)
 {
-    put(to, BPF_JMP | BPF_JEQ | BPF_X, one, other, 0, 0);
+    bpf_program_put(to, BPF_JMP | BPF_JEQ | BPF_X, one, other, 0, 0);
     return to->count - 1;
 }
 
@@ -338,32 +338,33 @@ void assembly_address(struct assembly *to, unsigned into, int offset)
 }
 
 /* A load of 8 bytes has two parts; the second has the upper half of the number. */
-static void put_wide(struct assembly *to, unsigned into, unsigned source, uint64_t number)
+static void bpf_program_put_wide(struct assembly *to, unsigned into, unsigned source,
+                                 uint64_t number)
 {
-    put(to, BPF_LD | BPF_DW, into, source, 0, (int)(uint32_t)number); /* BPF_IMM is 0 */
-    put(to, 0, 0, 0, 0, (int)(number >> 32));
+    bpf_program_put(to, BPF_LD | BPF_DW, into, source, 0, (int)(uint32_t)number); /* BPF_IMM is 0 */
+    bpf_program_put(to, 0, 0, 0, 0, (int)(number >> 32));
 }
 
 void assembly_wide(struct assembly *to, unsigned into, uint64_t number)
 {
-    put_wide(to, into, 0, number);
+    bpf_program_put_wide(to, into, 0, number);
 }
 
 void assembly_map(struct assembly *to, unsigned into, int map)
 {
-    put_wide(to, into, BPF_PSEUDO_MAP_FD, (uint32_t)map);
+    bpf_program_put_wide(to, into, BPF_PSEUDO_MAP_FD, (uint32_t)map);
 }
 
 void assembly_value(struct assembly *to, unsigned into, int map, size_t offset)
 {
-    put_wide(to, into, BPF_PSEUDO_MAP_VALUE, (uint32_t)map | (uint64_t)offset << 32);
+    bpf_program_put_wide(to, into, BPF_PSEUDO_MAP_VALUE, (uint32_t)map | (uint64_t)offset << 32);
 }
 
 enum { ATOMIC = BPF_STX | BPF_XADD | BPF_DW }; /* BPF_ATOMIC has the number of BPF_XADD */
 
 void assembly_add(struct assembly *to, unsigned at, int offset, unsigned more)
 {
-    put(to, ATOMIC, at, more, offset, BPF_ADD);
+    bpf_program_put(to, ATOMIC, at, more, offset, BPF_ADD);
 }
 
 void assembly_count(struct assembly *to, unsigned at, int offset)
@@ -374,7 +375,7 @@ void assembly_count(struct assembly *to, unsigned at, int offset)
 
 void assembly_exchange(struct assembly *to, unsigned at, unsigned with)
 {
-    put(to, ATOMIC, at, with, 0, BPF_CMPXCHG);
+    bpf_program_put(to, ATOMIC, at, with, 0, BPF_CMPXCHG);
 }
 
 void assembly_cast(struct assembly *to, unsigned into, unsigned from, uint32_t type, uint32_t cast)
@@ -385,13 +386,13 @@ void assembly_cast(struct assembly *to, unsigned into, unsigned from, uint32_t t
     }
     assembly_register(to, BPF_MOV, BPF_FIRST, from);
     assembly_number(to, BPF_MOV, BPF_SECOND, (int)type);
-    put(to, BPF_JMP | BPF_CALL, 0, BPF_PSEUDO_KFUNC_CALL, 0, (int)cast);
+    bpf_program_put(to, BPF_JMP | BPF_CALL, 0, BPF_PSEUDO_KFUNC_CALL, 0, (int)cast);
     assembly_register(to, BPF_MOV, into, BPF_REG_0);
 }
 
 void assembly_call(struct assembly *to, int function)
 {
-    put(to, BPF_JMP | BPF_CALL, 0, 0, 0, function);
+    bpf_program_put(to, BPF_JMP | BPF_CALL, 0, 0, 0, function);
 }
 
 void assembly_finish(struct assembly *to)
@@ -402,7 +403,7 @@ void assembly_finish(struct assembly *to)
             to->code[i].off = (int16_t)(to->count - i - 1);
     }
     assembly_number(to, BPF_MOV, BPF_REG_0, 0);
-    put(to, BPF_JMP | BPF_EXIT, 0, 0, 0, 0);
+    bpf_program_put(to, BPF_JMP | BPF_EXIT, 0, 0, 0, 0);
 }
 
 /* --- Loading ---------------------------------------------------------------------------------- */

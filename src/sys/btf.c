@@ -17,7 +17,7 @@ struct header {
     uint32_t names_offset, names_length;
 };
 
-static uint32_t word_at(const char *bytes, size_t i)
+static uint32_t btf_word_at(const char *bytes, size_t i)
 {
     uint32_t word;
 
@@ -90,7 +90,7 @@ static int find_types(struct btf *btf)
         uint32_t *offsets;
         if (left < TYPE_SIZE)
             return -EINVAL;
-        length = length_of(word_at(btf->types.data + at, 1));
+        length = length_of(btf_word_at(btf->types.data + at, 1));
         if (!length || length > left)
             return -EINVAL;
         offsets = array_with_room(btf->offsets, &capacity, btf->count + 1, sizeof *offsets);
@@ -129,7 +129,7 @@ void btf_finish(struct btf *btf)
 
 /* --- Types ------------------------------------------------------------------------------------ */
 
-static bool take_name(const struct btf *btf, uint32_t offset, struct text *name)
+static bool btf_take_name(const struct btf *btf, uint32_t offset, struct text *name)
 {
     if (offset >= btf->names.length)
         return false;
@@ -147,16 +147,16 @@ bool btf_type(const struct btf *btf, uint32_t id, struct btf_type *type)
     if (!id || id > btf->count)
         return !id;
     bytes = btf->types.data + btf->offsets[id - 1];
-    info = word_at(bytes, 1);
+    info = btf_word_at(bytes, 1);
     *type = (struct btf_type){
         .kind = kind_of(info),
         .flag = info >> 31,
         .count = count_of(info),
-        .size = word_at(bytes, 2),
-        .type = word_at(bytes, 2),
+        .size = btf_word_at(bytes, 2),
+        .type = btf_word_at(bytes, 2),
         .rest = bytes + TYPE_SIZE,
     };
-    return take_name(btf, word_at(bytes, 0), &type->name);
+    return btf_take_name(btf, btf_word_at(bytes, 0), &type->name);
 }
 
 bool btf_is_qualifier(const struct btf_type *type)
@@ -191,7 +191,7 @@ uint32_t btf_find(const struct btf *btf, enum btf_kind kind, const char *name)
     const uint32_t wanted = found ? (uint32_t)(found + 1 - btf->names.data) : 0;
     for (size_t i = 0; wanted && i < btf->count; i++) {
         const char *bytes = btf->types.data + btf->offsets[i];
-        if (word_at(bytes, 0) == wanted && kind_of(word_at(bytes, 1)) == kind)
+        if (btf_word_at(bytes, 0) == wanted && kind_of(btf_word_at(bytes, 1)) == kind)
             return (uint32_t)i + 1;
     }
     return 0;
@@ -199,25 +199,26 @@ uint32_t btf_find(const struct btf *btf, enum btf_kind kind, const char *name)
 
 bool btf_is_signed(const struct btf_type *type)
 {
-    return word_at(type->rest, 0) >> 24 & 1; /* BTF_INT_SIGNED */
+    return btf_word_at(type->rest, 0) >> 24 & 1; /* BTF_INT_SIGNED */
 }
 
 struct btf_array btf_array(const struct btf_type *type)
 {
     /* the word between these is the type of its index */
-    return (struct btf_array){.type = word_at(type->rest, 0), .count = word_at(type->rest, 2)};
+    return (struct btf_array){.type = btf_word_at(type->rest, 0),
+                              .count = btf_word_at(type->rest, 2)};
 }
 
 bool btf_member(const struct btf *btf, const struct btf_type *type, uint32_t i,
                 struct btf_member *member)
 {
     const char *bytes = type->rest + (size_t)i * 3 * WORD;
-    const uint32_t offset = word_at(bytes, 2);
+    const uint32_t offset = btf_word_at(bytes, 2);
 
-    member->type = word_at(bytes, 1);
+    member->type = btf_word_at(bytes, 1);
     member->offset = type->flag ? offset & 0xffffff : offset;
     member->bits = type->flag ? offset >> 24 : 0;
-    return take_name(btf, word_at(bytes, 0), &member->name);
+    return btf_take_name(btf, btf_word_at(bytes, 0), &member->name);
 }
 
 /* Unions and structs in each other could be looked into without end. */
@@ -268,14 +269,14 @@ bool btf_enumerator(const struct btf *btf, const struct btf_type *type, uint32_t
 {
     const bool wide = type->kind == BTF_ENUM64;
     const char *bytes = type->rest + (size_t)i * (wide ? 3 : 2) * WORD;
-    const uint32_t low = word_at(bytes, 1);
+    const uint32_t low = btf_word_at(bytes, 1);
 
     enumerator->value = low;
     if (wide)
-        enumerator->value |= (uint64_t)word_at(bytes, 2) << 32;
+        enumerator->value |= (uint64_t)btf_word_at(bytes, 2) << 32;
     else if (type->flag && low > INT32_MAX)
         enumerator->value |= UINT64_MAX << 32;
-    return take_name(btf, word_at(bytes, 0), &enumerator->name);
+    return btf_take_name(btf, btf_word_at(bytes, 0), &enumerator->name);
 }
 
 bool btf_parameter(const struct btf *btf, const struct btf_type *type, uint32_t i,
@@ -283,8 +284,8 @@ bool btf_parameter(const struct btf *btf, const struct btf_type *type, uint32_t 
 {
     const char *bytes = type->rest + (size_t)i * 2 * WORD;
 
-    parameter->type = word_at(bytes, 1);
-    return take_name(btf, word_at(bytes, 0), &parameter->name);
+    parameter->type = btf_word_at(bytes, 1);
+    return btf_take_name(btf, btf_word_at(bytes, 0), &parameter->name);
 }
 
 bool btf_size(const struct btf *btf, uint32_t id, size_t *size)

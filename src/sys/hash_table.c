@@ -39,7 +39,7 @@ void *hash_table_find_number(const struct hash_table *table, uint64_t hash, uint
     return hash_table_find(table, hash, has_number, &number);
 }
 
-static void put(struct hash_slot *slots, size_t mask, struct hash_slot slot)
+static void hash_table_put(struct hash_slot *slots, size_t mask, struct hash_slot slot)
 {
     size_t at = slot.hash & mask;
 
@@ -48,7 +48,7 @@ static void put(struct hash_slot *slots, size_t mask, struct hash_slot slot)
     slots[at] = slot;
 }
 
-static bool grow(struct hash_table *table, size_t size)
+static bool hash_table_grow(struct hash_table *table, size_t size)
 {
     size_t capacity = table->capacity;
     void *elements = array_with_room(table->elements, &capacity, table->count + 1, size);
@@ -62,7 +62,7 @@ static bool grow(struct hash_table *table, size_t size)
         return false;
     for (size_t i = 0; i < 2 * table->capacity; i++)
         if (table->slots[i].place)
-            put(slots, 2 * capacity - 1, table->slots[i]);
+            hash_table_put(slots, 2 * capacity - 1, table->slots[i]);
     free(table->slots);
     table->slots = slots;
     table->capacity = capacity;
@@ -71,11 +71,11 @@ static bool grow(struct hash_table *table, size_t size)
 
 void *hash_table_add(struct hash_table *table, uint64_t hash, size_t size)
 {
-    if (table->count == table->capacity && !grow(table, size))
+    if (table->count == table->capacity && !hash_table_grow(table, size))
         return NULL;
     table->size = size;
-    put(table->slots, 2 * table->capacity - 1,
-        (struct hash_slot){(uint32_t)hash, (uint32_t)++table->count});
+    hash_table_put(table->slots, 2 * table->capacity - 1,
+                   (struct hash_slot){(uint32_t)hash, (uint32_t)++table->count});
     return memset(hash_table_at(table, table->count - 1), 0, size);
 }
 

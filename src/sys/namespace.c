@@ -32,7 +32,7 @@ static const char directory[] = "/run/netns/", directory_of_docker[] = "/run/doc
 /* A FIFO would wait, a terminal would become this program's own. */
 enum { FILE_FLAGS = O_RDONLY | O_NONBLOCK | O_NOCTTY };
 
-static bool is_number(const char *text)
+static bool namespace_is_number(const char *text)
 {
     return *text && !text[strspn(text, "0123456789")];
 }
@@ -56,7 +56,7 @@ int namespace_open(const char *name)
     fd = open_named(strchr(name, '/') ? "" : directory, name, "");
     if (fd == -ENOENT && !strchr(name, '/'))
         fd = open_named(directory_of_docker, name, "");
-    if (fd == -ENOENT && is_number(name))
+    if (fd == -ENOENT && namespace_is_number(name))
         fd = open_named("/proc/", name, "/ns/net");
     rights_lower();
     return fd;
@@ -115,7 +115,7 @@ static size_t take_path(const char *from, char *path, size_t size)
 }
 
 /* What a path is called in short: its last part, where one of these programs keeps namespaces. */
-static const char *name_of(const char *path, bool *by_ip)
+static const char *namespace_name_of(const char *path, bool *by_ip)
 {
     static const char *const kept[] = {"/run/netns/", "/var/run/netns/", "/run/docker/netns/",
                                        "/var/run/docker/netns/"};
@@ -141,7 +141,7 @@ bool namespace_of_mount(const char *line, struct netns *netns)
     *netns = (struct netns){.id = strtoull(at + 5, &end, 10), .fd = -1};
     if (end[0] != ']' || end[1] != ' ' || take_path(end + 2, path, sizeof path) == 0)
         return false;
-    name = name_of(path, &netns->named_by_ip);
+    name = namespace_name_of(path, &netns->named_by_ip);
     if (strlen(name) < sizeof netns->name) /* one that is cut would be that of another */
         memcpy(netns->name, name, strlen(name) + 1);
     return netns->id && *name;
@@ -167,7 +167,7 @@ static void read_mounts(void (*fn)(const struct netns *netns, const char *path, 
 }
 
 /* The name that ip-netns(8) gave goes before others, because users know it. */
-static void take_name(struct netns *netns, const struct netns *named)
+static void namespace_take_name(struct netns *netns, const struct netns *named)
 {
     if (*netns->name && (netns->named_by_ip || !named->named_by_ip))
         return;
@@ -175,13 +175,13 @@ static void take_name(struct netns *netns, const struct netns *named)
     netns->named_by_ip = named->named_by_ip;
 }
 
-static void name_own(const struct netns *mounted, const char *path, void *arg)
+static void namespace_name_own(const struct netns *mounted, const char *path, void *arg)
 {
     struct netns *own = arg;
 
     (void)path;
     if (mounted->id == own->id)
-        take_name(own, mounted);
+        namespace_take_name(own, mounted);
 }
 
 /* A socket belongs to the thread's namespace, and leads to its file (SIOCGSKNS of socket(7)). */
@@ -230,7 +230,7 @@ struct netns namespace_own(void)
 {
     struct netns own = {.id = namespace_own_id(), .fd = -1};
 
-    read_mounts(name_own, &own);
+    read_mounts(namespace_name_own, &own);
     return own;
 }
 
@@ -245,12 +245,12 @@ struct search {
     bool again; /* mounts are looked at a second time */
 };
 
-static struct netns *find(const struct search *search, uint64_t id)
+static struct netns *namespace_find(const struct search *search, uint64_t id)
 {
     return hash_table_find_number(&search->found, hash_word(0, id), id);
 }
 
-static void add(struct search *search, const struct netns *netns)
+static void namespace_add(struct search *search, const struct netns *netns)
 {
     struct netns *added = hash_table_add(&search->found, hash_word(0, netns->id), sizeof *added);
 
@@ -278,12 +278,12 @@ static int open_found(struct search *search, int directory_fd, const char *path)
         return netns.fd;
     /* a file that was put in its place may be anything else */
     if (fstatfs(netns.fd, &system) < 0 || system.f_type != NSFS_MAGIC ||
-        fstat(netns.fd, &file) < 0 || find(search, file.st_ino)) {
+        fstat(netns.fd, &file) < 0 || namespace_find(search, file.st_ino)) {
         close(netns.fd);
         return 0;
     }
     netns.id = file.st_ino;
-    add(search, &netns);
+    namespace_add(search, &netns);
     return 0;
 }
 
@@ -294,7 +294,7 @@ static void report_unopened(struct search *search, uint64_t id, const char *why)
 }
 
 /* The link of a process says which namespace it is in: "net:[4026531840]". Returns 0 or -errno. */
-static int read_link(int proc, const char *path, uint64_t *id)
+static int namespace_read_link(int proc, const char *path, uint64_t *id)
 {
     char link[64];
     const ssize_t length = readlinkat(proc, path, link, sizeof link - 1);
@@ -313,7 +313,7 @@ uint64_t namespace_of_process(const char *proc_root, pid_t pid)
 
     snprintf(path, sizeof path, "%s/%d/ns/net", proc_root, (int)pid);
     rights_raise(proc_tree_is_own(proc_root) ? RIGHT_OWNERS : RIGHT_NAMESPACE_FILES);
-    (void)read_link(AT_FDCWD, path, &id);
+    (void)namespace_read_link(AT_FDCWD, path, &id);
     rights_lower();
     return id;
 }
@@ -325,12 +325,12 @@ static void look_at_process(struct search *search, int proc, const char *number)
     int error;
 
     snprintf(path, sizeof path, "%.16s/ns/net", number);
-    error = read_link(proc, path, &id);
+    error = namespace_read_link(proc, path, &id);
     if (error) {
         search->hidden += !is_gone(error);
         return;
     }
-    error = id && !find(search, id) ? open_found(search, proc, path) : 0;
+    error = id && !namespace_find(search, id) ? open_found(search, proc, path) : 0;
     if (error && !is_gone(error))
         report_unopened(search, id, strerror(-error));
 }
@@ -341,7 +341,7 @@ static void look_at_processes(struct search *search)
     const struct dirent *entry = NULL;
 
     while (proc && (errno = 0, entry = readdir(proc)))
-        if (is_number(entry->d_name))
+        if (namespace_is_number(entry->d_name))
             look_at_process(search, dirfd(proc), entry->d_name);
     if (!entry && errno)
         report_loss(search->report, "network namespaces: /proc: %s", strerror(errno));
@@ -359,15 +359,15 @@ static void look_at_mount(const struct netns *mounted, const char *path, void *a
     struct stat file;
     int error = 0;
 
-    if (!find(search, mounted->id)) {
+    if (!namespace_find(search, mounted->id)) {
         error = stat(path, &file) < 0 ? -errno : 0;
         /* what is mounted over it may be anything, even a device */
         if (!error && file.st_ino == mounted->id)
             error = open_found(search, AT_FDCWD, path);
     }
-    struct netns *known = find(search, mounted->id);
+    struct netns *known = namespace_find(search, mounted->id);
     if (known)
-        take_name(known, mounted);
+        namespace_take_name(known, mounted);
     else if (search->again)
         report_unopened(search, mounted->id,
                         error ? strerror(-error) : "something else is mounted over it");
@@ -382,12 +382,12 @@ static bool look_at_own(struct search *search)
     if (own.fd < 0)
         report_loss(search->report, "other network namespaces: " OWN_FILE ": %s",
                     strerror(-own.fd));
-    add(search, &own);
+    namespace_add(search, &own);
     search->own = own.id;
     return own.fd >= 0;
 }
 
-static int compare(const void *left, const void *right)
+static int namespace_compare(const void *left, const void *right)
 {
     const struct netns *a = left, *b = right;
 
@@ -399,11 +399,11 @@ static int compare(const void *left, const void *right)
 }
 
 /* Two programs may have chosen the same name: then it says nothing, except that of ip-netns(8). */
-static void put_in_order(struct netns *list, size_t count, uint64_t own)
+static void namespace_put_in_order(struct netns *list, size_t count, uint64_t own)
 {
     size_t first = 0;
 
-    qsort(list, count, sizeof *list, compare);
+    qsort(list, count, sizeof *list, namespace_compare);
     for (size_t i = 0, end; i < count; i = end) {
         for (end = i + 1; end < count && strcmp(list[end].name, list[i].name) == 0; end++)
             ;
@@ -416,7 +416,7 @@ static void put_in_order(struct netns *list, size_t count, uint64_t own)
     const struct netns moved = list[first];
     list[first] = list[0];
     list[0] = moved;
-    qsort(list + 1, count - 1, sizeof *list, compare);
+    qsort(list + 1, count - 1, sizeof *list, namespace_compare);
 }
 
 int namespaces_find(struct namespaces *namespaces, struct report *report)
@@ -446,7 +446,7 @@ int namespaces_find(struct namespaces *namespaces, struct report *report)
     free(search.found.slots);
     if (search.lacks_memory)
         return -ENOMEM;
-    put_in_order(namespaces->list, namespaces->count, search.own);
+    namespace_put_in_order(namespaces->list, namespaces->count, search.own);
     return 0;
 }
 

@@ -23,7 +23,7 @@ static bool is_procfs(const char *path)
     return statfs(path, &system) == 0 && system.f_type == PROC_SUPER_MAGIC;
 }
 
-static bool is_same(const struct stat *one, const struct stat *other)
+static bool procfs_is_same(const struct stat *one, const struct stat *other)
 {
     return one->st_dev == other->st_dev && one->st_ino == other->st_ino;
 }
@@ -56,7 +56,7 @@ static void shorten(const char *directory, char root[PROCFS_PATH_MAX], const str
     snprintf(shorter, sizeof shorter, "%s", directory);
     while ((slash = strrchr(shorter, '/')) && slash > shorter) {
         *slash = '\0';
-        if (stat(shorter, &other) == 0 && is_same(&other, status)) {
+        if (stat(shorter, &other) == 0 && procfs_is_same(&other, status)) {
             memcpy(root, shorter, strlen(shorter) + 1);
             return;
         }
@@ -93,7 +93,7 @@ static bool is_own(const char *root, const struct stat *status)
     char path[PROCFS_PATH_MAX + 16];
     struct stat own;
 
-    if (stat("/proc", &own) == 0 && is_same(&own, status))
+    if (stat("/proc", &own) == 0 && procfs_is_same(&own, status))
         return true;
     snprintf(path, sizeof path, "%s/self/status", root);
     FILE *file = fopen(path, "re");

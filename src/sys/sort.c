@@ -58,7 +58,7 @@ enum { ELEMENT = 16, BYTE_VALUES = 256 };
 
 _Static_assert(sizeof(struct ranked) == ELEMENT, "it is sorted by sort_numbers()");
 
-static uint64_t number_of(const char *elements, size_t i, size_t offset)
+static uint64_t sort_number_of(const char *elements, size_t i, size_t offset)
 {
     uint64_t number;
 
@@ -74,7 +74,8 @@ int sort_numbers(void *elements, size_t count, size_t offset)
     bool ordered = true;
 
     for (size_t i = 1; i < count; i++) {
-        const uint64_t number = number_of(from, i, offset), before = number_of(from, i - 1, offset);
+        const uint64_t number = sort_number_of(from, i, offset),
+                       before = sort_number_of(from, i - 1, offset);
         differing |= number ^ before;
         ordered &= before <= number;
     }
@@ -88,11 +89,11 @@ int sort_numbers(void *elements, size_t count, size_t offset)
         if (!(differing >> shift & 0xff))
             continue;
         for (size_t i = 0; i < count; i++)
-            places[1 + (number_of(from, i, offset) >> shift & 0xff)]++;
+            places[1 + (sort_number_of(from, i, offset) >> shift & 0xff)]++;
         for (size_t value = 1; value < BYTE_VALUES; value++)
             places[value] += places[value - 1];
         for (size_t i = 0; i < count; i++)
-            memcpy(to + places[number_of(from, i, offset) >> shift & 0xff]++ * ELEMENT,
+            memcpy(to + places[sort_number_of(from, i, offset) >> shift & 0xff]++ * ELEMENT,
                    from + i * ELEMENT, ELEMENT);
         char *const sorted = to;
         to = from;

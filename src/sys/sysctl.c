@@ -13,7 +13,7 @@
 
 enum { LINE_MAX_BYTES = 256 }; /* more than SYSCTL_NUMBERS_MAX numbers of 20 digits take */
 
-static int open_file(const char *proc_root, const char *name)
+static int sysctl_open_file(const char *proc_root, const char *name)
 {
     char path[PATH_MAX];
 
@@ -22,7 +22,7 @@ static int open_file(const char *proc_root, const char *name)
     return proc_tree_open_file(proc_root, path);
 }
 
-static bool take_number(const char **at, const char *end, uint64_t *number)
+static bool sysctl_take_number(const char **at, const char *end, uint64_t *number)
 {
     const char *start = *at;
     uint64_t sum = 0;
@@ -41,7 +41,7 @@ int sysctl_numbers(const char *proc_root, const char *name, uint64_t *numbers, s
 {
     char text[LINE_MAX_BYTES];
     uint64_t taken[SYSCTL_NUMBERS_MAX];
-    const int fd = open_file(proc_root, name);
+    const int fd = sysctl_open_file(proc_root, name);
     const char *at = text;
     ssize_t length;
 
@@ -56,7 +56,7 @@ int sysctl_numbers(const char *proc_root, const char *name, uint64_t *numbers, s
     for (size_t i = 0; i < count; i++) {
         while (at < text + length && (*at == ' ' || *at == '\t'))
             at++;
-        if (!take_number(&at, text + length, &taken[i]))
+        if (!sysctl_take_number(&at, text + length, &taken[i]))
             return -EBADMSG;
     }
     if (at + 1 != text + length || *at != '\n')
@@ -79,11 +79,11 @@ static bool count_ranges(const char *at, const char *end, uint64_t first, uint64
     uint64_t from, to, sum = 0;
 
     for (bool more = *at != '\n'; more; at += more) {
-        if (!take_number(&at, end, &from))
+        if (!sysctl_take_number(&at, end, &from))
             return false;
         to = from;
         at += *at == '-';
-        if (at[-1] == '-' && !take_number(&at, end, &to))
+        if (at[-1] == '-' && !sysctl_take_number(&at, end, &to))
             return false;
         if (from > UINT32_MAX || to > UINT32_MAX)
             return false;
@@ -102,7 +102,7 @@ int sysctl_count_listed(const char *proc_root, const char *name, uint64_t first,
                         uint64_t *count)
 {
     enum { LIST_MAX_BYTES = 512 * 1024 }; /* all ports, each by itself, take 383 KB */
-    const int fd = open_file(proc_root, name);
+    const int fd = sysctl_open_file(proc_root, name);
     char *text = fd < 0 ? NULL : malloc(LIST_MAX_BYTES + 1);
     size_t length = 0;
     ssize_t more = 1;

@@ -62,8 +62,8 @@ static size_t utf8_decode(const unsigned char *data, size_t size, uint32_t *code
  * are C1 controls; characters with one of these properties in Unicode 14.0: White_Space
  * (PropList.txt), Default_Ignorable_Code_Point (DerivedCoreProperties.txt; it includes
  * Bidi_Control), noncharacter (23.7); the annotations U+FFF9 to U+FFFB; and the empty Braille
- * pattern U+2800. The last two of each plane are noncharacters, too: is_hidden() knows them by
- * rule.
+ * pattern U+2800. The last two of each plane are noncharacters, too: escape_is_hidden() knows them
+ * by rule.
  */
 static const struct number_range hidden[] = {
     {0x80, 0xa0},       {0xad, 0xad},       {0x34f, 0x34f},   {0x61c, 0x61c},   {0x115f, 0x1160},
@@ -73,7 +73,7 @@ static const struct number_range hidden[] = {
     {0x1d173, 0x1d17a}, {0xe0000, 0xe0fff},
 };
 
-static bool is_hidden(uint32_t code)
+static bool escape_is_hidden(uint32_t code)
 {
     return (code & 0xfffe) == 0xfffe || ranges_have(hidden, COUNT(hidden), code);
 }
@@ -94,8 +94,8 @@ static char *escape_character(char *dst, const unsigned char *data, size_t lengt
         return PUT(dst, "\\\\");
     if (length < 2)
         return put_hex_bytes(dst, data, 1);
-    return is_hidden(code) ? put_hex_bytes(dst, data, length)
-                           : put_bytes(dst, (const char *)data, length);
+    return escape_is_hidden(code) ? put_hex_bytes(dst, data, length)
+                                  : put_bytes(dst, (const char *)data, length);
 }
 
 static char *escape_abstract(char *dst, const unsigned char *data, size_t length, uint32_t code)
@@ -227,7 +227,7 @@ static char *escape_json_character(char *dst, const unsigned char *data, size_t 
         return PUT(dst, "\\\"");
     if (code == '\\')
         return PUT(dst, "\\\\\\\\");
-    if (code >= 128 && !is_hidden(code))
+    if (code >= 128 && !escape_is_hidden(code))
         return put_bytes(dst, (const char *)data, length);
     if (code < 0x10000)
         return put_unit(dst, code);
@@ -250,7 +250,7 @@ static char *escape_label_character(char *dst, const unsigned char *data, size_t
         return PUT(dst, "\\n");
     if (code == '\\')
         return PUT(dst, "\\\\\\\\");
-    if (length > 1 && !is_hidden(code))
+    if (length > 1 && !escape_is_hidden(code))
         return put_bytes(dst, (const char *)data, length);
     for (size_t i = 0; i < (length > 0 ? length : 1); i++)
         dst = put_hex_bytes(PUT(dst, "\\"), data + i, 1);

@@ -49,7 +49,7 @@ static inline char *put_one_or_two(char *dst, unsigned number)
 }
 
 /* Writes a number below 10000, without leading zeroes. */
-static inline char *put_first(char *dst, unsigned number)
+static inline char *text_put_first(char *dst, unsigned number)
 {
     if (number < 100)
         return put_one_or_two(dst, number);
@@ -60,12 +60,12 @@ static inline char *put_first(char *dst, unsigned number)
 char *text_u64(char *dst, uint64_t number)
 {
     if (number < 10000)
-        return put_first(dst, (unsigned)number);
+        return text_put_first(dst, (unsigned)number);
 
     const uint64_t before = number / 10000;
     const unsigned last = (unsigned)(number % 10000);
 
-    dst = before < 10000 ? put_first(dst, (unsigned)before) : text_u64(dst, before);
+    dst = before < 10000 ? text_put_first(dst, (unsigned)before) : text_u64(dst, before);
     return put_two_digits(put_two_digits(dst, last / 100), last % 100);
 }
 
@@ -97,7 +97,7 @@ char *text_microseconds(char *dst, uint64_t microseconds)
 }
 
 /* The year begins in March, so the day that may be missing is its last. */
-static char *put_date(char *dst, unsigned days)
+static char *text_put_date(char *dst, unsigned days)
 {
     enum { DAYS_TO_1970 = 719468, DAYS_OF_400_YEARS = 146097 }; /* from March 1 of year 0 */
     const unsigned since = days + DAYS_TO_1970, era = since / DAYS_OF_400_YEARS;
@@ -119,7 +119,7 @@ char *text_time(char *dst, uint64_t nanoseconds)
     const uint64_t seconds = nanoseconds / 1000000000;
     const unsigned of_day = (unsigned)(seconds % 86400);
 
-    dst = put_date(dst, (unsigned)(seconds / 86400));
+    dst = text_put_date(dst, (unsigned)(seconds / 86400));
     *dst++ = 'T';
     dst = put_two_digits(dst, of_day / 3600);
     *dst++ = ':';

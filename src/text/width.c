@@ -135,7 +135,7 @@ static size_t next_width(const char *text, size_t length, size_t *at)
     return ranges_have(wide, COUNT(wide), code) ? 2 : 1;
 }
 
-static uint64_t word_at(const char *text)
+static uint64_t width_word_at(const char *text)
 {
     uint64_t word;
 
@@ -144,7 +144,7 @@ static uint64_t word_at(const char *text)
 }
 
 /* Most texts have no other characters; each of these takes one column. */
-static bool is_ascii(const char *text, size_t length)
+static bool width_is_ascii(const char *text, size_t length)
 {
     uint64_t bits = 0;
 
@@ -154,8 +154,8 @@ static bool is_ascii(const char *text, size_t length)
         return bits < 0x80;
     }
     for (size_t i = 0; i < length - sizeof bits; i += sizeof bits)
-        bits |= word_at(text + i);
-    bits |= word_at(text + length - sizeof bits); /* some of them again */
+        bits |= width_word_at(text + i);
+    bits |= width_word_at(text + length - sizeof bits); /* some of them again */
     return !(bits & UINT64_C(0x8080808080808080));
 }
 
@@ -163,7 +163,7 @@ size_t text_width(const char *text, size_t length)
 {
     size_t width = 0;
 
-    if (is_ascii(text, length))
+    if (width_is_ascii(text, length))
         return length;
     for (size_t i = 0; i < length;)
         width += next_width(text, length, &i);

@@ -69,7 +69,7 @@ int sockstat_block_init(struct snmp_block *block, const struct line *line)
 }
 
 /* The names end with NULL. */
-static bool is_among(struct text name, const char *const names[])
+static bool snmp_is_among(struct text name, const char *const names[])
 {
     for (; *names; names++)
         if (text_is(name, *names))
@@ -97,7 +97,7 @@ static int make_counter(struct text name, struct text value, struct record *reco
     if (!scan_decimal(&scan, &record->counter.magnitude, max) || scan.at != scan.end)
         return -EBADMSG;
     record->counter.negative = negative && record->counter.magnitude;
-    if (!is_among(name, states) && !record->counter.negative)
+    if (!snmp_is_among(name, states) && !record->counter.negative)
         record->has |= COUNTER_GROWS;
     return 0;
 }
@@ -113,7 +113,7 @@ int snmp_block_next(struct snmp_block *block, struct record *record)
         return -EBADMSG;
     if (block->one_line) { /* numbers of sockets, which do not only grow */
         record->has &= ~COUNTER_GROWS;
-        record->counter.machine = is_among(name, of_machine);
+        record->counter.machine = snmp_is_among(name, of_machine);
     }
     record->has |= COUNTER_PROTOCOL;
     record->counter.protocol = block->protocol;
@@ -159,7 +159,7 @@ struct reading {
     const char *only; /* of blocks, the counter of this name only; NULL: all */
 };
 
-static int hand_on(const struct record *record, void *arg)
+static int snmp_hand_on(const struct record *record, void *arg)
 {
     struct reading *reading = arg;
     int result = reading->fn(record, reading->arg);
@@ -180,7 +180,7 @@ static int hand_on_counters(struct reading *reading, struct snmp_block *block,
         if (found < 0)
             proc_file_malformed(&reading->file, values, reading->file.lines.number);
         else if (!reading->only || text_is(record.counter.name, reading->only))
-            result = hand_on(&record, reading);
+            result = snmp_hand_on(&record, reading);
     }
     return result;
 }
@@ -274,7 +274,7 @@ static int read_pairs(struct reading *reading, const char *protocol)
         set_protocol(reading, (struct text){protocol, strlen(protocol)});
     reading->file.take = take_pair;
     reading->file.state = reading;
-    return proc_file_rows(&reading->file, hand_on, reading);
+    return proc_file_rows(&reading->file, snmp_hand_on, reading);
 }
 
 /* The files of each table. Those of sockets are all that ss -s shows. */
@@ -321,7 +321,7 @@ static int read_file(struct reading *reading, const struct file *file)
     return 0;
 }
 
-static int dump(const struct query *query, record_fn fn, void *arg)
+static int snmp_dump(const struct query *query, record_fn fn, void *arg)
 {
     struct reading reading = {
         .query = query, .fn = fn, .arg = arg, .names = malloc(LINES_CAPACITY)};
@@ -347,5 +347,5 @@ const struct backend backend_proc_snmp = {
     .source = BACKEND_PROC,
     .provides =
         PROVIDES({&table_counters, FIELDS}, {&table_counters6, FIELDS}, {&table_sockstat, FIELDS}),
-    .dump = dump,
+    .dump = snmp_dump,
 };

@@ -75,7 +75,7 @@ void softnet_row(const struct softnet *softnet, size_t i, struct record *record)
                                           .first = i == 0}};
 }
 
-static int hand_on(const struct softnet *softnet, record_fn fn, void *arg)
+static int softnet_hand_on(const struct softnet *softnet, record_fn fn, void *arg)
 {
     int result = 0;
 
@@ -87,7 +87,7 @@ static int hand_on(const struct softnet *softnet, record_fn fn, void *arg)
     return result;
 }
 
-static int dump(const struct query *query, record_fn fn, void *arg)
+static int softnet_dump(const struct query *query, record_fn fn, void *arg)
 {
     struct proc_file file = {.query = query, .name = "softnet_stat", .counters = true};
     struct softnet softnet;
@@ -102,7 +102,7 @@ static int dump(const struct query *query, record_fn fn, void *arg)
         if (line.unended) /* its last number may have lost digits */
             continue;
         if (softnet_decode(&line, number, &softnet) == 0)
-            result = hand_on(&softnet, fn, arg);
+            result = softnet_hand_on(&softnet, fn, arg);
         else
             proc_file_malformed(&file, &line, number);
         if (result < 0)
@@ -117,5 +117,5 @@ const struct backend backend_proc_softnet = {
     .source = BACKEND_PROC,
     .provides = PROVIDES({&table_softnet, COUNTER_PROTOCOL | COUNTER_NAME | COUNTER_VALUE |
                                               COUNTER_GROWS | COUNTER_SCOPE}),
-    .dump = dump,
+    .dump = softnet_dump,
 };

@@ -84,8 +84,8 @@ struct source {
 };
 
 /* Starts a request; flags are NLM_F_DUMP or NLM_F_ACK. */
-static struct nlmsghdr *put_request(struct reading *reading, uint16_t type, uint16_t flags,
-                                    uint8_t family)
+static struct nlmsghdr *ctnetlink_put_request(struct reading *reading, uint16_t type,
+                                              uint16_t flags, uint8_t family)
 {
     struct nlmsghdr *message = mnl_nlmsg_put_header(reading->request);
     struct nfgenmsg *general = mnl_nlmsg_put_extra_header(message, sizeof *general);
@@ -97,7 +97,7 @@ static struct nlmsghdr *put_request(struct reading *reading, uint16_t type, uint
     return message;
 }
 
-static int send_request(struct reading *reading, struct nlmsghdr *message, netlink_fn fn)
+static int ctnetlink_send_request(struct reading *reading, struct nlmsghdr *message, netlink_fn fn)
 {
     const struct query *query = reading->query;
 
@@ -105,7 +105,7 @@ static int send_request(struct reading *reading, struct nlmsghdr *message, netli
 }
 
 /* Hands on the record of a message, even if the decoder did not understand all of it. */
-static int hand_on(struct reading *reading, int decoded)
+static int ctnetlink_hand_on(struct reading *reading, int decoded)
 {
     if (decoded < 0)
         report_malformed(reading->query);
@@ -115,11 +115,11 @@ static int hand_on(struct reading *reading, int decoded)
     return reading->fn(&reading->record, reading->arg);
 }
 
-static int take_row(const struct nlmsghdr *message, void *arg)
+static int ctnetlink_take_row(const struct nlmsghdr *message, void *arg)
 {
     struct reading *reading = arg;
 
-    return hand_on(reading, reading->source->decode(message, &reading->record));
+    return ctnetlink_hand_on(reading, reading->source->decode(message, &reading->record));
 }
 
 /* --- Dumps ------------------------------------------------------------------------------------ */
@@ -127,28 +127,29 @@ static int take_row(const struct nlmsghdr *message, void *arg)
 /* A dump of this family. *filtered: whether the kernel leaves out flows. */
 static struct nlmsghdr *put_dump(struct reading *reading, uint8_t family, bool *filtered)
 {
-    struct nlmsghdr *message = put_request(reading, reading->source->type, NLM_F_DUMP, family);
+    struct nlmsghdr *message =
+        ctnetlink_put_request(reading, reading->source->type, NLM_F_DUMP, family);
 
     *filtered = ctnetlink_put_filter(message, reading->query->where, family);
     return message;
 }
 
-static int dump_family(struct reading *reading, uint8_t family)
+static int ctnetlink_dump_family(struct reading *reading, uint8_t family)
 {
     struct report *report = reading->query->report;
     const size_t said = report->count;
     const uint64_t count = reading->count;
     bool filtered;
     struct nlmsghdr *message = put_dump(reading, family, &filtered);
-    int result = send_request(reading, message, take_row);
+    int result = ctnetlink_send_request(reading, message, ctnetlink_take_row);
 
     /* this kernel does not have the filter, or not for this */
     if (filtered && reading->count == count &&
         (result == -EINVAL || result == -EOPNOTSUPP || result == -ERANGE ||
          result == -EAFNOSUPPORT)) {
         report->count = said; /* its words about a refinement are of no interest */
-        message = put_request(reading, reading->source->type, NLM_F_DUMP, family);
-        result = send_request(reading, message, take_row);
+        message = ctnetlink_put_request(reading, reading->source->type, NLM_F_DUMP, family);
+        result = ctnetlink_send_request(reading, message, ctnetlink_take_row);
     }
     return result;
 }
@@ -157,7 +158,7 @@ static int dump_family(struct reading *reading, uint8_t family)
  * A dump during which the table is resized loses and repeats flows without a flag. The table can be
  * read again if no row was handed on, or where repeats are dropped.
  */
-static int dump_flows(struct reading *reading)
+static int ctnetlink_dump_flows(struct reading *reading)
 {
     enum { AGAIN_MAX = 4 };
     const struct query *query = reading->query;
@@ -166,9 +167,10 @@ static int dump_flows(struct reading *reading)
     uint64_t buckets = flow_buckets(query->proc_root);
 
     for (int again = 0;; again++) {
-        int result = dump_family(reading, each ? AF_INET : ctnetlink_family(query->where));
+        int result =
+            ctnetlink_dump_family(reading, each ? AF_INET : ctnetlink_family(query->where));
         if (each && result >= 0)
-            result = dump_family(reading, AF_INET6);
+            result = ctnetlink_dump_family(reading, AF_INET6);
         if (result < 0 || !flow_resized(query, &buckets))
             return result;
         if (again == AGAIN_MAX || (reading->count && !query->repeatable)) {
@@ -178,17 +180,17 @@ static int dump_flows(struct reading *reading)
     }
 }
 
-static int dump_by(struct reading *reading, netlink_fn fn)
+static int ctnetlink_dump_by(struct reading *reading, netlink_fn fn)
 {
     const uint8_t family = ctnetlink_family(reading->query->where);
 
-    return send_request(reading, put_request(reading, reading->source->type, NLM_F_DUMP, family),
-                        fn);
+    return ctnetlink_send_request(
+        reading, ctnetlink_put_request(reading, reading->source->type, NLM_F_DUMP, family), fn);
 }
 
 static int dump_list(struct reading *reading)
 {
-    return dump_by(reading, take_row);
+    return ctnetlink_dump_by(reading, ctnetlink_take_row);
 }
 
 /*
@@ -211,11 +213,12 @@ static int get_one(struct reading *reading)
 {
     const struct record *key = reading->query->key;
     const uint8_t family = key ? key->flow.family : AF_UNSPEC;
-    struct nlmsghdr *message = put_request(reading, reading->source->type, NLM_F_ACK, family);
+    struct nlmsghdr *message =
+        ctnetlink_put_request(reading, reading->source->type, NLM_F_ACK, family);
 
     if (key)
         ctnetlink_put_key(message, key);
-    return send_request(reading, message, take_row);
+    return ctnetlink_send_request(reading, message, ctnetlink_take_row);
 }
 
 /* --- How full --------------------------------------------------------------------------------- */
@@ -229,8 +232,9 @@ static int take_usage(const struct nlmsghdr *message, void *arg)
 
 static int get_usage(struct reading *reading)
 {
-    const int result = send_request(
-        reading, put_request(reading, reading->source->type, NLM_F_ACK, AF_UNSPEC), take_usage);
+    const int result = ctnetlink_send_request(
+        reading, ctnetlink_put_request(reading, reading->source->type, NLM_F_ACK, AF_UNSPEC),
+        take_usage);
 
     return result == 0 && !reading->record.has ? -ENOENT : result;
 }
@@ -242,11 +246,11 @@ static int get_count(struct reading *reading)
     if (result < 0)
         return result;
     reading->record.has &= USAGE_ENTRIES;
-    return reading->record.has ? hand_on(reading, 0) : -ENOENT;
+    return reading->record.has ? ctnetlink_hand_on(reading, 0) : -ENOENT;
 }
 
 /* The sums over all processors go into the record of usage. */
-static int take_drops(const struct nlmsghdr *message, void *arg)
+static int ctnetlink_take_drops(const struct nlmsghdr *message, void *arg)
 {
     struct record *usage = &((struct reading *)arg)->record, record;
 
@@ -266,8 +270,9 @@ static int dump_usage(struct reading *reading)
 
     if (result < 0)
         return result;
-    result = send_request(reading, put_request(reading, CT(GET_STATS_CPU), NLM_F_DUMP, AF_UNSPEC),
-                          take_drops);
+    result = ctnetlink_send_request(
+        reading, ctnetlink_put_request(reading, CT(GET_STATS_CPU), NLM_F_DUMP, AF_UNSPEC),
+        ctnetlink_take_drops);
     if (result < 0) {
         reading->record.has &= ~USAGE_DROPS;
         report_note(query->report, "%s: the counters of drops could not be read: %s",
@@ -275,10 +280,10 @@ static int dump_usage(struct reading *reading)
     }
     if (!query->exclusive)
         flow_usage_complete(query, &reading->record);
-    return hand_on(reading, 0);
+    return ctnetlink_hand_on(reading, 0);
 }
 
-static int count_row(const struct nlmsghdr *message, void *arg)
+static int ctnetlink_count_row(const struct nlmsghdr *message, void *arg)
 {
     (void)message;
     ((struct reading *)arg)->count++;
@@ -287,18 +292,18 @@ static int count_row(const struct nlmsghdr *message, void *arg)
 
 static int count_expectations(struct reading *reading)
 {
-    const int result = dump_by(reading, count_row);
+    const int result = ctnetlink_dump_by(reading, ctnetlink_count_row);
 
     if (result < 0)
         return result;
     reading->record = (struct record){
         .kind = &kind_flow_usage, .has = USAGE_ENTRIES, .usage = {.entries = reading->count}};
-    return hand_on(reading, 0);
+    return ctnetlink_hand_on(reading, 0);
 }
 
 /* --- Events ----------------------------------------------------------------------------------- */
 
-static int take_event(const struct nlmsghdr *message, void *arg)
+static int ctnetlink_take_event(const struct nlmsghdr *message, void *arg)
 {
     struct reading *reading = arg;
     struct record *record = &reading->record;
@@ -312,7 +317,7 @@ static int take_event(const struct nlmsghdr *message, void *arg)
 
     record->identity = 0; /* the next event of the same flow is no repeat */
     if (!record->has)
-        return hand_on(reading, decoded);
+        return ctnetlink_hand_on(reading, decoded);
     record->has |= FLOW_EVENT;
     *(is_flow ? &record->flow.event : &record->expectation.event) = (uint8_t)event;
     *(is_flow ? &record->flow.received : &record->expectation.received) =
@@ -321,10 +326,10 @@ static int take_event(const struct nlmsghdr *message, void *arg)
         record->has |= FLOW_SENDER;
         record->flow.sender = message->nlmsg_pid;
     }
-    return hand_on(reading, decoded);
+    return ctnetlink_hand_on(reading, decoded);
 }
 
-static int idle(void *arg)
+static int ctnetlink_idle(void *arg)
 {
     const struct query_events *events = ((const struct reading *)arg)->query->events;
 
@@ -342,8 +347,8 @@ static int listen_to(struct reading *reading)
         .buffer_size = query->events->buffer_size,
         .remedy = " (use --buffer-size to set a larger buffer)",
         .stop = query->events->stop,
-        .fn = take_event,
-        .idle = idle,
+        .fn = ctnetlink_take_event,
+        .idle = ctnetlink_idle,
         .arg = reading,
     };
 
@@ -353,7 +358,7 @@ static int listen_to(struct reading *reading)
 /* --- All of them ------------------------------------------------------------------------------ */
 
 static const struct source sources[] = {
-    {&table_flows, CT(GET), ctnetlink_decode_flow, dump_flows},
+    {&table_flows, CT(GET), ctnetlink_decode_flow, ctnetlink_dump_flows},
     {&table_flows_zeroed, CT(GET_CTRZERO), ctnetlink_decode_flow, dump_and_zero},
     {&table_flows_dying, CT(GET_DYING), ctnetlink_decode_flow, dump_list},
     {&table_flows_unconfirmed, CT(GET_UNCONFIRMED), ctnetlink_decode_flow, dump_list},
@@ -370,7 +375,7 @@ static const struct source sources[] = {
      dump_list},
 };
 
-static const struct source *source_of(const struct table *table)
+static const struct source *ctnetlink_source_of(const struct table *table)
 {
     for (size_t i = 0; i < COUNT(sources); i++)
         if (sources[i].table == table)
@@ -378,38 +383,38 @@ static const struct source *source_of(const struct table *table)
     return NULL;
 }
 
-static int dump(const struct query *query, record_fn fn, void *arg)
+static int ctnetlink_dump(const struct query *query, record_fn fn, void *arg)
 {
     struct reading reading = {
-        .query = query, .source = source_of(query->table), .fn = fn, .arg = arg};
+        .query = query, .source = ctnetlink_source_of(query->table), .fn = fn, .arg = arg};
 
     return reading.source ? reading.source->dump(&reading) : -ENOENT;
 }
 
-static void explain(const struct query *query, struct explanation *explanation)
+static void ctnetlink_explain(const struct query *query, struct explanation *explanation)
 {
     const uint8_t family = ctnetlink_family(query->where);
     const bool each = ctnetlink_filters_by_family(query->where);
-    struct reading reading = {.query = query, .source = source_of(query->table)};
+    struct reading reading = {.query = query, .source = ctnetlink_source_of(query->table)};
     bool filtered;
 
     if (!reading.source)
         return;
     if (family != AF_UNSPEC &&
-        (reading.source->dump == dump_list || reading.source->dump == dump_flows)) {
+        (reading.source->dump == dump_list || reading.source->dump == ctnetlink_dump_flows)) {
         explanation_add(explanation, query->table->kind == &kind_flow
                                          ? offsetof(struct record, flow.family)
                                          : offsetof(struct record, expectation.family));
         explanation_say(explanation, "%s", family == AF_INET ? "IPv4" : "IPv6");
     }
-    if (reading.source->dump != dump_flows)
+    if (reading.source->dump != ctnetlink_dump_flows)
         return;
     ctnetlink_explain_filter(put_dump(&reading, each ? AF_INET : family, &filtered), explanation);
     if (each)
         explanation_say(explanation, "one request for each family");
 }
 
-static const char *remedy(const struct table *table, int error)
+static const char *ctnetlink_remedy(const struct table *table, int error)
 {
     switch (error) {
     case -EPERM:
@@ -440,7 +445,7 @@ const struct backend backend_ctnetlink = {
         {&table_expectation_events, FIELDS_EXPECTATION | FIELDS_EVENT},
         {&table_expectation_count, USAGE_ENTRIES},
         {&table_expectation_statistics, FLOW_COUNTER_BITS}),
-    .dump = dump,
-    .explain = explain,
-    .remedy = remedy,
+    .dump = ctnetlink_dump,
+    .explain = ctnetlink_explain,
+    .remedy = ctnetlink_remedy,
 };

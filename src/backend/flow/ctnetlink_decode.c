@@ -113,7 +113,8 @@ _Static_assert(offsetof(struct flow_direction, tuple) == 0, "a direction begins 
 /* --- Flows ------------------------------------------------------------------------------------ */
 
 /* Kernels before 2.6.25 counted in 32 bits. The counters are one field: both, or none. */
-static bool take_counters(struct decoding *decoding, struct attributes attributes, void *member)
+static bool flow_decode_take_counters(struct decoding *decoding, struct attributes attributes,
+                                      void *member)
 {
     struct flow_direction *way = member;
     bool packets = false, bytes = false;
@@ -143,7 +144,7 @@ static bool take_counters(struct decoding *decoding, struct attributes attribute
 }
 
 /* The kernel sends its words as they lie in memory: longs (net/netfilter/nf_conntrack_labels.c). */
-static bool take_labels(struct text content, void *member)
+static bool flow_decode_take_labels(struct text content, void *member)
 {
     enum { LONG_BITS = 8 * sizeof(unsigned long) };
     unsigned long words[FLOW_LABEL_BITS / LONG_BITS] = {0};
@@ -193,15 +194,17 @@ static const struct target flow_targets[] = {
     [CTA_HELP] = TAKE_NEST(help),
     [CTA_TIMEOUT] = TAKE_BE(flow.timeout, FLOW_TIMEOUT),
     [CTA_MARK] = TAKE_BE(flow.mark, FLOW_MARK),
-    [CTA_COUNTERS_ORIG] = TAKE_NEST_BY(take_counters, flow.way[WAY_ORIG], FLOW_ORIG_COUNTERS),
-    [CTA_COUNTERS_REPLY] = TAKE_NEST_BY(take_counters, flow.way[WAY_REPLY], FLOW_REPLY_COUNTERS),
+    [CTA_COUNTERS_ORIG] =
+        TAKE_NEST_BY(flow_decode_take_counters, flow.way[WAY_ORIG], FLOW_ORIG_COUNTERS),
+    [CTA_COUNTERS_REPLY] =
+        TAKE_NEST_BY(flow_decode_take_counters, flow.way[WAY_REPLY], FLOW_REPLY_COUNTERS),
     [CTA_USE] = TAKE_BE(flow.use, FLOW_USE),
     [CTA_ID] = TAKE_BE(flow.id, FLOW_ID),
     [CTA_SECMARK] = TAKE_BE(flow.secmark, FLOW_SECMARK),
     [CTA_ZONE] = TAKE_BE(flow.zone, FLOW_ZONE),
     [CTA_SECCTX] = TAKE_NEST(secctx),
     [CTA_TIMESTAMP] = TAKE_NEST(timestamps),
-    [CTA_LABELS] = TAKE_BY(take_labels, flow.labels, FLOW_LABELS),
+    [CTA_LABELS] = TAKE_BY(flow_decode_take_labels, flow.labels, FLOW_LABELS),
 };
 
 /*

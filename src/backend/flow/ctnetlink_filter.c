@@ -121,7 +121,8 @@ static bool compare_transport(struct comparison *comparison, const struct predic
  * Addresses of IPv4 only: the kernel's comparison of IPv6 addresses finds those that differ instead
  * of those that are equal (ctnetlink_filter_match_tuple, 5.8 and later).
  */
-static struct comparison compare(const struct predicate *where, enum flow_way way, uint8_t family)
+static struct comparison flow_filter_compare(const struct predicate *where, enum flow_way way,
+                                             uint8_t family)
 {
     struct comparison comparison = {.flags = 0};
     struct flow_tuple *tuple = &comparison.tuple;
@@ -137,7 +138,7 @@ static struct comparison compare(const struct predicate *where, enum flow_way wa
     return comparison;
 }
 
-static void put_protocol(struct nlmsghdr *message, const struct flow_tuple *tuple)
+static void flow_filter_put_protocol(struct nlmsghdr *message, const struct flow_tuple *tuple)
 {
     const bool v6 = tuple->protocol == IPPROTO_ICMPV6;
     struct nlattr *nest = mnl_attr_nest_start(message, CTA_TUPLE_PROTO);
@@ -169,7 +170,7 @@ static void put_tuple(struct nlmsghdr *message, uint16_t type, const struct flow
     mnl_attr_put(message, is_ipv4 ? CTA_IP_V4_SRC : CTA_IP_V6_SRC, size, tuple->src.bytes);
     mnl_attr_put(message, is_ipv4 ? CTA_IP_V4_DST : CTA_IP_V6_DST, size, tuple->dst.bytes);
     mnl_attr_nest_end(message, addresses);
-    put_protocol(message, tuple);
+    flow_filter_put_protocol(message, tuple);
     if (zone)
         mnl_attr_put_u16(message, CTA_TUPLE_ZONE, htons(zone));
     mnl_attr_nest_end(message, nest);
@@ -178,8 +179,8 @@ static void put_tuple(struct nlmsghdr *message, uint16_t type, const struct flow
 /* The tuples first: flags in the machine's byte order say which parts of them are compared. */
 static void put_comparisons(struct nlmsghdr *message, const struct predicate *where, uint8_t family)
 {
-    const struct comparison orig = compare(where, WAY_ORIG, family);
-    const struct comparison reply = compare(where, WAY_REPLY, family);
+    const struct comparison orig = flow_filter_compare(where, WAY_ORIG, family);
+    const struct comparison reply = flow_filter_compare(where, WAY_REPLY, family);
     struct nlattr *nest;
 
     if (!orig.flags && !reply.flags)

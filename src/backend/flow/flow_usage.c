@@ -60,7 +60,7 @@ static const struct flow_counter {
     {"search_restart", COUNTERS_FLOWS, CTA_STATS_SEARCH_RESTART, false},
 };
 
-static int find_counter(struct text name)
+static int flow_usage_find_counter(struct text name)
 {
     for (size_t i = 0; i < COUNT(flow_counters); i++)
         if (text_is(name, flow_counters[i].name))
@@ -68,12 +68,15 @@ static int find_counter(struct text name)
     return -1;
 }
 
-const struct stat_file flow_stat_file = {
-    .name = "stat/nf_conntrack", .digits = 8, .find = find_counter, .open = netfilter_open};
+const struct stat_file flow_stat_file = {.name = "stat/nf_conntrack",
+                                         .digits = 8,
+                                         .find = flow_usage_find_counter,
+                                         .open = netfilter_open};
 
 void flow_counters_take(const struct stat_values *values, struct flow_counters *counters)
 {
-    const bool recent = values->has >> find_counter((struct text)TEXT_LITERAL("clashres")) & 1;
+    const bool recent =
+        values->has >> flow_usage_find_counter((struct text)TEXT_LITERAL("clashres")) & 1;
 
     memset(counters, 0, sizeof *counters);
     for (size_t i = 0; i < COUNT(flow_counters); i++) {

@@ -28,7 +28,7 @@
 /* --- The two files of rows -------------------------------------------------------------------- */
 
 /* Bits of a status that the file does not have look like 0. */
-static int dump_flows(const struct query *query, record_fn fn, void *arg)
+static int proc_flow_dump_flows(const struct query *query, record_fn fn, void *arg)
 {
     struct proc_file file = {.query = query,
                              .name = FLOWS,
@@ -66,7 +66,7 @@ static int dump_expectations(const struct query *query, record_fn fn, void *arg)
     return proc_file_read(&file, fn, arg);
 }
 
-static int count_row(const struct record *row, void *arg)
+static int proc_flow_count_row(const struct record *row, void *arg)
 {
     struct record *record = arg;
 
@@ -78,7 +78,7 @@ static int count_row(const struct record *row, void *arg)
 static int dump_expectation_count(const struct query *query, record_fn fn, void *arg)
 {
     struct record record = {.kind = &kind_flow_usage, .has = USAGE_ENTRIES};
-    int result = dump_expectations(query, count_row, &record);
+    int result = dump_expectations(query, proc_flow_count_row, &record);
 
     return result < 0 ? result : fn(&record, arg);
 }
@@ -178,7 +178,8 @@ static const struct source {
     int (*dump)(const struct query *query, record_fn fn, void *arg);
     const char *denied;
 } sources[] = {
-    {&table_flows, dump_flows, "/proc/net/nf_conntrack needs root or CAP_DAC_READ_SEARCH"},
+    {&table_flows, proc_flow_dump_flows,
+     "/proc/net/nf_conntrack needs root or CAP_DAC_READ_SEARCH"},
     {&table_flow_count, dump_flow_count, NULL},
     {&table_flow_usage, dump_flow_usage, NULL},
     {&table_flow_statistics, dump_statistics, NULL},
@@ -189,7 +190,7 @@ static const struct source {
     {&table_expectation_statistics, dump_statistics, NULL},
 };
 
-static const struct source *source_of(const struct table *table)
+static const struct source *proc_flow_source_of(const struct table *table)
 {
     for (size_t i = 0; i < COUNT(sources); i++)
         if (sources[i].table == table)
@@ -197,16 +198,16 @@ static const struct source *source_of(const struct table *table)
     return NULL;
 }
 
-static int dump(const struct query *query, record_fn fn, void *arg)
+static int proc_flow_dump(const struct query *query, record_fn fn, void *arg)
 {
-    const struct source *source = source_of(query->table);
+    const struct source *source = proc_flow_source_of(query->table);
 
     return source ? source->dump(query, fn, arg) : -ENOENT;
 }
 
-static const char *remedy(const struct table *table, int error)
+static const char *proc_flow_remedy(const struct table *table, int error)
 {
-    const struct source *source = source_of(table);
+    const struct source *source = proc_flow_source_of(table);
 
     if (source && (error == -EACCES || error == -EPERM))
         return source->denied;
@@ -226,8 +227,8 @@ const struct backend backend_proc_conntrack = {
         {&table_flow_usage, FIELDS_USAGE}, {&table_flow_statistics, FLOW_COUNTER_BITS},
         {&table_expectations, FIELDS_EXPECTATION}, {&table_expectation_count, USAGE_ENTRIES},
         {&table_expectation_statistics, FLOW_COUNTER_BITS}),
-    .dump = dump,
-    .remedy = remedy,
+    .dump = proc_flow_dump,
+    .remedy = proc_flow_remedy,
     .counts_rows =
         THESE_TABLES(&table_flows, &table_expectations), /* ct_seq_start(), exp_seq_start() */
 };

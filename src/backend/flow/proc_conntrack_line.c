@@ -111,7 +111,7 @@ struct decoding {
     enum word next;           /* where the next word is likely to be */
 };
 
-static bool take_word(struct scan *scan, struct scan *word)
+static bool flow_line_take_word(struct scan *scan, struct scan *word)
 {
     struct text text;
     bool found = scan_word(scan, &text);
@@ -140,7 +140,7 @@ static enum word recognise(struct decoding *decoding, struct scan *word)
 }
 
 /* A whole word that is a number, for a member of this size. */
-static inline bool take_number(struct scan *word, void *member, size_t size)
+static inline bool flow_line_take_number(struct scan *word, void *member, size_t size)
 {
     return scan_decimal_member(word, member, size) && word->at == word->end;
 }
@@ -149,11 +149,11 @@ static bool take_byte(struct scan *scan, uint8_t *number)
 {
     struct scan word;
 
-    return take_word(scan, &word) && take_number(&word, number, sizeof *number);
+    return flow_line_take_word(scan, &word) && flow_line_take_number(&word, number, sizeof *number);
 }
 
 /* The number of a protocol. Records of both kinds have their family at the same place. */
-static bool take_family(struct decoding *decoding)
+static bool flow_line_take_family(struct decoding *decoding)
 {
     uint8_t *family = &decoding->record->flow.family;
 
@@ -167,7 +167,7 @@ static bool take_key(struct scan *word, uint16_t *value)
            word->at == word->end;
 }
 
-static bool take_address(struct scan *word, uint8_t family, struct address *address)
+static bool flow_line_take_address(struct scan *word, uint8_t family, struct address *address)
 {
     address->family = family;
     if (family == AF_INET)
@@ -190,7 +190,7 @@ static void take_context(struct decoding *decoding, const struct scan *value)
     struct scan ahead = decoding->scan, word;
     const char *end = value->end;
 
-    while (take_word(&ahead, &word)) {
+    while (flow_line_take_word(&ahead, &word)) {
         const char *word_end = word.end;
         if (BIT(recognise(decoding, &word)) & following)
             break;
@@ -202,7 +202,8 @@ static void take_context(struct decoding *decoding, const struct scan *value)
 }
 
 /* The kernel writes each word once, but tuples and counters once for each direction. */
-static inline bool take_value(struct decoding *decoding, enum word word, struct scan *value)
+static inline bool flow_line_take_value(struct decoding *decoding, enum word word,
+                                        struct scan *value)
 {
     const bool of_way = BIT(word) & (OF_TUPLE | COUNTERS);
     void *object = of_way ? (void *)decoding->tuple : decoding->record;
@@ -213,11 +214,11 @@ static inline bool take_value(struct decoding *decoding, enum word word, struct 
     void *member = (char *)object + words[word].offset;
     switch (words[word].form) {
     case FORM_NUMBER:
-        return take_number(value, member, words[word].size);
+        return flow_line_take_number(value, member, words[word].size);
     case FORM_KEY:
         return take_key(value, member);
     case FORM_ADDRESS:
-        return take_address(value, decoding->record->flow.family, member) &&
+        return flow_line_take_address(value, decoding->record->flow.family, member) &&
                value->at == value->end;
     case FORM_CONTEXT:
         take_context(decoding, value);
@@ -283,7 +284,7 @@ static bool begin_tuple(struct decoding *decoding)
     return true;
 }
 
-static inline bool take_text(struct scan *scan, const char *text)
+static inline bool flow_line_take_text(struct scan *scan, const char *text)
 {
     const size_t length = strlen(text);
 
@@ -296,8 +297,8 @@ static inline bool take_text(struct scan *scan, const char *text)
 static inline bool take_two(struct scan *scan, const char *first, const char *second,
                             uint64_t numbers[2], uint64_t max)
 {
-    return take_text(scan, first) && scan_decimal(scan, &numbers[0], max) &&
-           take_text(scan, second) && scan_decimal(scan, &numbers[1], max) &&
+    return flow_line_take_text(scan, first) && scan_decimal(scan, &numbers[0], max) &&
+           flow_line_take_text(scan, second) && scan_decimal(scan, &numbers[1], max) &&
            scan->at < scan->end && *scan->at == ' ';
 }
 
@@ -312,7 +313,8 @@ static void take_usual_words(struct decoding *decoding)
     struct scan scan = decoding->scan;
     uint64_t two[2];
 
-    if (!take_text(&scan, " dst=") || !take_address(&scan, flow->family, &way->tuple.dst) ||
+    if (!flow_line_take_text(&scan, " dst=") ||
+        !flow_line_take_address(&scan, flow->family, &way->tuple.dst) ||
         !take_two(&scan, " sport=", " dport=", two, UINT16_MAX))
         return;
     way->tuple.src_port = (uint16_t)two[0];
@@ -334,11 +336,12 @@ static bool take_flow_words(struct decoding *decoding)
     struct record *record = decoding->record;
     struct scan value;
 
-    while (take_word(&decoding->scan, &value)) {
+    while (flow_line_take_word(&decoding->scan, &value)) {
         const enum word word = recognise(decoding, &value);
         if (word == WORD_OTHER)
             continue;
-        if ((word == WORD_SRC && !begin_tuple(decoding)) || !take_value(decoding, word, &value))
+        if ((word == WORD_SRC && !begin_tuple(decoding)) ||
+            !flow_line_take_value(decoding, word, &value))
             return false;
         if (word == WORD_SRC)
             take_usual_words(decoding);
@@ -356,21 +359,22 @@ static void take_timeout(struct decoding *decoding)
     uint32_t *timeout = &decoding->record->flow.timeout;
     struct scan ahead = decoding->scan, word;
 
-    if (!take_word(&ahead, &word) || !take_number(&word, timeout, sizeof *timeout))
+    if (!flow_line_take_word(&ahead, &word) ||
+        !flow_line_take_number(&word, timeout, sizeof *timeout))
         return;
     decoding->record->has |= FLOW_TIMEOUT;
     decoding->scan = ahead;
 }
 
 /* A word that is no state of this protocol is left to be passed over later. */
-static void take_state(struct decoding *decoding)
+static void flow_line_take_state(struct decoding *decoding)
 {
     struct record *record = decoding->record;
     const uint8_t protocol = record->flow.way[WAY_ORIG].tuple.protocol;
     struct scan ahead = decoding->scan, word;
     int state;
 
-    if (!take_word(&ahead, &word))
+    if (!flow_line_take_word(&ahead, &word))
         return;
     state = flow_state_number(protocol, word.at, (size_t)(word.end - word.at));
     if (state < 0)
@@ -407,8 +411,9 @@ static bool take_protocols(struct decoding *decoding, bool named)
     struct scan name;
 
     flow->family = AF_INET;
-    return (!named || (take_word(&decoding->scan, &name) && take_family(decoding))) &&
-           take_word(&decoding->scan, &name) &&
+    return (!named ||
+            (flow_line_take_word(&decoding->scan, &name) && flow_line_take_family(decoding))) &&
+           flow_line_take_word(&decoding->scan, &name) &&
            take_byte(&decoding->scan, &flow->way[WAY_ORIG].tuple.protocol);
 }
 
@@ -421,7 +426,7 @@ static int decode_flow(const struct line *line, bool named, struct record *recor
     if (line->cut || !take_protocols(&decoding, named))
         return -EBADMSG;
     take_timeout(&decoding);
-    take_state(&decoding);
+    flow_line_take_state(&decoding);
     if (!take_flow_words(&decoding))
         return -EBADMSG;
     /* in zone 0 are the flows without a zone */
@@ -453,7 +458,7 @@ int proc_conntrack_decode_ip_flow(const struct line *line, struct record *record
 static bool take_literal(struct scan *scan, const char *literal)
 {
     scan_spaces(scan);
-    return take_text(scan, literal);
+    return flow_line_take_text(scan, literal);
 }
 
 /* TIMEOUT l3proto = FAMILY proto=PROTOCOL; the timeout is "-" if there is none. */
@@ -462,16 +467,16 @@ static bool take_expectation_head(struct decoding *decoding)
     struct expectation_record *expectation = &decoding->record->expectation;
     struct scan *scan = &decoding->scan, word;
 
-    if (!take_word(scan, &word))
+    if (!flow_line_take_word(scan, &word))
         return false;
     if (!scan_char(&word, '-')) {
-        if (!take_number(&word, &expectation->timeout, sizeof expectation->timeout))
+        if (!flow_line_take_number(&word, &expectation->timeout, sizeof expectation->timeout))
             return false;
         decoding->record->has |= FLOW_TIMEOUT;
     } else if (word.at != word.end) {
         return false;
     }
-    return take_literal(scan, "l3proto =") && take_family(decoding) &&
+    return take_literal(scan, "l3proto =") && flow_line_take_family(decoding) &&
            take_literal(scan, "proto=") && take_byte(scan, &expectation->orig.protocol);
 }
 
@@ -481,11 +486,11 @@ static bool take_expected_tuple(struct decoding *decoding)
     struct scan ahead = decoding->scan, word;
 
     decoding->tuple = &decoding->record->expectation.orig;
-    while (take_word(&ahead, &word)) {
+    while (flow_line_take_word(&ahead, &word)) {
         const enum word which = recognise(decoding, &word);
         if (!(BIT(which) & OF_TUPLE))
             break;
-        if (!take_value(decoding, which, &word))
+        if (!flow_line_take_value(decoding, which, &word))
             return false;
         decoding->scan = ahead;
     }
@@ -538,7 +543,7 @@ int proc_conntrack_decode_expectation(const struct line *line, struct record *re
     if (!take_expected_tuple(&decoding))
         return -EBADMSG;
     ahead = decoding.scan;
-    if (take_word(&ahead, &word) && take_flags(&word, &record->expectation.flags))
+    if (flow_line_take_word(&ahead, &word) && take_flags(&word, &record->expectation.flags))
         decoding.scan = ahead;
     take_helper(&decoding);
     record->has |= FLOW_ORIG | FLOW_FLAGS;

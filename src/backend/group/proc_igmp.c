@@ -21,7 +21,7 @@ enum { FIELDS = GROUP_INTERFACE | GROUP_ADDRESS | GROUP_USERS };
 
 /* --- Lines ------------------------------------------------------------------------------------ */
 
-static bool take_number(struct scan *scan, uint32_t *number)
+static bool igmp_take_number(struct scan *scan, uint32_t *number)
 {
     if (!SCAN_DECIMAL(scan, *number) || *number > INT32_MAX)
         return false;
@@ -29,12 +29,12 @@ static bool take_number(struct scan *scan, uint32_t *number)
 }
 
 /* "1\tlo        :     1      V3": a name holds neither blanks nor a colon. */
-static int take_interface(struct scan scan, struct igmp_interface *interface)
+static int igmp_take_interface(struct scan scan, struct igmp_interface *interface)
 {
     const char *colon, *end;
 
     interface->length = 0;
-    if (!take_number(&scan, &interface->index) || !scan_char(&scan, '\t'))
+    if (!igmp_take_number(&scan, &interface->index) || !scan_char(&scan, '\t'))
         return -EBADMSG;
     colon = memchr(scan.at, ':', (size_t)(scan.end - scan.at));
     for (end = colon; end && end > scan.at && end[-1] == ' '; end--)
@@ -47,8 +47,8 @@ static int take_interface(struct scan scan, struct igmp_interface *interface)
 }
 
 /* "\t\t\t\t010000E0     1 0:00000000\t\t0" */
-static int take_group(struct scan scan, const struct igmp_interface *interface,
-                      struct record *record)
+static int igmp_take_group(struct scan scan, const struct igmp_interface *interface,
+                           struct record *record)
 {
     struct group_record *group = &record->group;
     uint32_t word;
@@ -57,7 +57,7 @@ static int take_group(struct scan scan, const struct igmp_interface *interface,
     while (scan_char(&scan, '\t'))
         continue;
     if (!interface->length || !scan_eight_digits(&scan, &word) || !scan_char(&scan, ' ') ||
-        !take_number(&scan, &group->users))
+        !igmp_take_number(&scan, &group->users))
         return -EBADMSG;
     memcpy(group->address.bytes, &word, sizeof word); /* written as a number of the machine */
     group->index = interface->index;
@@ -72,8 +72,8 @@ int igmp_decode(const struct line *line, struct igmp_interface *interface, struc
     if (line->cut || !line->length)
         return -EBADMSG;
     if (line->data[0] == '\t')
-        return take_group(scan, interface, record);
-    return take_interface(scan, interface) < 0 ? -EBADMSG : NO_ROW;
+        return igmp_take_group(scan, interface, record);
+    return igmp_take_interface(scan, interface) < 0 ? -EBADMSG : NO_ROW;
 }
 
 /* "4    eth0            ff020000000000000000000000000001     1 0000000C 0" */
@@ -83,28 +83,31 @@ int igmp6_decode(const struct line *line, struct record *record)
     struct group_record *group = &record->group;
 
     *record = (struct record){.kind = &kind_group, .has = FIELDS, .group.address.family = AF_INET6};
-    if (line->cut || !take_number(&scan, &group->index) || !scan_word(&scan, &group->interface) ||
-        group->interface.length > INTERFACE_TEXT_MAX)
+    if (line->cut || !igmp_take_number(&scan, &group->index) ||
+        !scan_word(&scan, &group->interface) || group->interface.length > INTERFACE_TEXT_MAX)
         return -EBADMSG;
     scan_spaces(&scan);
     if (!scan_ipv6_digits(&scan, group->address.bytes) || !scan_char(&scan, ' ') ||
-        !take_number(&scan, &group->users))
+        !igmp_take_number(&scan, &group->users))
         return -EBADMSG;
     return 0;
 }
 
 /* --- Files ------------------------------------------------------------------------------------ */
 
-static int take(struct proc_file *file, const struct line *line, struct record *record)
+static int igmp_take(struct proc_file *file, const struct line *line, struct record *record)
 {
     return igmp_decode(line, file->state, record);
 }
 
-static int dump(const struct query *query, record_fn fn, void *arg)
+static int igmp_dump(const struct query *query, record_fn fn, void *arg)
 {
     struct igmp_interface interface = {.length = 0};
-    struct proc_file file = {
-        .query = query, .name = "igmp", .heading = "Device", .take = take, .state = &interface};
+    struct proc_file file = {.query = query,
+                             .name = "igmp",
+                             .heading = "Device",
+                             .take = igmp_take,
+                             .state = &interface};
 
     if (query->table == &table_groups6)
         file = (struct proc_file){.query = query, .name = "igmp6", .decode = igmp6_decode};
@@ -115,5 +118,5 @@ const struct backend backend_proc_igmp = {
     .name = "proc",
     .source = BACKEND_PROC,
     .provides = PROVIDES({&table_groups, FIELDS}, {&table_groups6, FIELDS}),
-    .dump = dump,
+    .dump = igmp_dump,
 };

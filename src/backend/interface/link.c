@@ -38,7 +38,7 @@ struct request {
 };
 
 /* For all of a kind, RTM_GETLINK, RTM_GETADDR or RTM_GETQDISC, whose header has that size. */
-static struct nlmsghdr *put_request(struct request *request, uint16_t type, size_t size)
+static struct nlmsghdr *link_put_request(struct request *request, uint16_t type, size_t size)
 {
     struct nlmsghdr *message = mnl_nlmsg_put_header(request->bytes);
 
@@ -48,18 +48,18 @@ static struct nlmsghdr *put_request(struct request *request, uint16_t type, size
     return message;
 }
 
-static int ask(struct reading *reading, uint16_t type, size_t size, netlink_fn fn)
+static int link_ask(struct reading *reading, uint16_t type, size_t size, netlink_fn fn)
 {
     const struct query *query = reading->query;
     struct request request;
 
-    return netlink_dump(query->netlink, NETLINK_ROUTE, put_request(&request, type, size), fn,
+    return netlink_dump(query->netlink, NETLINK_ROUTE, link_put_request(&request, type, size), fn,
                         reading, query->report);
 }
 
 /* --- Addresses -------------------------------------------------------------------------------- */
 
-static int take_address(const struct nlmsghdr *message, void *arg)
+static int link_take_address(const struct nlmsghdr *message, void *arg)
 {
     struct reading *reading = arg;
     struct interface_address address, *added;
@@ -77,7 +77,7 @@ static int take_address(const struct nlmsghdr *message, void *arg)
     return 0;
 }
 
-static int compare_interfaces(const void *a, const void *b, void *arg)
+static int link_compare_interfaces(const void *a, const void *b, void *arg)
 {
     const uint32_t left = ((const struct interface_address *)a)->interface;
     const uint32_t right = ((const struct interface_address *)b)->interface;
@@ -138,7 +138,7 @@ static bool has_label(const void *element, const void *label)
 }
 
 /* Returns 1, 0 if the label was added before, or -ENOMEM. It stays where it is. */
-static int add_label(struct hash_table *labels, struct text label)
+static int link_add_label(struct hash_table *labels, struct text label)
 {
     const uint64_t hash = hash_bytes(hash_seed(), label.data, label.length);
     const char **added;
@@ -168,7 +168,7 @@ static int hand_on_labels(struct reading *reading)
         struct record row = reading->record;
         if (!label.length || text_equal(label, interface->name))
             continue;
-        result = add_label(&labels, label);
+        result = link_add_label(&labels, label);
         if (result <= 0)
             continue;
         row.has &=
@@ -207,24 +207,24 @@ static int take_link(const struct nlmsghdr *message, void *arg)
     return result < 0 ? result : hand_on_labels(reading);
 }
 
-static int dump(const struct query *query, record_fn fn, void *arg)
+static int link_dump(const struct query *query, record_fn fn, void *arg)
 {
     struct reading reading = {.query = query, .fn = fn, .arg = arg};
     int result = 0;
 
     if (query->needs & INTERFACE_ADDRESSES)
-        result = ask(&reading, RTM_GETADDR, sizeof(struct ifaddrmsg), take_address);
+        result = link_ask(&reading, RTM_GETADDR, sizeof(struct ifaddrmsg), link_take_address);
     /* those of one interface stay as the kernel dumps them: IPv4 before IPv6 */
     if (result == 0)
         result = sort_stable(reading.addresses, reading.count, sizeof *reading.addresses,
-                             compare_interfaces, NULL);
+                             link_compare_interfaces, NULL);
     if (result == 0 && query->needs & INTERFACE_QUEUE_DROPS)
-        result = ask(&reading, RTM_GETQDISC, sizeof(struct tcmsg), take_queue);
+        result = link_ask(&reading, RTM_GETQDISC, sizeof(struct tcmsg), take_queue);
     /* a kernel without disciplines (CONFIG_NET_SCHED) has no such dump: nothing is known then */
     if (result == -EOPNOTSUPP && query->needs & INTERFACE_QUEUE_DROPS)
         result = 0;
     if (result == 0)
-        result = ask(&reading, RTM_GETLINK, sizeof(struct ifinfomsg), take_link);
+        result = link_ask(&reading, RTM_GETLINK, sizeof(struct ifinfomsg), take_link);
     free(reading.addresses);
     hash_table_finish(&reading.queues);
     return result;
@@ -264,7 +264,7 @@ int links_dump(struct netlink *netlink, interface_fn fn, void *arg, struct repor
 {
     struct completing completing = {fn, arg};
     struct request request;
-    struct nlmsghdr *message = put_request(&request, RTM_GETLINK, sizeof(struct ifinfomsg));
+    struct nlmsghdr *message = link_put_request(&request, RTM_GETLINK, sizeof(struct ifinfomsg));
 
     mnl_attr_put_u32(message, IFLA_EXT_MASK, RTEXT_FILTER_SKIP_STATS);
     return netlink_dump(netlink, NETLINK_ROUTE, message, take_details, &completing, report);
@@ -274,5 +274,5 @@ const struct backend backend_link = {
     .name = "netlink",
     .source = BACKEND_NETLINK,
     .provides = PROVIDES({&table_interfaces, UINT64_MAX}),
-    .dump = dump,
+    .dump = link_dump,
 };

@@ -13,14 +13,14 @@
 
 #include "backend/netlink/attributes.h"
 
-static bool take_lladdr(struct text content, void *member)
+static bool link_decode_take_lladdr(struct text content, void *member)
 {
     struct interface_record *interface = member;
 
     return attribute_lladdr(content, interface->lladdr, &interface->lladdr_length);
 }
 
-static bool take_map(struct text content, void *member)
+static bool link_decode_take_map(struct text content, void *member)
 {
     struct interface_record *interface = member;
     struct rtnl_link_ifmap map = {.mem_start = 0};
@@ -84,7 +84,7 @@ static void set_details(struct interface_record *interface, const struct rtnl_li
  * Up to tx_compressed all kernels that have it agree; rx_nohandler came later. Sets the bits
  * itself, because of them.
  */
-static bool take_counters(struct text content, void *member)
+static bool link_decode_take_counters(struct text content, void *member)
 {
     const size_t size = offsetof(struct rtnl_link_stats64, rx_nohandler);
     struct rtnl_link_stats64 stats = {.rx_packets = 0};
@@ -110,9 +110,9 @@ static const struct target link_targets[] = {
     [IFLA_MASTER] = TAKE(interface.master, INTERFACE_MASTER),
     [IFLA_LINK_NETNSID] = TAKE(interface.netns, INTERFACE_NETNS),
     [IFLA_OPERSTATE] = TAKE(interface.state, INTERFACE_STATE),
-    [IFLA_ADDRESS] = TAKE_BY(take_lladdr, interface, INTERFACE_LLADDR),
-    [IFLA_MAP] = TAKE_BY(take_map, interface, INTERFACE_MAP),
-    [IFLA_STATS64] = TAKE_BY(take_counters, kind, 0), /* kind: the record itself */
+    [IFLA_ADDRESS] = TAKE_BY(link_decode_take_lladdr, interface, INTERFACE_LLADDR),
+    [IFLA_MAP] = TAKE_BY(link_decode_take_map, interface, INTERFACE_MAP),
+    [IFLA_STATS64] = TAKE_BY(link_decode_take_counters, kind, 0), /* kind: the record itself */
     [IFLA_LINKINFO] = TAKE_NEST(link_info),
     [IFLA_IFALIAS] = TAKE(interface.alias, INTERFACE_ALIAS),
 };
@@ -180,7 +180,7 @@ int address_decode(const struct nlmsghdr *message, struct interface_address *add
     return decoding.malformed ? -EBADMSG : 0;
 }
 
-static bool take_drops(struct text content, void *member)
+static bool link_decode_take_drops(struct text content, void *member)
 {
     struct gnet_stats_queue stats;
 
@@ -194,7 +194,7 @@ static const struct target queue_statistics[] = {
     [TCA_STATS_QUEUE] = {.bit = 1,
                          .offset = offsetof(struct interface_queue, drops),
                          .form = TARGET_BY,
-                         .take = take_drops},
+                         .take = link_decode_take_drops},
 };
 static const struct target queue_targets[] = {[TCA_STATS2] = TAKE_NEST(queue_statistics)};
 

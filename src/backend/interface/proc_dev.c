@@ -30,7 +30,7 @@ int proc_dev_decode(const struct line *line, struct record *record)
     return 0;
 }
 
-static int dump(const struct query *query, record_fn fn, void *arg)
+static int proc_dev_dump(const struct query *query, record_fn fn, void *arg)
 {
     struct proc_file file = {.query = query,
                              .name = "dev",
@@ -56,5 +56,5 @@ const struct backend backend_proc_dev = {
     .name = "proc",
     .source = BACKEND_PROC,
     .provides = PROVIDES({&table_interfaces, INTERFACE_COUNTERS}),
-    .dump = dump,
+    .dump = proc_dev_dump,
 };

@@ -35,7 +35,7 @@ enum { MS_PER_TICK = 10 }; /* times are in USER_HZ, which is 100 on every machin
      NEIGHBOUR_PROTOCOL | NEIGHBOUR_CACHEINFO | NEIGHBOUR_PROBES | NEIGHBOUR_MASTER |              \
      NEIGHBOUR_NETNS | NEIGHBOUR_VLAN | NEIGHBOUR_VNI | NEIGHBOUR_PORT)
 
-static bool take_cacheinfo(struct text content, void *member)
+static bool neighbour_take_cacheinfo(struct text content, void *member)
 {
     struct neighbour_record *neighbour = member;
     struct nda_cacheinfo info;
@@ -49,7 +49,7 @@ static bool take_cacheinfo(struct text content, void *member)
     return true;
 }
 
-static bool take_lladdr(struct text content, void *member)
+static bool neighbour_take_lladdr(struct text content, void *member)
 {
     struct neighbour_record *neighbour = member;
 
@@ -68,8 +68,8 @@ static bool take_flags_ext(struct text content, void *member)
 
 static const struct target targets[] = {
     [NDA_DST] = TAKE(neighbour.address, 0),
-    [NDA_LLADDR] = TAKE_BY(take_lladdr, neighbour, NEIGHBOUR_LLADDR),
-    [NDA_CACHEINFO] = TAKE_BY(take_cacheinfo, neighbour, NEIGHBOUR_CACHEINFO),
+    [NDA_LLADDR] = TAKE_BY(neighbour_take_lladdr, neighbour, NEIGHBOUR_LLADDR),
+    [NDA_CACHEINFO] = TAKE_BY(neighbour_take_cacheinfo, neighbour, NEIGHBOUR_CACHEINFO),
     [NDA_PROBES] = TAKE(neighbour.probes, NEIGHBOUR_PROBES),
     [NDA_PROTOCOL] = TAKE(neighbour.protocol, NEIGHBOUR_PROTOCOL),
     [NDA_MASTER] = TAKE(neighbour.master, NEIGHBOUR_MASTER),
@@ -117,7 +117,7 @@ struct reading {
 };
 
 /* What a kernel that cannot tell rows by their interface hands on all the same. */
-static bool is_wanted(const struct reading *reading, const struct record *record)
+static bool neighbour_is_wanted(const struct reading *reading, const struct record *record)
 {
     const struct neighbour_record *neighbour = &record->neighbour;
     const uint8_t family = reading->query->table->family;
@@ -130,7 +130,7 @@ static bool is_wanted(const struct reading *reading, const struct record *record
            (!reading->interface || neighbour->interface == reading->interface);
 }
 
-static int take_message(const struct nlmsghdr *message, void *arg)
+static int neighbour_take_message(const struct nlmsghdr *message, void *arg)
 {
     struct reading *reading = arg;
     struct record record;
@@ -144,7 +144,7 @@ static int take_message(const struct nlmsghdr *message, void *arg)
     error = neighbour_decode(message, &record);
     if (error == -EBADMSG)
         report_malformed(reading->query);
-    if (error || !is_wanted(reading, &record))
+    if (error || !neighbour_is_wanted(reading, &record))
         return 0;
     if (reading->master) {
         record.neighbour.master = reading->master;
@@ -155,7 +155,8 @@ static int take_message(const struct nlmsghdr *message, void *arg)
 
 enum { REQUEST_MAX = 64 }; /* bytes; the largest is 44 */
 
-static struct nlmsghdr *put_request(const struct reading *reading, uint8_t flags, char *buffer)
+static struct nlmsghdr *neighbour_put_request(const struct reading *reading, uint8_t flags,
+                                              char *buffer)
 {
     struct nlmsghdr *message = mnl_nlmsg_put_header(buffer);
     struct ndmsg *request = mnl_nlmsg_put_extra_header(message, sizeof *request);
@@ -176,8 +177,9 @@ static int dump_by_flags(struct reading *reading, uint8_t flags)
     const struct query *query = reading->query;
     _Alignas(struct nlmsghdr) char buffer[REQUEST_MAX];
 
-    return netlink_dump(query->netlink, NETLINK_ROUTE, put_request(reading, flags, buffer),
-                        take_message, reading, query->report);
+    return netlink_dump(query->netlink, NETLINK_ROUTE,
+                        neighbour_put_request(reading, flags, buffer), neighbour_take_message,
+                        reading, query->report);
 }
 
 /*
@@ -199,7 +201,7 @@ static uint32_t required_index(const struct predicate *where, size_t offset)
 }
 
 /* True if any entry (or any proxy) could pass the filter. */
-static bool may_be_wanted(const struct predicate *where, bool proxy)
+static bool neighbour_may_be_wanted(const struct predicate *where, bool proxy)
 {
     const struct predicate *flags =
         predicate_requires(where, offsetof(struct record, neighbour.flags), PREDICATE_MASKED);
@@ -220,14 +222,14 @@ static struct reading start_reading(const struct query *query, record_fn fn, voi
         .arg = arg};
 }
 
-static int dump(const struct query *query, record_fn fn, void *arg)
+static int neighbour_dump(const struct query *query, record_fn fn, void *arg)
 {
     struct reading reading = start_reading(query, fn, arg);
     int result = 0;
 
-    if (may_be_wanted(query->where, false))
+    if (neighbour_may_be_wanted(query->where, false))
         result = dump_by_flags(&reading, 0);
-    if (result == 0 && may_be_wanted(query->where, true))
+    if (result == 0 && neighbour_may_be_wanted(query->where, true))
         result = dump_by_flags(&reading, NTF_PROXY);
     return result;
 }
@@ -251,14 +253,14 @@ static void explain_request(const struct nlmsghdr *message, struct explanation *
     }
 }
 
-static void explain(const struct query *query, struct explanation *explanation)
+static void neighbour_explain(const struct query *query, struct explanation *explanation)
 {
     const struct reading reading = start_reading(query, NULL, NULL);
-    const bool entries = may_be_wanted(query->where, false),
-               proxies = may_be_wanted(query->where, true);
+    const bool entries = neighbour_may_be_wanted(query->where, false),
+               proxies = neighbour_may_be_wanted(query->where, true);
     _Alignas(struct nlmsghdr) char buffer[REQUEST_MAX];
 
-    explain_request(put_request(&reading, 0, buffer), explanation);
+    explain_request(neighbour_put_request(&reading, 0, buffer), explanation);
     if (!entries)
         explanation_add(explanation, offsetof(struct record, neighbour.flags));
     if (!entries || !proxies)
@@ -273,6 +275,6 @@ const struct backend backend_neighbour = {
     .source = BACKEND_NETLINK,
     .provides = PROVIDES({&table_neighbours, FIELDS}, {&table_neighbours4, FIELDS},
                          {&table_neighbours6, FIELDS}, {&table_arp, FIELDS}),
-    .dump = dump,
-    .explain = explain,
+    .dump = neighbour_dump,
+    .explain = neighbour_explain,
 };

@@ -80,7 +80,7 @@ struct reading {
     bool had, had6; /* the row of that family */
 };
 
-static int take_message(const struct nlmsghdr *message, void *arg)
+static int neighbour_usage_take_message(const struct nlmsghdr *message, void *arg)
 {
     struct reading *reading = arg;
     struct record record;
@@ -101,7 +101,7 @@ static int take_message(const struct nlmsghdr *message, void *arg)
     return reading->fn(&record, reading->arg);
 }
 
-static int dump(const struct query *query, record_fn fn, void *arg)
+static int neighbour_usage_dump(const struct query *query, record_fn fn, void *arg)
 {
     _Alignas(struct nlmsghdr) char buffer[NLMSG_HDRLEN + NLMSG_ALIGN(sizeof(struct ndtmsg))];
     struct nlmsghdr *request = mnl_nlmsg_put_header(buffer);
@@ -110,13 +110,13 @@ static int dump(const struct query *query, record_fn fn, void *arg)
     mnl_nlmsg_put_extra_header(request, sizeof(struct ndtmsg));
     request->nlmsg_type = RTM_GETNEIGHTBL;
     request->nlmsg_flags = NLM_F_REQUEST | NLM_F_DUMP;
-    return netlink_dump(query->netlink, NETLINK_ROUTE, request, take_message, &reading,
-                        query->report);
+    return netlink_dump(query->netlink, NETLINK_ROUTE, request, neighbour_usage_take_message,
+                        &reading, query->report);
 }
 
 const struct backend backend_neighbour_usage = {
     .name = "netlink",
     .source = BACKEND_NETLINK,
     .provides = PROVIDES({&table_neighbour_usage, UINT64_MAX}),
-    .dump = dump,
+    .dump = neighbour_usage_dump,
 };

@@ -187,7 +187,7 @@ int proc_arp_decode(const struct line *line, struct record *record)
 }
 
 /* Counts the addresses that the file cuts. */
-static int take(struct proc_file *file, const struct line *line, struct record *record)
+static int proc_arp_take(struct proc_file *file, const struct line *line, struct record *record)
 {
     const int error = proc_arp_decode(line, record);
     size_t *const cut = file->state;
@@ -196,11 +196,14 @@ static int take(struct proc_file *file, const struct line *line, struct record *
     return error;
 }
 
-static int dump(const struct query *query, record_fn fn, void *arg)
+static int proc_arp_dump(const struct query *query, record_fn fn, void *arg)
 {
     size_t cut = 0;
-    struct proc_file file = {
-        .query = query, .name = "arp", .heading = "HW address", .take = take, .state = &cut};
+    struct proc_file file = {.query = query,
+                             .name = "arp",
+                             .heading = "HW address",
+                             .take = proc_arp_take,
+                             .state = &cut};
     int result;
 
     if (predicate_requires(query->where, offsetof(struct record, neighbour.master),
@@ -227,7 +230,7 @@ const struct backend backend_proc_arp = {
     .source = BACKEND_PROC,
     .provides =
         PROVIDES({&table_neighbours, FIELDS}, {&table_neighbours4, FIELDS}, {&table_arp, FIELDS}),
-    .dump = dump,
+    .dump = proc_arp_dump,
     .counts_rows = THESE_TABLES(&table_neighbours, &table_neighbours4,
                                 &table_arp), /* neigh_seq_start() (net/core/neighbour.c) */
 };

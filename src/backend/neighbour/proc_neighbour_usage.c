@@ -16,7 +16,7 @@
 /* The number of the entries, among those of the counters: it is the same in each line. */
 enum { ENTRIES = NEIGHBOUR_COUNTERS };
 
-static int find_counter(struct text name)
+static int proc_usage_find_counter(struct text name)
 {
     static const char *const names[] = {
         [ENTRIES] = "entries",
@@ -42,9 +42,9 @@ static int find_counter(struct text name)
 
 /* The kernel writes unsigned longs. */
 const struct stat_file neighbour_stat_file = {
-    .name = "stat/arp_cache", .digits = 16, .find = find_counter};
+    .name = "stat/arp_cache", .digits = 16, .find = proc_usage_find_counter};
 const struct stat_file neighbour_stat_file6 = {
-    .name = "stat/ndisc_cache", .digits = 16, .find = find_counter};
+    .name = "stat/ndisc_cache", .digits = 16, .find = proc_usage_find_counter};
 
 void neighbour_usage_add(const struct stat_values *values, struct record *record)
 {
@@ -110,7 +110,8 @@ void neighbour_usage_complete(const struct query *query, struct record *record)
 }
 
 /* Returns why nothing is known of the family, or what fn returned. */
-static int dump_family(const struct query *query, uint8_t family, record_fn fn, void *arg)
+static int proc_usage_dump_family(const struct query *query, uint8_t family, record_fn fn,
+                                  void *arg)
 {
     struct record record = {.kind = &kind_neighbour_usage, .neighbour_usage.family = family};
     const int counted = stat_read(file_of(family), query, add_cpu, &record);
@@ -128,14 +129,14 @@ static int dump_family(const struct query *query, uint8_t family, record_fn fn, 
 }
 
 /* A kernel without IPv6 has no such files, so one family is enough. */
-static int dump(const struct query *query, record_fn fn, void *arg)
+static int proc_usage_dump(const struct query *query, record_fn fn, void *arg)
 {
     static const uint8_t families[] = {AF_INET, AF_INET6};
     int error = 0;
     bool any = false;
 
     for (size_t i = 0; i < COUNT(families); i++) {
-        const int result = dump_family(query, families[i], fn, arg);
+        const int result = proc_usage_dump_family(query, families[i], fn, arg);
         if (result < 0 && result != -ENOENT && result != -ENOTDIR)
             return result;
         any |= result >= 0;
@@ -148,5 +149,5 @@ const struct backend backend_proc_neighbour_usage = {
     .name = "proc",
     .source = BACKEND_PROC,
     .provides = PROVIDES({&table_neighbour_usage, UINT64_MAX}),
-    .dump = dump,
+    .dump = proc_usage_dump,
 };

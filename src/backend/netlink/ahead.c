@@ -38,7 +38,7 @@ static struct batch *batch_at(struct ahead *ahead, unsigned index)
 }
 
 /* Returns whether more can follow. */
-static bool fill(int fd, struct batch *batch)
+static bool ahead_fill(int fd, struct batch *batch)
 {
     for (size_t i = 0; i < BATCH; i++) {
         batch->senders[i] = (struct sockaddr_nl){.nl_family = AF_NETLINK};
@@ -56,7 +56,7 @@ static bool fill(int fd, struct batch *batch)
     return batch->count > 0;
 }
 
-static void *work(void *arg)
+static void *ahead_work(void *arg)
 {
     struct ahead *ahead = arg;
     bool more = true;
@@ -68,7 +68,7 @@ static void *work(void *arg)
             continue;
         }
         pthread_mutex_unlock(&ahead->lock);
-        more = fill(ahead->fd, batch_at(ahead, ahead->filled));
+        more = ahead_fill(ahead->fd, batch_at(ahead, ahead->filled));
         pthread_mutex_lock(&ahead->lock);
         ahead->filled++;
         pthread_cond_signal(&ahead->changed);
@@ -89,7 +89,7 @@ struct ahead *ahead_start(int fd)
     ahead->handed_on = 0;
     pthread_mutex_init(&ahead->lock, NULL);
     pthread_cond_init(&ahead->changed, NULL);
-    if (thread_start(&ahead->thread, work, ahead) == 0)
+    if (thread_start(&ahead->thread, ahead_work, ahead) == 0)
         return ahead;
     free(ahead);
     return NULL;

@@ -16,7 +16,8 @@ static bool take_u32(struct text content, const struct target *target, void *mem
     return true;
 }
 
-static inline bool take(struct decoding *decoding, struct text content, const struct target *target)
+static inline bool attributes_take(struct decoding *decoding, struct text content,
+                                   const struct target *target)
 {
     void *member = (char *)decoding->object + target->offset;
 
@@ -69,7 +70,7 @@ void attributes_decode(struct decoding *decoding, struct attributes attributes,
 
     while (attributes_next(decoding, &attributes, &attribute))
         if (attribute.type < targets.count &&
-            take(decoding, attribute.content, &targets.by_type[attribute.type]))
+            attributes_take(decoding, attribute.content, &targets.by_type[attribute.type]))
             has |= targets.by_type[attribute.type].bit;
     decoding->has |= has;
 }

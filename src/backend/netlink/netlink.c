@@ -177,7 +177,7 @@ static int send_bytes(const struct dump *dump, const void *request, size_t size)
 
 /* One datagram into the buffer. Its length is -EAGAIN if there is none, and flags say not to wait.
  */
-static struct datagram receive(struct netlink *netlink, int fd, int flags)
+static struct datagram netlink_receive(struct netlink *netlink, int fd, int flags)
 {
     const struct netlink_peer *peer = netlink->peer;
     struct datagram datagram = {.data = netlink->buffer};
@@ -263,7 +263,7 @@ static int completion(const struct dump *dump, const struct nlmsghdr *message)
 enum { MORE = INT_MAX };
 
 /* Returns MORE, 0 when the dump is complete, or another value that ends it. */
-static int take_message(struct dump *dump, const struct nlmsghdr *message)
+static int netlink_take_message(struct dump *dump, const struct nlmsghdr *message)
 {
     if (message->nlmsg_seq != dump->netlink->sequence ||
         message->nlmsg_pid != dump->channel->port) {
@@ -292,7 +292,7 @@ static int take_message(struct dump *dump, const struct nlmsghdr *message)
 }
 
 /* Not mnl_nlmsg_ok(): it takes a length of 2 GiB and more for a negative one, which always fits. */
-static bool fits(const struct nlmsghdr *message, int left)
+static bool netlink_fits(const struct nlmsghdr *message, int left)
 {
     return left >= (int)sizeof *message && message->nlmsg_len >= sizeof *message &&
            message->nlmsg_len <= (uint32_t)left;
@@ -303,8 +303,8 @@ static int take_datagram(struct dump *dump, const struct datagram *datagram)
     const struct nlmsghdr *message = (const void *)datagram->data;
     int left = (int)datagram->length; /* signed: alignment can take it below zero */
 
-    for (; fits(message, left); message = mnl_nlmsg_next(message, &left)) {
-        int result = take_message(dump, message);
+    for (; netlink_fits(message, left); message = mnl_nlmsg_next(message, &left)) {
+        int result = netlink_take_message(dump, message);
         if (result != MORE)
             return result;
     }
@@ -318,7 +318,7 @@ static bool needs_rights(const struct dump *dump)
 }
 
 /* The next datagram of the answer. On one processor a thread would only cost its start. */
-static struct datagram receive_answer(struct dump *dump)
+static struct datagram netlink_receive_answer(struct dump *dump)
 {
     const bool is_of_sockets = dump->protocol == NETLINK_SOCK_DIAG;
     struct datagram datagram;
@@ -335,7 +335,7 @@ static struct datagram receive_answer(struct dump *dump)
         return datagram;
     if (needs_rights(dump))
         raise_for(dump->protocol);
-    datagram = receive(dump->netlink, dump->channel->fd, 0);
+    datagram = netlink_receive(dump->netlink, dump->channel->fd, 0);
     if (needs_rights(dump))
         lower_for(dump->protocol);
     return datagram;
@@ -357,7 +357,7 @@ static int run_dump(struct dump *dump, struct nlmsghdr *request)
         return result;
     dump->received = 0;
     for (result = MORE; result == MORE;) {
-        const struct datagram datagram = receive_answer(dump);
+        const struct datagram datagram = netlink_receive_answer(dump);
         if (datagram.length < 0)
             result = (int)datagram.length;
         else if (datagram.port != 0)
@@ -417,7 +417,7 @@ static int take_answers(struct dump *dump, const struct datagram *datagram)
     const struct nlmsghdr *message = (const void *)datagram->data;
     int left = (int)datagram->length, result = 0, count = 0;
 
-    for (; fits(message, left) && result >= 0; message = mnl_nlmsg_next(message, &left)) {
+    for (; netlink_fits(message, left) && result >= 0; message = mnl_nlmsg_next(message, &left)) {
         if (message->nlmsg_seq != dump->netlink->sequence)
             continue;
         count++;
@@ -432,7 +432,8 @@ static size_t number_requests(const struct dump *dump, void *requests, size_t si
     struct nlmsghdr *request = requests;
     size_t count = 0;
 
-    for (int left = (int)size; fits(request, left); request = mnl_nlmsg_next(request, &left)) {
+    for (int left = (int)size; netlink_fits(request, left);
+         request = mnl_nlmsg_next(request, &left)) {
         request->nlmsg_seq = dump->netlink->sequence;
         request->nlmsg_pid = dump->channel->port;
         count++;
@@ -458,7 +459,7 @@ int netlink_ask(struct netlink *netlink, int protocol, void *requests, size_t si
     awaited = number_requests(&dump, requests, size);
     result = send_bytes(&dump, requests, size);
     while (result >= 0 && awaited) {
-        const struct datagram datagram = receive_answer(&dump);
+        const struct datagram datagram = netlink_receive_answer(&dump);
         if (datagram.length > 0 && datagram.port == 0)
             result = take_answers(&dump, &datagram);
         else if (datagram.length <= 0)
@@ -490,7 +491,7 @@ static int wait_for_event(int fd, int stop, int milliseconds)
 static int read_events(struct netlink *netlink, int fd, const struct netlink_listening *listening,
                        struct report *report)
 {
-    const struct datagram datagram = receive(netlink, fd, MSG_DONTWAIT);
+    const struct datagram datagram = netlink_receive(netlink, fd, MSG_DONTWAIT);
     const struct nlmsghdr *message = (const void *)datagram.data;
     int left = (int)datagram.length; /* signed: alignment can take it below zero */
 
@@ -500,7 +501,7 @@ static int read_events(struct netlink *netlink, int fd, const struct netlink_lis
         note_stranger(report);
         return 0;
     }
-    for (; fits(message, left); message = mnl_nlmsg_next(message, &left)) {
+    for (; netlink_fits(message, left); message = mnl_nlmsg_next(message, &left)) {
         const int result =
             message->nlmsg_type >= NLMSG_MIN_TYPE ? listening->fn(message, listening->arg) : 0;
         if (result < 0)

@@ -43,7 +43,7 @@ void lines_close(struct lines *lines)
 }
 
 /* Moves the bytes that are left to the front of the buffer and reads once behind them. */
-static int fill(struct lines *lines)
+static int lines_fill(struct lines *lines)
 {
     ssize_t length;
 
@@ -69,12 +69,12 @@ int lines_read(struct lines *lines, size_t size)
         if (!buffer)
             return -ENOMEM;
         lines->buffer = buffer;
-        error = fill(lines);
+        error = lines_fill(lines);
     }
     return error;
 }
 
-static void hand_out(struct lines *lines, struct line *line, size_t length, size_t consumed)
+static void lines_hand_out(struct lines *lines, struct line *line, size_t length, size_t consumed)
 {
     line->data = lines->buffer + lines->from;
     line->length = length;
@@ -111,17 +111,17 @@ int lines_next(struct lines *lines, struct line *line)
         if (newline || line->cut) {
             size_t length = newline ? (size_t)(newline - start) : left;
             lines->overlong = line->cut;
-            hand_out(lines, line, length, length + (newline != NULL));
+            lines_hand_out(lines, line, length, length + (newline != NULL));
             return 1;
         }
         if (lines->ended) {
             line->unended = true;
             if (left)
-                hand_out(lines, line, left, left);
+                lines_hand_out(lines, line, left, left);
             return left > 0;
         }
         searched = left;
-        int error = fill(lines);
+        int error = lines_fill(lines);
         if (error)
             return error;
     }

@@ -49,7 +49,8 @@ int stat_decode(const struct stat_file *file, const struct line *line,
     return scan.at == scan.end ? 0 : -EBADMSG;
 }
 
-static int read_lines(const struct stat_file *stat, struct proc_file *file, stat_fn fn, void *arg)
+static int stat_file_read_lines(const struct stat_file *stat, struct proc_file *file, stat_fn fn,
+                                void *arg)
 {
     struct stat_columns columns;
     struct stat_values values;
@@ -83,7 +84,7 @@ int stat_read(const struct stat_file *stat, const struct query *query, stat_fn f
 
     if (result < 0)
         return result;
-    result = read_lines(stat, &file, fn, arg);
+    result = stat_file_read_lines(stat, &file, fn, arg);
     proc_file_close(&file);
     return result;
 }

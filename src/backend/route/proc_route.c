@@ -177,7 +177,7 @@ static int take_ipv6(struct proc_file *file, const struct line *line, struct rec
     return error || record->route.cloned == of_cache ? error : NO_ROW;
 }
 
-static int dump(const struct query *query, record_fn fn, void *arg)
+static int proc_route_dump(const struct query *query, record_fn fn, void *arg)
 {
     bool ipv4 = query->table->family == AF_INET;
     struct proc_file file = {.query = query,
@@ -201,7 +201,7 @@ static int dump(const struct query *query, record_fn fn, void *arg)
     return proc_file_rows(&file, fn, arg);
 }
 
-static const char *remedy(const struct table *table, int error)
+static const char *proc_route_remedy(const struct table *table, int error)
 {
     return table == &table_route6_cache && error == -EOPNOTSUPP
                ? "net/ipv6_route has no cached routes since Linux 4.15"
@@ -213,6 +213,6 @@ const struct backend backend_proc_route = {
     .source = BACKEND_PROC,
     .provides = PROVIDES({&table_route, FIELDS_IPV4}, {&table_route6, FIELDS_IPV6},
                          {&table_route6_cache, FIELDS_IPV6}),
-    .remedy = remedy,
-    .dump = dump,
+    .remedy = proc_route_remedy,
+    .dump = proc_route_dump,
 };

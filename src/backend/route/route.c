@@ -56,7 +56,7 @@ struct reading {
 };
 
 /* In the kernel's files a route of IPv4 is one line: its further next hops are extra. */
-static int hand_on(struct reading *reading)
+static int route_hand_on(struct reading *reading)
 {
     if (reading->rows.record.route.part == ROUTE_FURTHER &&
         !(reading->query->needs & ROUTE_FURTHER_HOPS))
@@ -85,7 +85,7 @@ static int take_nexthops(struct reading *reading)
     int result;
 
     while ((result = route_decode_nexthop(&reading->rows)) > 0) {
-        result = hand_on(reading);
+        result = route_hand_on(reading);
         if (result < 0)
             return result;
     }
@@ -109,7 +109,7 @@ static bool is_of_table(const struct record *record, const struct table *table)
            (route->destination.family != AF_INET || route->cloned || route->table == RT_TABLE_MAIN);
 }
 
-static int take_route(const struct nlmsghdr *message, void *arg)
+static int route_take_message(const struct nlmsghdr *message, void *arg)
 {
     struct reading *reading = arg;
     struct record *record = &reading->rows.record;
@@ -128,12 +128,12 @@ static int take_route(const struct nlmsghdr *message, void *arg)
         record->route.destination.family == AF_INET6 &&
         (record->route.protocol == RTPROT_RA ||
          (record->route.protocol == RTPROT_KERNEL && record->has & ROUTE_EXPIRES));
-    result = hand_on(reading);
+    result = route_hand_on(reading);
     return result < 0 ? result : take_nexthops(reading);
 }
 
 /* IPv4: the main table, which is what /proc/net/route has. */
-static struct nlmsghdr *put_request(char *place, const struct query *query)
+static struct nlmsghdr *route_put_request(char *place, const struct query *query)
 {
     const struct table *table = query->table;
     struct nlmsghdr *message = mnl_nlmsg_put_header(place);
@@ -181,7 +181,7 @@ static int report_no_route(const struct query *query, int error)
     return 0;
 }
 
-static int dump(const struct query *query, record_fn fn, void *arg)
+static int route_dump(const struct query *query, record_fn fn, void *arg)
 {
     enum { REQUEST_MAX = 128 };
     _Alignas(struct nlmsghdr) char request[REQUEST_MAX];
@@ -192,8 +192,8 @@ static int dump(const struct query *query, record_fn fn, void *arg)
 
     if (route_hides_nexthops(query))
         return -EOPNOTSUPP;
-    result = netlink_dump(query->netlink, NETLINK_ROUTE, put_request(request, query), take_route,
-                          &reading, query->report);
+    result = netlink_dump(query->netlink, NETLINK_ROUTE, route_put_request(request, query),
+                          route_take_message, &reading, query->report);
 
     if (query->table->single && !reading.count)
         return report_no_route(query, result);
@@ -218,5 +218,5 @@ const struct backend backend_route = {
                          {&table_route_cache, FIELDS}, {&table_route6_cache, FIELDS},
                          {&table_route_taken, FIELDS}, {&table_route6_taken, FIELDS},
                          {&table_route_local, FIELDS}, {&table_route6_local, FIELDS}),
-    .dump = dump,
+    .dump = route_dump,
 };

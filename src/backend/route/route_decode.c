@@ -52,7 +52,7 @@ static bool take_rtt(struct text content, void *member)
 }
 
 /* Only a route that expires has a time there that is not 0. */
-static bool take_cacheinfo(struct text content, void *member)
+static bool route_decode_take_cacheinfo(struct text content, void *member)
 {
     enum { USER_HZ = 100 };
     struct rta_cacheinfo info;
@@ -85,7 +85,7 @@ static const struct target targets[] = {
     [RTA_PRIORITY] = TAKE(route.metric, ROUTE_METRIC),
     [RTA_TABLE] = TAKE(route.table, ROUTE_TABLE),
     [RTA_METRICS] = TAKE_NEST(metrics),
-    [RTA_CACHEINFO] = TAKE_BY(take_cacheinfo, route.expires, ROUTE_EXPIRES),
+    [RTA_CACHEINFO] = TAKE_BY(route_decode_take_cacheinfo, route.expires, ROUTE_EXPIRES),
     [RTA_MULTIPATH] = TAKE_BYTES_INTO(struct route_rows, nexthops, 0),
     [RTA_NH_ID] = TAKE_INTO(struct route_rows, object, 0),
 };
@@ -176,7 +176,7 @@ int route_decode_nexthop(struct route_rows *rows)
     return 1;
 }
 
-static void begin(struct route_record *route, const struct rtmsg *header)
+static void route_decode_begin(struct route_record *route, const struct rtmsg *header)
 {
     route->destination.family = route->gateway.family = route->from.family = header->rtm_family;
     route->prefix = header->rtm_dst_len;
@@ -203,7 +203,7 @@ int route_decode(const struct nlmsghdr *message, struct route_rows *rows)
     if (!header || (header->rtm_family != AF_INET && header->rtm_family != AF_INET6) ||
         header->rtm_dst_len > bits || header->rtm_src_len > bits)
         return -EBADMSG;
-    begin(&record->route, header);
+    route_decode_begin(&record->route, header);
     decoding.family = header->rtm_family;
     decoding.has = ROUTE_TYPE | ROUTE_ORIGIN | ROUTE_TABLE | ROUTE_METRIC |
                    (header->rtm_src_len ? ROUTE_FROM : 0);

@@ -28,7 +28,7 @@ struct compiler {
     bool full; /* of words or labels */
 };
 
-static unsigned new_label(struct compiler *compiler)
+static unsigned bytecode_new_label(struct compiler *compiler)
 {
     if (compiler->label_count == LABELS_MAX) {
         compiler->full = true;
@@ -37,13 +37,13 @@ static unsigned new_label(struct compiler *compiler)
     return (unsigned)compiler->label_count++;
 }
 
-static void set_label(struct compiler *compiler, unsigned label)
+static void bytecode_set_label(struct compiler *compiler, unsigned label)
 {
     compiler->labels[label] = (uint16_t)compiler->count;
 }
 
-static void emit(struct compiler *compiler, uint8_t code, unsigned label, const void *operands,
-                 size_t size)
+static void bytecode_emit(struct compiler *compiler, uint8_t code, unsigned label,
+                          const void *operands, size_t size)
 {
     const struct inet_diag_bc_op op = {code, (uint8_t)(sizeof op + size), (uint16_t)label};
 
@@ -57,9 +57,9 @@ static void emit(struct compiler *compiler, uint8_t code, unsigned label, const 
     compiler->count += op.yes / 4;
 }
 
-static void jump(struct compiler *compiler, unsigned label)
+static void bytecode_jump(struct compiler *compiler, unsigned label)
 {
-    emit(compiler, INET_DIAG_BC_JMP, label, NULL, 0);
+    bytecode_emit(compiler, INET_DIAG_BC_JMP, label, NULL, 0);
 }
 
 /* --- Comparisons ------------------------------------------------------------------------------ */
@@ -159,7 +159,7 @@ static bool find_cgroup(const struct predicate *comparison, struct test *test)
  * The kernel knows whether it chose a port, and the field only whether it could have. A row is
  * wanted if both agree, as in ss of iproute2.
  */
-static bool find_chosen(const struct predicate *comparison, struct test *test)
+static bool bytecode_find_chosen(const struct predicate *comparison, struct test *test)
 {
     test->opposite = comparison->constant.number == 0;
     return comparison->constant.type == VALUE_NUMBER && comparison->constant.number <= 1 &&
@@ -201,7 +201,7 @@ static struct test test_of(const struct predicate *comparison)
         test.type = may_be_inet(comparison) ? TEST_NONE : TEST_PORT;
         test.least = 1; /* none */
     } else if (field->lookups == NEED_EPHEMERAL) {
-        test.type = find_chosen(comparison, &test) ? TEST_CHOSEN : TEST_NONE;
+        test.type = bytecode_find_chosen(comparison, &test) ? TEST_CHOSEN : TEST_NONE;
     }
     return test;
 }
@@ -210,7 +210,7 @@ static void emit_port(struct compiler *compiler, uint8_t code, uint32_t port, un
 {
     const struct inet_diag_bc_op operand = {.no = (uint16_t)port};
 
-    emit(compiler, code, label, &operand, sizeof operand);
+    bytecode_emit(compiler, code, label, &operand, sizeof operand);
 }
 
 static void emit_network(struct compiler *compiler, uint8_t code, const struct network *network,
@@ -222,7 +222,8 @@ static void emit_network(struct compiler *compiler, uint8_t code, const struct n
 
     memcpy(operands, &condition, sizeof condition);
     memcpy(operands + sizeof condition, network->address.bytes, sizeof network->address.bytes);
-    emit(compiler, code, label, operands, sizeof condition + address_size(&network->address));
+    bytecode_emit(compiler, code, label, operands,
+                  sizeof condition + address_size(&network->address));
 }
 
 /* Goes on where the test holds, else to the label. */
@@ -231,7 +232,7 @@ static void emit_test(struct compiler *compiler, const struct test *test, unsign
     switch (test->type) {
     case TEST_PORT:
         if (test->least > test->most) {
-            jump(compiler, label);
+            bytecode_jump(compiler, label);
             break;
         }
         if (test->least > 0)
@@ -246,16 +247,17 @@ static void emit_test(struct compiler *compiler, const struct test *test, unsign
                      &test->network, label);
         break;
     case TEST_INTERFACE:
-        emit(compiler, INET_DIAG_BC_DEV_COND, label, &test->index, sizeof test->index);
+        bytecode_emit(compiler, INET_DIAG_BC_DEV_COND, label, &test->index, sizeof test->index);
         break;
     case TEST_MARK:
-        emit(compiler, INET_DIAG_BC_MARK_COND, label, &test->mark, sizeof test->mark);
+        bytecode_emit(compiler, INET_DIAG_BC_MARK_COND, label, &test->mark, sizeof test->mark);
         break;
     case TEST_CGROUP:
-        emit(compiler, INET_DIAG_BC_CGROUP_COND, label, &test->cgroup, sizeof test->cgroup);
+        bytecode_emit(compiler, INET_DIAG_BC_CGROUP_COND, label, &test->cgroup,
+                      sizeof test->cgroup);
         break;
     case TEST_CHOSEN:
-        emit(compiler, INET_DIAG_BC_AUTO, label, NULL, 0);
+        bytecode_emit(compiler, INET_DIAG_BC_AUTO, label, NULL, 0);
         break;
     case TEST_NONE:
         break;
@@ -263,7 +265,7 @@ static void emit_test(struct compiler *compiler, const struct test *test, unsign
 }
 
 /* True if this test in the kernel can reject any socket. */
-static bool is_judged(const struct test *test, bool negated)
+static bool bytecode_is_judged(const struct test *test, bool negated)
 {
     if (test->type == TEST_PORT)
         return negated ? test->least <= test->most : test->least > 0 || test->most < UINT16_MAX;
@@ -273,18 +275,18 @@ static bool is_judged(const struct test *test, bool negated)
 /* Goes to this label if the test holds. */
 static void jump_if(struct compiler *compiler, const struct test *test, unsigned label)
 {
-    const unsigned next = new_label(compiler);
+    const unsigned next = bytecode_new_label(compiler);
 
     emit_test(compiler, test, next);
-    jump(compiler, label);
-    set_label(compiler, next);
+    bytecode_jump(compiler, label);
+    bytecode_set_label(compiler, next);
 }
 
 /* One of the ranges suffices; or, negated, none of them may hold. */
 static bool compile_ranges(struct compiler *compiler, const struct predicate *among, bool remote,
                            bool negated, unsigned label)
 {
-    const unsigned done = new_label(compiler);
+    const unsigned done = bytecode_new_label(compiler);
 
     for (size_t i = 0; i < among->ranges.count && !compiler->full; i++) {
         const struct number_range *range = &among->ranges.first[i];
@@ -298,8 +300,8 @@ static bool compile_ranges(struct compiler *compiler, const struct predicate *am
         jump_if(compiler, &test, negated ? label : done);
     }
     if (!negated)
-        jump(compiler, label);
-    set_label(compiler, done);
+        bytecode_jump(compiler, label);
+    bytecode_set_label(compiler, done);
     return true;
 }
 
@@ -344,14 +346,14 @@ static bool compile_groups(struct compiler *compiler, const struct predicate *co
         return false;
     if (!groups.count)
         groups.ids[groups.count++] = 0;
-    done = new_label(compiler);
+    done = bytecode_new_label(compiler);
     for (size_t i = 0; i < groups.count && !compiler->full; i++) {
         const struct test test = {.type = TEST_CGROUP, .cgroup = groups.ids[i]};
         jump_if(compiler, &test, negated ? label : done);
     }
     if (!negated)
-        jump(compiler, label);
-    set_label(compiler, done);
+        bytecode_jump(compiler, label);
+    bytecode_set_label(compiler, done);
     return true;
 }
 
@@ -369,46 +371,46 @@ static bool compile_comparison(struct compiler *compiler, const struct predicate
     if (compiler->cgroups && comparison->field->type == VALUE_TEXT &&
         comparison->field->lookups & NEED_CGROUPS)
         return compile_groups(compiler, comparison, negated, label);
-    if (!is_judged(&test, negated))
+    if (!bytecode_is_judged(&test, negated))
         return false;
     negated ^= test.opposite;
     if (!negated) {
         emit_test(compiler, &test, label);
         return true;
     }
-    const unsigned fails = new_label(compiler);
+    const unsigned fails = bytecode_new_label(compiler);
     emit_test(compiler, &test, fails);
-    jump(compiler, label);
-    set_label(compiler, fails);
+    bytecode_jump(compiler, label);
+    bytecode_set_label(compiler, fails);
     return true;
 }
 
 /* --- Trees ------------------------------------------------------------------------------------ */
 
-static bool compile(struct compiler *compiler, const struct predicate *predicate, bool negated,
-                    unsigned label);
+static bool bytecode_compile_predicate(struct compiler *compiler, const struct predicate *predicate,
+                                       bool negated, unsigned label);
 
 /* One part suffices: if the kernel cannot judge one of them, it can judge none. */
 static bool compile_any(struct compiler *compiler, const struct predicate *parts, bool negated,
                         unsigned label)
 {
     const size_t count = compiler->count, label_count = compiler->label_count;
-    const unsigned done = new_label(compiler);
+    const unsigned done = bytecode_new_label(compiler);
     const bool full = compiler->full;
 
     for (; parts; parts = parts->next) {
-        const unsigned next = new_label(compiler);
-        if (!compile(compiler, parts, negated, next)) {
+        const unsigned next = bytecode_new_label(compiler);
+        if (!bytecode_compile_predicate(compiler, parts, negated, next)) {
             compiler->count = count;
             compiler->label_count = label_count;
             compiler->full = full;
             return false;
         }
-        jump(compiler, done);
-        set_label(compiler, next);
+        bytecode_jump(compiler, done);
+        bytecode_set_label(compiler, next);
     }
-    jump(compiler, label);
-    set_label(compiler, done);
+    bytecode_jump(compiler, label);
+    bytecode_set_label(compiler, done);
     return true;
 }
 
@@ -417,8 +419,8 @@ static bool compile_any(struct compiler *compiler, const struct predicate *parts
  * is the opposite of its parts. Returns false, and adds nothing, if the kernel can judge nothing of
  * it.
  */
-static bool compile(struct compiler *compiler, const struct predicate *predicate, bool negated,
-                    unsigned label)
+static bool bytecode_compile_predicate(struct compiler *compiler, const struct predicate *predicate,
+                                       bool negated, unsigned label)
 {
     bool judged = false;
 
@@ -428,7 +430,7 @@ static bool compile(struct compiler *compiler, const struct predicate *predicate
     if ((predicate->operation == PREDICATE_OR) != negated)
         return compile_any(compiler, predicate->parts, negated, label);
     for (const struct predicate *part = predicate->parts; part; part = part->next)
-        judged |= compile(compiler, part, negated, label);
+        judged |= bytecode_compile_predicate(compiler, part, negated, label);
     return judged;
 }
 
@@ -443,7 +445,7 @@ size_t bytecode_compile(uint32_t words[BYTECODE_WORDS], const struct predicate *
     compiler.count = 0;
     compiler.label_count = LABEL_FAIL + 1;
     compiler.full = false;
-    if (!where || !compile(&compiler, where, false, LABEL_FAIL))
+    if (!where || !bytecode_compile_predicate(&compiler, where, false, LABEL_FAIL))
         return compiler.full ? 0 : compiler.count;
     /* distances take the place of labels */
     compiler.labels[LABEL_FAIL] = (uint16_t)(compiler.count + 1);

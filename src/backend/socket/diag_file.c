@@ -48,7 +48,7 @@ struct reading {
 /* --- The file --------------------------------------------------------------------------------- */
 
 /* Opens the file as the user may: a right that was lent to the program does not count. */
-static int open_file(const char *path)
+static int diag_file_open_file(const char *path)
 {
     int fd, error;
 
@@ -65,7 +65,7 @@ static int open_file(const char *path)
  * Makes size bytes (at most CAPACITY) available, or as many as the file has; returns how many there
  * are. Where they are not aligned, they move to the front of the buffer.
  */
-static size_t fill(struct reading *reading, size_t size)
+static size_t diag_file_fill(struct reading *reading, size_t size)
 {
     if (reading->to - reading->from < size || reading->from % NLMSG_ALIGNTO) {
         memmove(reading->buffer, reading->buffer + reading->from, reading->to - reading->from);
@@ -89,7 +89,7 @@ static uint64_t pass_over(struct reading *reading, uint64_t size)
     uint64_t passed = 0;
 
     while (passed < size) {
-        const size_t available = fill(reading, 1);
+        const size_t available = diag_file_fill(reading, 1);
         const size_t step = available < size - passed ? available : (size_t)(size - passed);
 
         if (!step)
@@ -124,7 +124,7 @@ static int take_error(struct reading *reading, const struct nlmsghdr *message)
     return 0;
 }
 
-static int take_socket(struct reading *reading, const struct nlmsghdr *message)
+static int diag_file_take_socket(struct reading *reading, const struct nlmsghdr *message)
 {
     const struct query *query = reading->query;
     const uint8_t family = query->table->family;
@@ -144,7 +144,7 @@ static int take_socket(struct reading *reading, const struct nlmsghdr *message)
     return reading->fn(&record, reading->arg);
 }
 
-static int take_message(struct reading *reading, const struct nlmsghdr *message)
+static int diag_file_take_message(struct reading *reading, const struct nlmsghdr *message)
 {
     switch (message->nlmsg_type) {
     case NLMSG_NOOP:
@@ -156,7 +156,7 @@ static int take_message(struct reading *reading, const struct nlmsghdr *message)
         return take_error(reading, message);
     case SOCK_DIAG_BY_FAMILY:
     case TCPDIAG_GETSOCK:
-        return take_socket(reading, message);
+        return diag_file_take_socket(reading, message);
     default:
         return skip_malformed(reading);
     }
@@ -168,7 +168,8 @@ static int read_messages(struct reading *reading)
     struct nlmsghdr header;
     int result = 0;
 
-    while (result == 0 && !reading->complete && fill(reading, sizeof header) >= sizeof header) {
+    while (result == 0 && !reading->complete &&
+           diag_file_fill(reading, sizeof header) >= sizeof header) {
         memcpy(&header, reading->buffer + reading->from, sizeof header);
         /* NLMSG_ALIGN() is for numbers of 32 bits: it could be 0 */
         const uint64_t size = (uint64_t)header.nlmsg_len + -header.nlmsg_len % NLMSG_ALIGNTO;
@@ -177,11 +178,12 @@ static int read_messages(struct reading *reading)
             break;
         if (header.nlmsg_len > MESSAGE_MAX)
             skip_malformed(reading);
-        else if (fill(reading, (size_t)size) >= header.nlmsg_len) /* else it is cut */
-            result = take_message(reading, (const void *)(reading->buffer + reading->from));
+        else if (diag_file_fill(reading, (size_t)size) >= header.nlmsg_len) /* else it is cut */
+            result =
+                diag_file_take_message(reading, (const void *)(reading->buffer + reading->from));
         pass_over(reading, size);
     }
-    reading->more = reading->complete && fill(reading, 1) > 0;
+    reading->more = reading->complete && diag_file_fill(reading, 1) > 0;
     return result;
 }
 
@@ -213,10 +215,10 @@ static void report_file(const struct reading *reading)
 }
 
 /* A file that cannot be read is reported here, where its name is known. */
-static int dump(const struct query *query, record_fn fn, void *arg)
+static int diag_file_dump(const struct query *query, record_fn fn, void *arg)
 {
     struct reading reading = {
-        .query = query, .fn = fn, .arg = arg, .fd = open_file(query->diag_file)};
+        .query = query, .fn = fn, .arg = arg, .fd = diag_file_open_file(query->diag_file)};
     int result = -ENOMEM;
 
     if (reading.fd < 0) {
@@ -238,5 +240,5 @@ const struct backend backend_diag_file = {
     .source = BACKEND_FILE,
     .provides = PROVIDES({&table_tcp, FIELDS_TCP}, {&table_tcp6, FIELDS_TCP},
                          {&table_tcp_both, FIELDS_TCP}),
-    .dump = dump,
+    .dump = diag_file_dump,
 };

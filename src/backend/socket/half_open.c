@@ -30,7 +30,7 @@ static int compare_sockets(const void *a, const void *b)
     return order ? order : compare_ends(&x->local, &y->local);
 }
 
-static int remember(const struct record *record, void *arg)
+static int half_open_remember(const struct record *record, void *arg)
 {
     struct half_open *half_open = arg;
     struct socket_record *sock;
@@ -44,7 +44,8 @@ static int remember(const struct record *record, void *arg)
     return 0;
 }
 
-static void report_unknown(const struct query *query, const struct table *table, const char *why)
+static void half_open_report_unknown(const struct query *query, const struct table *table,
+                                     const char *why)
 {
     report_note(query->report, "%s: some details of half-open connections are missing: %s",
                 table->name, why);
@@ -61,9 +62,9 @@ static void read_tables(struct half_open *half_open, const struct query *query)
         half.table = tables[i];
         half.where = NULL;
         half.report = &losses;
-        half_open->errors[i] = backend_proc_net.dump(&half, remember, half_open);
+        half_open->errors[i] = backend_proc_net.dump(&half, half_open_remember, half_open);
         if (losses.count)
-            report_unknown(query, tables[i], losses.lines[0]);
+            half_open_report_unknown(query, tables[i], losses.lines[0]);
     }
     if (half_open->count)
         qsort(half_open->sockets, half_open->count, sizeof *half_open->sockets, compare_sockets);
@@ -91,7 +92,7 @@ void half_open_complete(struct half_open *half_open, const struct query *query,
         const int error = half_open->errors[v6] == -ENOTDIR ? ENOENT : -half_open->errors[v6];
         snprintf(why, sizeof why, "%s/net/%s: %s", query->proc_root, tables[v6]->file,
                  strerror(error));
-        report_unknown(query, tables[v6], why);
+        half_open_report_unknown(query, tables[v6], why);
     }
 }
 

@@ -77,7 +77,7 @@ static const struct protocol {
     {0, FIELDS_OTHER, 0, "the kernel lacks udp_diag"},
 };
 
-static const struct protocol *protocol_of(const struct table *table)
+static const struct protocol *inet_protocol_of(const struct table *table)
 {
     const struct protocol *protocol = protocols;
 
@@ -209,7 +209,8 @@ static uint64_t bytes_at(const struct text *info, size_t at)
 }
 
 /* Adds fields that follow from protocol and state; removes those that are wrong in this state. */
-static uint64_t complete(struct socket_record *sock, const struct protocol *protocol, uint64_t has)
+static uint64_t inet_complete(struct socket_record *sock, const struct protocol *protocol,
+                              uint64_t has)
 {
     const bool is_tcp = sock->protocol == IPPROTO_TCP;
 
@@ -253,13 +254,13 @@ static void identify_association(struct record *record)
 static bool needs_attributes(const struct protocol *protocol, uint8_t family, uint64_t needs)
 {
     if (protocol->number == PROTOCOL_MPTCP || protocol->number == IPPROTO_SCTP)
-        return true; /* take_inet(), identify_association() */
+        return true; /* inet_take_socket(), identify_association() */
     if (family == AF_INET)
         needs &= ~SOCKET_V6ONLY;
     return needs & protocol->fields & ~(FIELDS_OF_HEADER | SOCKET_BACKLOG | SOCKET_MESSAGE);
 }
 
-static bool is_of(const struct table *table, uint8_t family)
+static bool inet_is_of(const struct table *table, uint8_t family)
 {
     if (table->family == AF_UNSPEC)
         return family == AF_INET || family == AF_INET6;
@@ -269,13 +270,13 @@ static bool is_of(const struct table *table, uint8_t family)
 int sock_diag_decode_inet(const struct nlmsghdr *message, const struct table *table, uint64_t needs,
                           struct record *record)
 {
-    const struct protocol *protocol = protocol_of(table);
+    const struct protocol *protocol = inet_protocol_of(table);
     struct socket_record *sock = &record->socket;
     struct decoding decoding = {.object = record};
     struct attributes attributes;
     const struct inet_diag_msg *header = message_header(message, sizeof *header, &attributes);
 
-    if (!header || !is_of(table, header->idiag_family))
+    if (!header || !inet_is_of(table, header->idiag_family))
         return -EBADMSG;
     record_begin(record, &kind_socket, sizeof record->socket);
     record->identity = (uint64_t)header->id.idiag_cookie[1] << 32 | header->id.idiag_cookie[0];
@@ -285,7 +286,7 @@ int sock_diag_decode_inet(const struct nlmsghdr *message, const struct table *ta
         attributes_decode(&decoding, attributes, (struct targets)TARGETS(inet_targets));
     if (decoding.malformed)
         return -EBADMSG;
-    record->has = complete(sock, protocol, decoding.has | FIELDS_OF_HEADER);
+    record->has = inet_complete(sock, protocol, decoding.has | FIELDS_OF_HEADER);
     record->has &= protocol->fields;
     if (record->has & SOCKET_PEERS)
         identify_association(record);
@@ -314,7 +315,7 @@ static void note_undecided(const struct query *query, const struct record *recor
                     query->table->name);
 }
 
-static int take_inet(const struct nlmsghdr *message, void *arg)
+static int inet_take_socket(const struct nlmsghdr *message, void *arg)
 {
     enum { TCP_INFO_LEAST = 160 };
     struct reading *reading = arg;
@@ -366,11 +367,11 @@ static uint8_t extensions(const struct query *query)
         {SOCKET_MEMORY | SOCKET_DROPS, INET_DIAG_SKMEMINFO},
     };
     const uint16_t protocol = query->table->protocol;
-    uint64_t needs = query->needs & protocol_of(query->table)->fields;
+    uint64_t needs = query->needs & inet_protocol_of(query->table)->fields;
     uint8_t ext = 0;
 
     if (protocol == PROTOCOL_MPTCP)
-        needs |= SOCKET_MPTCP_INFO; /* take_inet() */
+        needs |= SOCKET_MPTCP_INFO; /* inet_take_socket() */
     if (protocol != IPPROTO_TCP)    /* their counters are always 0 */
         needs &= ~FIELDS_COUNTED;
     for (size_t i = 0; i < COUNT(asked); i++)
@@ -414,7 +415,7 @@ static void put_header(struct nlmsghdr *request, const struct query *query)
 }
 
 /* The program is compiled where it is sent from; false if the kernel can leave nothing out. */
-static bool put_program(struct nlmsghdr *request, const struct query *query)
+static bool inet_put_program(struct nlmsghdr *request, const struct query *query)
 {
     struct nlattr *attribute = mnl_nlmsg_get_payload_tail(request);
     const size_t words =
@@ -447,7 +448,7 @@ static unsigned put_attributes(struct nlmsghdr *request, const struct query *que
         put |= WITH_STORAGES;
     }
     /* the kernel has another idea of the ports of raw sockets */
-    if (wanted & WITH_PROGRAM && protocol != IPPROTO_RAW && put_program(request, query))
+    if (wanted & WITH_PROGRAM && protocol != IPPROTO_RAW && inet_put_program(request, query))
         put |= WITH_PROGRAM;
     return put;
 }
@@ -494,8 +495,8 @@ int inet_diag_dump(const struct query *query, record_fn fn, void *arg)
         const unsigned last = put;
         put = make_request(&request, query, tries[i]);
         if (i == 0 || put != last)
-            result = netlink_dump(query->netlink, NETLINK_SOCK_DIAG, &request.header, take_inet,
-                                  &reading, query->report);
+            result = netlink_dump(query->netlink, NETLINK_SOCK_DIAG, &request.header,
+                                  inet_take_socket, &reading, query->report);
     }
     half_open_finish(&reading.half_open);
     return result;
@@ -539,10 +540,10 @@ int inet_diag_ask(const struct query *query, const struct socket_id ids[], size_
     for (size_t i = 0; i < count; i++)
         requests[i] = request_for(query, &ids[i]);
     return netlink_ask(query->netlink, NETLINK_SOCK_DIAG, requests, count * sizeof *requests,
-                       take_inet, &reading, query->report);
+                       inet_take_socket, &reading, query->report);
 }
 
 const char *inet_diag_remedy(const struct table *table)
 {
-    return protocol_of(table)->missing;
+    return inet_protocol_of(table)->missing;
 }

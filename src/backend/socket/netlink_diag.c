@@ -25,7 +25,7 @@ static const struct target targets[] = {
     [NETLINK_DIAG_GROUPS] = TAKE_BYTES(socket.groups, 0),
 };
 
-static void begin(const void *of_message, struct record *record)
+static void netlink_diag_begin(const void *of_message, struct record *record)
 {
     const struct netlink_diag_msg *header = of_message;
     struct socket_record *sock = &record->socket;
@@ -51,5 +51,5 @@ const struct diag_family netlink_diag = {
     .header = sizeof(struct netlink_diag_msg),
     .targets = TARGETS(targets),
     .always = ALWAYS_NETLINK, /* who never joined a group has no attribute for them */
-    .begin = begin,
+    .begin = netlink_diag_begin,
 };

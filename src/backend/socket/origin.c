@@ -27,8 +27,8 @@ static bool is_at(const void *element, const void *key)
            address_equal(&listener->local.address, &local->address);
 }
 
-static struct listener *find_listener(const struct hash_table *listeners,
-                                      const struct endpoint *local)
+static struct listener *origin_find_listener(const struct hash_table *listeners,
+                                             const struct endpoint *local)
 {
     return hash_table_find(listeners, hash_word(0, local->port), is_at, local);
 }
@@ -39,7 +39,7 @@ int listeners_add(struct hash_table *listeners, const struct record *record)
     const struct socket_record *sock = &record->socket;
     struct listener *listener;
 
-    if (sock->state != TCP_LISTEN || !sock->inode || find_listener(listeners, &sock->local))
+    if (sock->state != TCP_LISTEN || !sock->inode || origin_find_listener(listeners, &sock->local))
         return 0;
     listener = hash_table_add(listeners, hash_word(0, sock->local.port), sizeof *listener);
     if (!listener)
@@ -54,18 +54,18 @@ int listeners_add(struct hash_table *listeners, const struct record *record)
  * The listener that a connection came to: of its address, else of any. Where a listener accepts,
  * its group is the connection's.
  */
-static bool take_listener(const struct hash_table *listeners, struct record *record,
-                          struct socket_origin *origin)
+static bool origin_take_listener(const struct hash_table *listeners, struct record *record,
+                                 struct socket_origin *origin)
 {
     struct socket_record *sock = &record->socket;
     struct endpoint any = {.port = sock->local.port, .address.family = sock->local.address.family};
-    const struct listener *listener = find_listener(listeners, &sock->local);
+    const struct listener *listener = origin_find_listener(listeners, &sock->local);
 
     if (!listener)
-        listener = find_listener(listeners, &any);
+        listener = origin_find_listener(listeners, &any);
     any.address.family = AF_INET6; /* it may take IPv4, too */
     if (!listener)
-        listener = find_listener(listeners, &any);
+        listener = origin_find_listener(listeners, &any);
     if (!listener)
         return false;
     origin->listener = listener->inode;
@@ -149,7 +149,7 @@ bool origin_take(struct connects *connects, const struct hash_table *listeners,
     if (noted && !made.accepted)
         take_connect(&made, record, origin);
     else if (record->socket.protocol == IPPROTO_TCP && record->socket.remote.port)
-        found = take_listener(listeners, record, origin);
+        found = origin_take_listener(listeners, record, origin);
     if ((noted && !made.accepted) || origin->listener)
         record->has |= SOCKET_INODE;
     if (born && born <= end) {

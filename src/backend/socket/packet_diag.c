@@ -12,7 +12,7 @@ const struct table table_packet =
     SOCKET_TABLE("packet", AF_PACKET, PROTOCOL_PACKET, .rights = 1u << RIGHT_SOCKETS,
                  .privileged = SOCKET_FILTER);
 
-static bool take_info(struct text content, void *member)
+static bool packet_diag_take_info(struct text content, void *member)
 {
     struct socket_record *sock = member;
     struct packet_diag_info info;
@@ -29,7 +29,7 @@ static bool take_info(struct text content, void *member)
 }
 
 static const struct target targets[] = {
-    [PACKET_DIAG_INFO] = TAKE_BY(take_info, socket, SOCKET_INTERFACE | SOCKET_PACKET),
+    [PACKET_DIAG_INFO] = TAKE_BY(packet_diag_take_info, socket, SOCKET_INTERFACE | SOCKET_PACKET),
     [PACKET_DIAG_RX_RING] = TAKE_BYTES(socket.rx_ring, SOCKET_RX_RING),
     [PACKET_DIAG_TX_RING] = TAKE_BYTES(socket.tx_ring, SOCKET_TX_RING),
     [PACKET_DIAG_FANOUT] = TAKE(socket.fanout, SOCKET_FANOUT),
@@ -39,7 +39,7 @@ static const struct target targets[] = {
     [PACKET_DIAG_FILTER] = TAKE_BYTES(socket.filter, SOCKET_FILTER),
 };
 
-static void begin(const void *of_message, struct record *record)
+static void packet_diag_begin(const void *of_message, struct record *record)
 {
     const struct packet_diag_msg *header = of_message;
 
@@ -52,7 +52,7 @@ static void begin(const void *of_message, struct record *record)
  * Without a filter there is no attribute. Without CAP_NET_ADMIN there is one for every socket, and
  * it is empty (sock_diag_put_filterinfo()).
  */
-static int finish(struct record *record)
+static int packet_diag_finish(struct record *record)
 {
     if (record->has & SOCKET_FILTER && record->socket.filter.length == 0)
         record->has &= ~SOCKET_FILTER;
@@ -74,6 +74,6 @@ const struct diag_family packet_diag = {
     .header = sizeof(struct packet_diag_msg),
     .targets = TARGETS(targets),
     .always = ALWAYS_PACKET,
-    .begin = begin,
-    .finish = finish,
+    .begin = packet_diag_begin,
+    .finish = packet_diag_finish,
 };

@@ -64,8 +64,8 @@ static bool find_in_tcp(const struct btf *btf, struct pass_layout *layout)
 }
 
 /* Follows the pointers that the program follows. */
-static bool follow(struct pass_layout *layout, const struct btf *btf,
-                   const struct btf_type *prototype)
+static bool pass_program_follow(struct pass_layout *layout, const struct btf *btf,
+                                const struct btf_type *prototype)
 {
     static const struct wanted_member of_udp[] = {WANTED("forward_deficit", deficit, BPF_W)};
     const uint32_t socket = btf_find(btf, BTF_STRUCT, "socket");
@@ -96,7 +96,7 @@ int pass_layout_init(struct pass_layout *layout, const struct btf *btf)
     *layout = (struct pass_layout){.function = btf_find(btf, BTF_FUNCTION, "bpf_iter_task_file")};
     if (!layout->function || !btf_type(btf, layout->function, &function) ||
         !btf_type(btf, function.type, &prototype) || prototype.kind != BTF_PROTOTYPE ||
-        !follow(layout, btf, &prototype))
+        !pass_program_follow(layout, btf, &prototype))
         return -ENOTSUP;
     return 0;
 }
@@ -121,7 +121,7 @@ static void put_copy16(struct assembly *to, struct kernel_member member, int at)
     }
 }
 
-static void put_conditions(struct assembly *to, const struct pass_layout *layout)
+static void pass_program_put_conditions(struct assembly *to, const struct pass_layout *layout)
 {
     assembly_load(to, FILE_OF, CONTEXT, layout->file);
     assembly_end_if(to, BPF_JEQ, FILE_OF, 0); /* the end of the walk */
@@ -145,7 +145,7 @@ static size_t skip_unless_row(struct assembly *to)
     return is_other;
 }
 
-static void put_numbers(struct assembly *to, const struct pass_layout *layout)
+static void pass_program_put_numbers(struct assembly *to, const struct pass_layout *layout)
 {
     assembly_store_zeroes(to, -(int)sizeof(struct held_socket), sizeof(struct held_socket));
     assembly_load(to, BPF_FIRST, FILE_OF, layout->inode);
@@ -216,7 +216,7 @@ static void put_deficit(struct assembly *to, const struct pass_layout *layout)
     assembly_land(to, not_udp);
 }
 
-static void put_tcp(struct assembly *to, const struct pass_layout *layout)
+static void pass_program_put_tcp(struct assembly *to, const struct pass_layout *layout)
 {
     const struct kernel_member state = {.offset = AT(state), .size = BPF_B};
     const size_t of_other_type = skip_unless_type(to, SOCK_STREAM);
@@ -250,14 +250,14 @@ size_t pass_program_make(const struct pass_layout *layout,
     size_t is_other;
 
     assembly_register(&to, BPF_MOV, CONTEXT, BPF_FIRST);
-    put_conditions(&to, layout);
-    put_numbers(&to, layout);
+    pass_program_put_conditions(&to, layout);
+    pass_program_put_numbers(&to, layout);
     is_other = skip_unless_row(&to);
     put_addresses(&to, layout);
     assembly_copy(&to, SOCK, layout->received, AT(received[0]));
     assembly_copy(&to, SOCK, layout->sent, AT(sent[0]));
     put_deficit(&to, layout);
-    put_tcp(&to, layout);
+    pass_program_put_tcp(&to, layout);
     assembly_land(&to, is_other);
     assembly_register(&to, BPF_MOV, BPF_FIRST, SOCK);
     assembly_call(&to, BPF_FUNC_get_socket_cookie);

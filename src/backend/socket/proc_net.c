@@ -390,7 +390,8 @@ int proc_net_decode_unix(const struct line *line, struct record *record)
     return 0;
 }
 
-static int take_inet(struct proc_file *file, const struct line *line, struct record *record)
+static int proc_net_take_inet(struct proc_file *file, const struct line *line,
+                              struct record *record)
 {
     return proc_net_decode_inet(line, file->query->table, record);
 }
@@ -398,7 +399,7 @@ static int take_inet(struct proc_file *file, const struct line *line, struct rec
 static int take_inet_and_rest(struct proc_file *file, const struct line *line,
                               struct record *record)
 {
-    const int error = take_inet(file, line, record);
+    const int error = proc_net_take_inet(file, line, record);
 
     if (!error)
         proc_net_decode_rest(line, file->state, record);
@@ -433,7 +434,7 @@ static int take_unix(struct proc_file *file, const struct line *line, struct rec
     return error;
 }
 
-static int dump(const struct query *query, record_fn fn, void *arg)
+static int proc_net_dump(const struct query *query, record_fn fn, void *arg)
 {
     const bool is_unix = query->table->family == AF_UNIX;
     const bool is_tcp = query->table->protocol == IPPROTO_TCP;
@@ -445,7 +446,7 @@ static int dump(const struct query *query, record_fn fn, void *arg)
                              .heading = is_unix ? UNIX_HEADING : "rem",
                              .take = is_unix     ? take_unix
                                      : with_rest ? take_inet_and_rest
-                                                 : take_inet,
+                                                 : proc_net_take_inet,
                              .state = is_unix ? (void *)&doubts : &rest};
     const int result = proc_file_read(&file, fn, arg);
 
@@ -467,7 +468,7 @@ const struct backend backend_proc_net = {
                          {&table_udplite, FIELDS_OTHER_FILE}, {&table_udplite6, FIELDS_OTHER_FILE},
                          {&table_raw, FIELDS_OTHER_FILE}, {&table_raw6, FIELDS_OTHER_FILE},
                          {&table_unix, FIELDS_UNIX_FILE | SOCKET_PENDING}),
-    .dump = dump,
+    .dump = proc_net_dump,
     /* udp_seq_start() and raw_seq_start() count; TCP and unix sockets remember the bucket */
     .counts_rows = THESE_TABLES(&table_udp, &table_udp6, &table_udplite, &table_udplite6,
                                 &table_raw, &table_raw6),

@@ -46,8 +46,8 @@ static bool take_rest(struct scan *scan, const struct line *line, uint32_t *drop
  * sk Eth Pid Groups Rmem Wmem Dump and the rest: an address, decimal numbers, a hexadecimal one.
  * Kernels before 3.11 show an address as Dump.
  */
-static bool scan_numbers(struct scan *scan, struct socket_record *sock, uint64_t *address,
-                         uint64_t *groups)
+static bool proc_netlink_scan_numbers(struct scan *scan, struct socket_record *sock,
+                                      uint64_t *address, uint64_t *groups)
 {
     struct text dumping;
 
@@ -67,7 +67,7 @@ int proc_netlink_decode(const struct line *line, struct netlink_rest *rest, stru
 
     record_begin(record, &kind_socket, sizeof record->socket);
     record->has = FIELDS & ~(SOCKET_INODE | SOCKET_DROPS);
-    if (line->cut || !scan_numbers(&scan, sock, &address, &bits) ||
+    if (line->cut || !proc_netlink_scan_numbers(&scan, sock, &address, &bits) ||
         !take_rest(&scan, line, &rest->memory[SK_MEMINFO_DROPS], record))
         return -EBADMSG;
     sock->family = AF_NETLINK;
@@ -80,16 +80,19 @@ int proc_netlink_decode(const struct line *line, struct netlink_rest *rest, stru
     return 0;
 }
 
-static int take(struct proc_file *file, const struct line *line, struct record *record)
+static int proc_netlink_take(struct proc_file *file, const struct line *line, struct record *record)
 {
     return proc_netlink_decode(line, file->state, record);
 }
 
-static int dump(const struct query *query, record_fn fn, void *arg)
+static int proc_netlink_dump(const struct query *query, record_fn fn, void *arg)
 {
     struct netlink_rest rest = {.memory = {0}};
-    struct proc_file file = {
-        .query = query, .name = "netlink", .heading = "Groups", .take = take, .state = &rest};
+    struct proc_file file = {.query = query,
+                             .name = "netlink",
+                             .heading = "Groups",
+                             .take = proc_netlink_take,
+                             .state = &rest};
 
     return proc_file_read(&file, fn, arg);
 }
@@ -98,6 +101,6 @@ const struct backend backend_proc_netlink = {
     .name = "proc",
     .source = BACKEND_PROC,
     .provides = PROVIDES({&table_netlink, FIELDS}),
-    .dump = dump,
+    .dump = proc_netlink_dump,
     .counts_rows = THESE_TABLES(&table_netlink), /* the kernel finds its place in a hash table */
 };

@@ -15,7 +15,8 @@
      SOCKET_INTERFACE | SOCKET_ETHER)
 
 /* sk RefCnt Type Proto Iface R Rmem User Inode: an address, decimal numbers, a hexadecimal one. */
-static bool scan_numbers(struct scan *scan, struct socket_record *sock, uint64_t *address)
+static bool proc_packet_scan_numbers(struct scan *scan, struct socket_record *sock,
+                                     uint64_t *address)
 {
     uint64_t running;
 
@@ -39,7 +40,7 @@ int proc_packet_decode(const struct line *line, struct record *record)
     uint64_t address;
 
     record_begin(record, &kind_socket, sizeof record->socket);
-    if (line->cut || !scan_numbers(&scan, sock, &address))
+    if (line->cut || !proc_packet_scan_numbers(&scan, sock, &address))
         return -EBADMSG;
     sock->family = AF_PACKET;
     sock->protocol = PROTOCOL_PACKET;
@@ -49,7 +50,7 @@ int proc_packet_decode(const struct line *line, struct record *record)
     return 0;
 }
 
-static int dump(const struct query *query, record_fn fn, void *arg)
+static int proc_packet_dump(const struct query *query, record_fn fn, void *arg)
 {
     struct proc_file file = {
         .query = query, .name = "packet", .heading = "RefCnt", .decode = proc_packet_decode};
@@ -61,6 +62,6 @@ const struct backend backend_proc_packet = {
     .name = "proc",
     .source = BACKEND_PROC,
     .provides = PROVIDES({&table_packet, FIELDS}),
-    .dump = dump,
+    .dump = proc_packet_dump,
     .counts_rows = THESE_TABLES(&table_packet), /* the kernel finds its place in a list */
 };

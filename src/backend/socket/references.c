@@ -24,16 +24,16 @@ struct references {
 };
 
 /* A netlink socket is known by its protocol and port, because those of the kernel have no inode. */
-static uint64_t key_of(const struct socket_record *sock)
+static uint64_t references_key_of(const struct socket_record *sock)
 {
     return sock->family == AF_NETLINK ? (uint64_t)sock->netlink_protocol << 32 | sock->portid
                                       : sock->inode;
 }
 
-static int note(const struct record *record, void *arg)
+static int references_note(const struct record *record, void *arg)
 {
     struct references *references = arg;
-    const uint64_t key = key_of(&record->socket);
+    const uint64_t key = references_key_of(&record->socket);
     struct reference_count *noted =
         hash_table_find_number(&references->counts, hash_word(0, key), key);
 
@@ -45,10 +45,10 @@ static int note(const struct record *record, void *arg)
     return 0;
 }
 
-static int hand_on(const struct record *record, void *arg)
+static int references_hand_on(const struct record *record, void *arg)
 {
     const struct references *references = arg;
-    const uint64_t key = key_of(&record->socket);
+    const uint64_t key = references_key_of(&record->socket);
     const struct reference_count *noted =
         hash_table_find_number(&references->counts, hash_word(0, key), key);
     struct record counted;
@@ -61,7 +61,7 @@ static int hand_on(const struct record *record, void *arg)
     return references->fn(&counted, references->arg);
 }
 
-static int dump(const struct query *query, record_fn fn, void *arg)
+static int references_dump(const struct query *query, record_fn fn, void *arg)
 {
     const bool netlink = query->table->family == AF_NETLINK;
     const struct backend *file = netlink ? &backend_proc_netlink : &backend_proc_packet;
@@ -70,9 +70,9 @@ static int dump(const struct query *query, record_fn fn, void *arg)
     int result;
 
     all.where = NULL; /* what it compares may be known to netlink only */
-    result = file->dump(&all, note, &references);
+    result = file->dump(&all, references_note, &references);
     if (result == 0)
-        result = backend_sock_diag.dump(query, hand_on, &references);
+        result = backend_sock_diag.dump(query, references_hand_on, &references);
     hash_table_finish(&references.counts);
     return result;
 }
@@ -82,6 +82,6 @@ const struct backend backend_references = {
     .source = BACKEND_AUTO,
     .provides = PROVIDES({&table_packet, FIELDS_PACKET | SOCKET_REFCOUNT},
                          {&table_netlink, FIELDS_NETLINK | SOCKET_REFCOUNT}),
-    .dump = dump,
+    .dump = references_dump,
     .counts_rows = THESE_TABLES(&table_packet, &table_netlink),
 };

@@ -82,7 +82,7 @@ int diag_decode(const struct diag_family *family, const struct nlmsghdr *message
     return family->finish ? family->finish(record) : 0;
 }
 
-static int take(const struct nlmsghdr *message, void *arg)
+static int sock_diag_take(const struct nlmsghdr *message, void *arg)
 {
     const struct reading *reading = arg;
     struct record record;
@@ -97,7 +97,8 @@ static int take(const struct nlmsghdr *message, void *arg)
 }
 
 /* Writes the request behind its header. */
-static void put_request(const struct diag_family *family, const struct query *query, char *body)
+static void sock_diag_put_request(const struct diag_family *family, const struct query *query,
+                                  char *body)
 {
     const struct sock_diag_req request = {family->table->family, family->protocol};
     uint32_t bits = 0;
@@ -127,18 +128,18 @@ int unix_diag_ask(const struct query *query, const struct socket_id ids[], size_
         requests[i].header = (struct nlmsghdr){.nlmsg_len = sizeof *requests,
                                                .nlmsg_type = SOCK_DIAG_BY_FAMILY,
                                                .nlmsg_flags = NLM_F_REQUEST};
-        put_request(&unix_diag, query, (char *)&requests[i].body);
+        sock_diag_put_request(&unix_diag, query, (char *)&requests[i].body);
         requests[i].body.udiag_ino = ids[i].inode;
         requests[i].body.udiag_cookie[0] = (uint32_t)ids[i].cookie;
         requests[i].body.udiag_cookie[1] = (uint32_t)(ids[i].cookie >> 32);
     }
-    return netlink_ask(query->netlink, NETLINK_SOCK_DIAG, requests, count * sizeof *requests, take,
-                       &reading, query->report);
+    return netlink_ask(query->netlink, NETLINK_SOCK_DIAG, requests, count * sizeof *requests,
+                       sock_diag_take, &reading, query->report);
 }
 
 /* --- The backend ------------------------------------------------------------------------------ */
 
-static int dump(const struct query *query, record_fn fn, void *arg)
+static int sock_diag_dump(const struct query *query, record_fn fn, void *arg)
 {
     const struct diag_family *family = find_family(query->table);
     struct reading reading = {.family = family, .query = query, .fn = fn, .arg = arg};
@@ -152,9 +153,9 @@ static int dump(const struct query *query, record_fn fn, void *arg)
     if (!family)
         return inet_diag_dump(query, fn, arg);
     request.header.nlmsg_len = (uint32_t)NLMSG_LENGTH(family->size);
-    put_request(family, query, request.body);
-    result = netlink_dump(query->netlink, NETLINK_SOCK_DIAG, &request.header, take, &reading,
-                          query->report);
+    sock_diag_put_request(family, query, request.body);
+    result = netlink_dump(query->netlink, NETLINK_SOCK_DIAG, &request.header, sock_diag_take,
+                          &reading, query->report);
     if (result == 0 && family->report_gaps)
         family->report_gaps(query);
     return result;
@@ -178,7 +179,7 @@ void sock_diag_explain_states(uint32_t states, struct explanation *explanation)
                     states ? names : "none");
 }
 
-static void explain(const struct query *query, struct explanation *explanation)
+static void sock_diag_explain(const struct query *query, struct explanation *explanation)
 {
     const struct diag_family *family = find_family(query->table);
     _Alignas(uint64_t) char body[DIAG_REQUEST_MAX];
@@ -187,7 +188,7 @@ static void explain(const struct query *query, struct explanation *explanation)
     if (!family) {
         inet_diag_explain(query, explanation);
     } else if (family->states_at) {
-        put_request(family, query, body);
+        sock_diag_put_request(family, query, body);
         memcpy(&states, body + family->states_at, sizeof states);
         sock_diag_explain_states(states, explanation);
     }
@@ -195,7 +196,7 @@ static void explain(const struct query *query, struct explanation *explanation)
 
 /* Since 4.13 the kernel answers so if it has no module for the request (sock_diag.c, inet_diag.c).
  */
-static const char *remedy(const struct table *table, int error)
+static const char *sock_diag_remedy(const struct table *table, int error)
 {
     const struct diag_family *family = find_family(table);
 
@@ -233,7 +234,7 @@ const struct backend backend_sock_diag = {
     .provides = provides,
     /* sockets of IP, unix sockets and vsock are found again by their bucket */
     .counts_rows = THESE_TABLES(&table_packet, &table_netlink, &table_xdp),
-    .dump = dump,
-    .explain = explain,
-    .remedy = remedy,
+    .dump = sock_diag_dump,
+    .explain = sock_diag_explain,
+    .remedy = sock_diag_remedy,
 };

@@ -79,20 +79,20 @@ struct reading {
 /* --- What is remembered ----------------------------------------------------------------------- */
 
 /* Cookies are numbers that the kernel counts: nobody chooses them. */
-static const struct known *find(const struct hash_table *table, uint64_t cookie)
+static const struct known *events_find(const struct hash_table *table, uint64_t cookie)
 {
     return hash_table_find_number(table, hash_word(0, cookie), cookie);
 }
 
 /* A socket that was closed has no inode while its last bytes are sent: then it has the old one. */
-static int remember(const struct record *record, void *arg)
+static int events_remember(const struct record *record, void *arg)
 {
     struct reading *reading = arg;
     const uint64_t cookie = record->identity;
-    const struct known *old = find(&reading->before, cookie);
+    const struct known *old = events_find(&reading->before, cookie);
     struct known *known;
 
-    if (!cookie || find(&reading->now, cookie))
+    if (!cookie || events_find(&reading->now, cookie))
         return 0;
     known = hash_table_add(&reading->now, hash_word(0, cookie), sizeof *known);
     if (!known)
@@ -112,7 +112,8 @@ static int remember(const struct record *record, void *arg)
 }
 
 /* Lists the sockets of two groups of events: of IPv4 and of IPv6. */
-static int list(struct reading *reading, const struct table *table, const struct table *table6)
+static int events_list(struct reading *reading, const struct table *table,
+                       const struct table *table6)
 {
     const unsigned kinds = reading->query->events->kinds;
     const bool wants[] = {kinds & socket_end_kind(AF_INET, table->protocol),
@@ -130,7 +131,7 @@ static int list(struct reading *reading, const struct table *table, const struct
     for (size_t i = 0; i < COUNT(tables) && result == 0; i++) {
         query.table = tables[i];
         if (wants[i] && !(i && both))
-            result = inet_diag_dump(&query, remember, reading);
+            result = inet_diag_dump(&query, events_remember, reading);
     }
     return result;
 }
@@ -139,7 +140,7 @@ static int list(struct reading *reading, const struct table *table, const struct
  * Lists the sockets. That takes a twentieth of the time at most, and is done once a second, or when
  * a connection came to a listener that is new.
  */
-static void look(struct reading *reading)
+static void events_look(struct reading *reading)
 {
     enum { SHARE = 20 };
     const uint64_t begun = clock_nanoseconds(CLOCK_MONOTONIC);
@@ -152,9 +153,9 @@ static void look(struct reading *reading)
     hash_table_finish(&reading->listeners);
     reading->looked = begun;
     reading->appeared = false;
-    result = list(reading, &table_tcp, &table_tcp6);
+    result = events_list(reading, &table_tcp, &table_tcp6);
     if (result >= 0)
-        result = list(reading, &table_udp, &table_udp6);
+        result = events_list(reading, &table_udp, &table_udp6);
     if (result < 0 && !reading->failed)
         report_note(reading->query->report, "%s: users and owners are unknown: %s",
                     reading->query->table->name, strerror(-result));
@@ -188,13 +189,14 @@ static const struct table *table_of(const struct nlmsghdr *message)
     return protocol == IPPROTO_TCP ? &of_tcp : protocol == IPPROTO_UDP ? &of_udp : NULL;
 }
 
-static void complete(struct reading *reading, struct record *record, struct socket_origin *origin)
+static void events_complete(struct reading *reading, struct record *record,
+                            struct socket_origin *origin)
 {
     struct socket_record *sock = &record->socket;
-    const struct known *known = find(&reading->now, record->identity);
+    const struct known *known = events_find(&reading->now, record->identity);
 
     if (!known)
-        known = find(&reading->before, record->identity);
+        known = events_find(&reading->before, record->identity);
     sock->inode = 0;
     if (known) {
         record->has |= known->has;
@@ -225,7 +227,7 @@ int socket_event_decode(const struct nlmsghdr *message, struct record *record)
     return 0;
 }
 
-static int take_event(const struct nlmsghdr *message, void *arg)
+static int events_take_event(const struct nlmsghdr *message, void *arg)
 {
     struct reading *reading = arg;
     struct socket_origin origin = {.pid = 0};
@@ -235,11 +237,11 @@ static int take_event(const struct nlmsghdr *message, void *arg)
         return 0;
     if (socket_event_decode(message, &record) < 0)
         return report_malformed(reading->query);
-    complete(reading, &record, &origin);
+    events_complete(reading, &record, &origin);
     return reading->fn(&record, reading->arg);
 }
 
-static int idle(void *arg)
+static int events_idle(void *arg)
 {
     struct reading *reading = arg;
     const struct query_events *events = reading->query->events;
@@ -248,13 +250,13 @@ static int idle(void *arg)
     if (result < 0 || !remembers(reading->query) ||
         clock_nanoseconds(CLOCK_MONOTONIC) < reading->next_search)
         return result;
-    look(reading);
+    events_look(reading);
     if (reading->appeared && events->appeared)
         events->appeared(events->idle_arg);
     return result;
 }
 
-static int dump(const struct query *query, record_fn fn, void *arg)
+static int events_dump(const struct query *query, record_fn fn, void *arg)
 {
     enum { SECOND = 1000 };
     struct reading reading = {.query = query, .fn = fn, .arg = arg};
@@ -264,8 +266,8 @@ static int dump(const struct query *query, record_fn fn, void *arg)
         .buffer_size = query->events->buffer_size,
         .stop = query->events->stop,
         .interval = remembers(query) ? SECOND : 0,
-        .fn = take_event,
-        .idle = idle,
+        .fn = events_take_event,
+        .idle = events_idle,
         .arg = &reading,
     };
     int result;
@@ -279,7 +281,7 @@ static int dump(const struct query *query, record_fn fn, void *arg)
                     "second: %s",
                     connects_reason(query->connects));
     if (remembers(query))
-        look(&reading);
+        events_look(&reading);
     result = netlink_listen(query->netlink, &listening, query->report);
     hash_table_finish(&reading.now);
     hash_table_finish(&reading.before);
@@ -291,5 +293,5 @@ const struct backend backend_socket_events = {
     .name = "netlink",
     .source = BACKEND_NETLINK,
     .provides = PROVIDES({&table_socket_events, FIELDS_EVENT | FIELDS_REMEMBERED | FIELDS_ORIGIN}),
-    .dump = dump,
+    .dump = events_dump,
 };

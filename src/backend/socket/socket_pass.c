@@ -47,7 +47,7 @@ struct socket_pass {
 
 /* Its place in `tables`, or one of those behind them. What has no port is in no table of the
  * kernel. */
-static unsigned place_of(const struct held_socket *held)
+static unsigned pass_place_of(const struct held_socket *held)
 {
     const uint16_t protocol = held->type == SOCK_RAW ? IPPROTO_RAW : held->protocol;
 
@@ -66,7 +66,7 @@ static const struct table *table_at(unsigned place)
 
 const struct table *held_socket_table(const struct held_socket *held)
 {
-    const unsigned place = place_of(held);
+    const unsigned place = pass_place_of(held);
 
     return place < BINDS ? table_at(place) : NULL;
 }
@@ -135,14 +135,14 @@ static struct held_socket held_at(const struct socket_pass *pass, size_t number)
     return held;
 }
 
-static void forget(struct socket_pass *pass)
+static void pass_forget(struct socket_pass *pass)
 {
     free(pass->order);
     pass->order = NULL;
     pass->count = pass->length = pass->first = pass->number_count = 0;
 }
 
-static char *make_room(struct socket_pass *pass, size_t length)
+static char *pass_make_room(struct socket_pass *pass, size_t length)
 {
     char *bytes = array_with_room(pass->bytes, &pass->capacity, pass->length + length, 1);
 
@@ -158,7 +158,7 @@ int socket_pass_take(struct socket_pass *pass, const char *bytes, size_t length)
 
     if (!length)
         return 0;
-    to = make_room(pass, length);
+    to = pass_make_room(pass, length);
     if (!to)
         return -ENOMEM;
     memcpy(to, bytes, length);
@@ -167,7 +167,7 @@ int socket_pass_take(struct socket_pass *pass, const char *bytes, size_t length)
 }
 
 /* Where in the order a socket is: a socket of another place goes before or behind it. */
-static uint64_t rank_of(uint32_t netns, unsigned place)
+static uint64_t pass_rank_of(uint32_t netns, unsigned place)
 {
     return (uint64_t)netns << 8 | place;
 }
@@ -185,7 +185,7 @@ static const char *choose_copy(const struct socket_pass *pass, const char *one, 
         return NULL;
     memcpy(&a, one, sizeof a);
     memcpy(&b, other, sizeof b);
-    return place_of(&a) > place_of(&b) ? one : other;
+    return pass_place_of(&a) > pass_place_of(&b) ? one : other;
 }
 
 /*
@@ -210,12 +210,12 @@ static ssize_t arrange(struct socket_pass *pass, struct ranked *ranked, size_t a
         if (!copy)
             continue;
         memcpy(&held, copy, sizeof held);
-        ranked[kept++] = (struct ranked){rank_of(held.netns, place_of(&held)), copy};
+        ranked[kept++] = (struct ranked){pass_rank_of(held.netns, pass_place_of(&held)), copy};
     }
     return sort_ranked(ranked, kept) < 0 ? -ENOMEM : (ssize_t)kept;
 }
 
-static int put_in_order(struct socket_pass *pass)
+static int pass_put_in_order(struct socket_pass *pass)
 {
     const size_t all = pass->length / sizeof(struct held_socket);
     struct ranked *ranked = reallocarray(NULL, all + 1, sizeof *ranked);
@@ -239,7 +239,7 @@ static int put_in_order(struct socket_pass *pass)
 
 /* --- What no process holds -------------------------------------------------------------------- */
 
-static int take_number(const struct record *record, void *arg)
+static int pass_take_number(const struct record *record, void *arg)
 {
     static const enum kernel_number in_use[PASS_TABLES] = {
         TCP_IN_USE,     TCP6_IN_USE,     UDP_IN_USE, UDP6_IN_USE,
@@ -277,7 +277,7 @@ int socket_pass_add_numbers(struct socket_pass *pass, uint64_t netns, const char
     struct report losses = {.partial = false};
     const struct query files = {
         .table = &table_sockstat, .proc_root = proc_root, .report = &losses};
-    const int status = backend_proc_snmp.dump(&files, take_number, &numbers);
+    const int status = backend_proc_snmp.dump(&files, pass_take_number, &numbers);
 
     if (status < 0 && status != -ECANCELED)
         return status;
@@ -293,7 +293,7 @@ static size_t find_rank(const struct socket_pass *pass, uint64_t rank)
     while (low < high) {
         const size_t middle = low + (high - low) / 2;
         const struct held_socket held = held_at(pass, pass->order[middle]);
-        if (rank_of(held.netns, place_of(&held)) < rank)
+        if (pass_rank_of(held.netns, pass_place_of(&held)) < rank)
             low = middle + 1;
         else
             high = middle;
@@ -312,7 +312,7 @@ static bool has_half_open(const struct socket_pass *pass, size_t from, size_t to
     return false;
 }
 
-static int compare_numbers(const void *a, const void *b)
+static int pass_compare_numbers(const void *a, const void *b)
 {
     const struct socket_numbers *one = a, *other = b;
 
@@ -328,8 +328,8 @@ static void compare_with_numbers(struct socket_pass *pass)
     for (size_t i = 0; i < pass->number_count; i++) {
         struct socket_numbers *numbers = &pass->numbers[i];
         for (unsigned place = 0; place < COUNT(tables); place++) {
-            const size_t from = find_rank(pass, rank_of(numbers->netns, place)),
-                         to = find_rank(pass, rank_of(numbers->netns, place + 1));
+            const size_t from = find_rank(pass, pass_rank_of(numbers->netns, place)),
+                         to = find_rank(pass, pass_rank_of(numbers->netns, place + 1));
             const bool tcp = tables[place]->protocol == IPPROTO_TCP;
             const bool hidden = tcp && (numbers->time_wait || has_half_open(pass, from, to));
             if (numbers->in_use[place] == to - from && !hidden)
@@ -337,16 +337,16 @@ static void compare_with_numbers(struct socket_pass *pass)
         }
     }
     if (pass->number_count)
-        qsort(pass->numbers, pass->number_count, sizeof *pass->numbers, compare_numbers);
+        qsort(pass->numbers, pass->number_count, sizeof *pass->numbers, pass_compare_numbers);
 }
 
-static const struct socket_numbers *numbers_of(const struct socket_pass *pass, uint32_t netns)
+static const struct socket_numbers *pass_numbers_of(const struct socket_pass *pass, uint32_t netns)
 {
     const struct socket_numbers wanted = {.netns = netns};
 
-    return pass->number_count
-               ? bsearch(&wanted, pass->numbers, pass->number_count, sizeof wanted, compare_numbers)
-               : NULL;
+    return pass->number_count ? bsearch(&wanted, pass->numbers, pass->number_count, sizeof wanted,
+                                        pass_compare_numbers)
+                              : NULL;
 }
 
 /*
@@ -355,12 +355,13 @@ static const struct socket_numbers *numbers_of(const struct socket_pass *pass, u
  */
 bool socket_pass_has_all_bound(const struct socket_pass *pass, uint32_t netns)
 {
-    const struct socket_numbers *numbers = numbers_of(pass, netns);
+    const struct socket_numbers *numbers = pass_numbers_of(pass, netns);
 
     return numbers &&
-           numbers->used ==
-               find_rank(pass, rank_of(netns, UINT8_MAX)) - find_rank(pass, rank_of(netns, 0)) &&
-           find_rank(pass, rank_of(netns, BINDS)) == find_rank(pass, rank_of(netns, BINDS + 1));
+           numbers->used == find_rank(pass, pass_rank_of(netns, UINT8_MAX)) -
+                                find_rank(pass, pass_rank_of(netns, 0)) &&
+           find_rank(pass, pass_rank_of(netns, BINDS)) ==
+               find_rank(pass, pass_rank_of(netns, BINDS + 1));
 }
 
 void socket_pass_halve(struct socket_pass *pass)
@@ -377,11 +378,11 @@ int socket_pass_settle(struct socket_pass *pass)
     pass->order = NULL;
     pass->count = 0;
     if (status == 0)
-        status = put_in_order(pass);
+        status = pass_put_in_order(pass);
     if (status == 0)
         compare_with_numbers(pass);
     else
-        forget(pass);
+        pass_forget(pass);
     return status;
 }
 
@@ -409,14 +410,14 @@ static int read_once(struct socket_pass *pass)
     ssize_t length = fd < 0 ? fd : 1;
 
     while (length > 0) {
-        char *to = make_room(pass, BPF_ITERATOR_AT_ONCE);
+        char *to = pass_make_room(pass, BPF_ITERATOR_AT_ONCE);
         length = to ? bpf_iterator_read(fd, to, pass->capacity - pass->length) : -ENOMEM;
         pass->length += length > 0 ? (size_t)length : 0;
     }
     if (fd >= 0)
         close(fd);
     if (length < 0)
-        forget(pass);
+        pass_forget(pass);
     return (int)length;
 }
 
@@ -424,7 +425,7 @@ int socket_pass_begin(struct socket_pass *pass)
 {
     int status;
 
-    forget(pass);
+    pass_forget(pass);
     status = read_once(pass);
     socket_pass_halve(pass);
     return status;
@@ -458,14 +459,14 @@ void socket_pass_destroy(struct socket_pass *pass)
     free(pass);
 }
 
-static int refuse(struct report *report, const char *what, int error)
+static int pass_refuse(struct report *report, const char *what, int error)
 {
     report_detail(report, "sockets of all namespaces are not read by BPF: %s: %s", what,
                   strerror(-error));
     return error;
 }
 
-static int load(struct socket_pass *pass, struct report *report)
+static int pass_load(struct socket_pass *pass, struct report *report)
 {
     struct bpf_insn code[PASS_PROGRAM_MAX];
     struct kernel_types types;
@@ -476,10 +477,10 @@ static int load(struct socket_pass *pass, struct report *report)
         status = pass_layout_init(&layout, &types.btf);
     kernel_types_finish(&types);
     if (status < 0)
-        return refuse(report, "/sys/kernel/btf/vmlinux", status);
+        return pass_refuse(report, "/sys/kernel/btf/vmlinux", status);
     pass->program = bpf_program_load(code, pass_program_make(&layout, code), BPF_TRACE_ITER,
                                      layout.function, "fastnet_sockets");
-    return pass->program < 0 ? refuse(report, "bpf(2)", pass->program) : 0;
+    return pass->program < 0 ? pass_refuse(report, "bpf(2)", pass->program) : 0;
 }
 
 int socket_pass_create(struct socket_pass **pass, struct report *report)
@@ -489,13 +490,13 @@ int socket_pass_create(struct socket_pass **pass, struct report *report)
 
     /* a user to whom the rights were lent may not see sockets of others' namespaces */
     if (rights_elevated() || !rights_have_all_of(RIGHT_BPF))
-        return refuse(report, "it needs CAP_BPF and CAP_PERFMON", -EPERM);
+        return pass_refuse(report, "it needs CAP_BPF and CAP_PERFMON", -EPERM);
     if (!bpf_iterator_is_in_first("pid") || !bpf_iterator_is_in_first("user"))
-        return refuse(report, "this is not the first pid and user namespace", -EPERM);
+        return pass_refuse(report, "this is not the first pid and user namespace", -EPERM);
     made = socket_pass_create_empty();
     if (!made)
         return -ENOMEM;
-    status = load(made, report);
+    status = pass_load(made, report);
     if (status < 0)
         socket_pass_destroy(made);
     else
@@ -532,7 +533,7 @@ static int dump_bound(const struct query *query, struct taker *taker)
 }
 
 /* True if the sockets at a place are rows of the table. */
-static bool is_of(const struct table *table, unsigned place)
+static bool pass_is_of(const struct table *table, unsigned place)
 {
     const struct table *at = table_at(place);
 
@@ -542,13 +543,13 @@ static bool is_of(const struct table *table, unsigned place)
 static int dump_place(const struct query *query, unsigned place, record_fn fn, void *arg)
 {
     const struct socket_pass *pass = query->pass;
-    const uint64_t rank = rank_of((uint32_t)query->netns, place);
+    const uint64_t rank = pass_rank_of((uint32_t)query->netns, place);
     int result = 0;
 
     for (size_t i = find_rank(pass, rank); i < pass->count && !result; i++) {
         const struct held_socket held = held_at(pass, pass->order[i]);
         struct record record;
-        if (rank_of(held.netns, place_of(&held)) != rank)
+        if (pass_rank_of(held.netns, pass_place_of(&held)) != rank)
             break;
         held_socket_decode(&held, &record);
         result = fn(&record, arg);
@@ -563,21 +564,21 @@ int socket_pass_list(const struct query *query, record_fn fn, void *arg)
     int result = asks ? dump_bound(query, &(struct taker){fn, arg}) : 0;
 
     for (unsigned place = 0; place < (asks ? BOUND : BINDS) && !result; place++)
-        if (is_of(query->table, place))
+        if (pass_is_of(query->table, place))
             result = dump_place(query, place, fn, arg);
     return result;
 }
 
-static int dump(const struct query *query, record_fn fn, void *arg)
+static int pass_dump(const struct query *query, record_fn fn, void *arg)
 {
     const struct socket_pass *pass = query->pass;
     const struct socket_numbers *numbers;
 
     if (!pass || query->netns > UINT32_MAX)
         return -EOPNOTSUPP;
-    numbers = numbers_of(pass, (uint32_t)query->netns);
+    numbers = pass_numbers_of(pass, (uint32_t)query->netns);
     for (unsigned place = 0; place < BOUND; place++)
-        if (is_of(query->table, place) && !(numbers && numbers->complete >> place & 1))
+        if (pass_is_of(query->table, place) && !(numbers && numbers->complete >> place & 1))
             return -EOPNOTSUPP;
     return socket_pass_list(query, fn, arg);
 }
@@ -594,7 +595,7 @@ bool socket_pass_has_none(const struct query *query)
 {
     struct query asked = *query;
 
-    return dump(query, refuse_wanted, &asked) == 0;
+    return pass_dump(query, refuse_wanted, &asked) == 0;
 }
 
 const struct backend backend_socket_pass = {
@@ -605,5 +606,5 @@ const struct backend backend_socket_pass = {
         {&table_tcp_both, FIELDS_PASS | SOCKET_BACKLOG}, {&table_udp, FIELDS_PASS},
         {&table_udp6, FIELDS_PASS}, {&table_udplite, FIELDS_PASS}, {&table_udplite6, FIELDS_PASS},
         {&table_raw, FIELDS_PASS}, {&table_raw6, FIELDS_PASS}),
-    .dump = dump,
+    .dump = pass_dump,
 };

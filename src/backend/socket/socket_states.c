@@ -36,7 +36,7 @@ enum { STATES = 32 }; /* that a request of inet_diag can name */
 
 /* --- Counters --------------------------------------------------------------------------------- */
 
-static int take_counter(const struct record *record, void *arg)
+static int states_take_counter(const struct record *record, void *arg)
 {
     struct kernel_counts *counters = arg;
     const struct counter_record *counter = &record->counter;
@@ -57,7 +57,7 @@ static int read_counters(const struct query *query, struct kernel_counts *counte
     struct report losses = {.partial = false};
     const struct query files = {
         .table = &table_sockstat, .proc_root = query->proc_root, .report = &losses};
-    const int result = backend_proc_snmp.dump(&files, take_counter, counters);
+    const int result = backend_proc_snmp.dump(&files, states_take_counter, counters);
     const bool *known = counters->known;
 
     if (result == 0 &&
@@ -85,7 +85,7 @@ struct states {
     uint64_t gone;         /* of those in FIN_WAIT2: only the timer of TIME_WAIT is left */
 };
 
-static int count_row(const struct record *record, void *arg)
+static int states_count_row(const struct record *record, void *arg)
 {
     struct states *states = arg;
     const struct socket_record *sock = &record->socket;
@@ -142,14 +142,14 @@ static bool is_decided(const struct predicate *where, uint8_t state)
 
 /* --- Both together ---------------------------------------------------------------------------- */
 
-static uint64_t less(uint64_t number, uint64_t other)
+static uint64_t states_less(uint64_t number, uint64_t other)
 {
     return number > other ? number - other : 0;
 }
 
-static uint64_t distance(uint64_t number, uint64_t other)
+static uint64_t states_distance(uint64_t number, uint64_t other)
 {
-    return less(number, other) + less(other, number);
+    return states_less(number, other) + states_less(other, number);
 }
 
 static uint64_t middle(uint64_t number, uint64_t other)
@@ -170,14 +170,15 @@ static bool conclude(struct states *states, const struct kernel_counts *before,
         middle(before->numbers[TCP_CONNECTIONS], after->numbers[TCP_CONNECTIONS]);
     const uint64_t time_wait = middle(before->numbers[TCP_WAITING], after->numbers[TCP_WAITING]);
     const uint64_t used = middle(in_use(before), in_use(after));
-    const uint64_t most = less(used, count_states(states, IN_USE) - states->gone),
-                   least = less(most, states->rows[TCP_SYN_RECV]);
-    const uint64_t without = less(established, states->rows[TCP_CLOSE_WAIT]);
-    const uint64_t number =
-        distance(without, most) <= distance(established, most) ? without : established;
+    const uint64_t most = states_less(used, count_states(states, IN_USE) - states->gone),
+                   least = states_less(most, states->rows[TCP_SYN_RECV]);
+    const uint64_t without = states_less(established, states->rows[TCP_CLOSE_WAIT]);
+    const uint64_t number = states_distance(without, most) <= states_distance(established, most)
+                                ? without
+                                : established;
 
     states->rows[TCP_ESTABLISHED] = number;
-    states->rows[TCP_TIME_WAIT] = less(time_wait, states->gone);
+    states->rows[TCP_TIME_WAIT] = states_less(time_wait, states->gone);
     return !are_same(before, after) ||
            (number >= least && number <= most && time_wait >= states->gone);
 }
@@ -192,7 +193,7 @@ static int count_once(const struct query *query, struct states *states)
 
     *states = (struct states){.gone = 0};
     if (result == 0)
-        result = inet_diag_dump(&others, count_row, states);
+        result = inet_diag_dump(&others, states_count_row, states);
     if (result == 0)
         result = read_counters(query, &after);
     if (result == 0 && !conclude(states, &before, &after))
@@ -207,7 +208,7 @@ static int count_once(const struct query *query, struct states *states)
     return result;
 }
 
-static int dump(const struct query *query, record_fn fn, void *arg)
+static int states_dump(const struct query *query, record_fn fn, void *arg)
 {
     enum { TRIES = 2 };
     struct states states;
@@ -235,7 +236,7 @@ static int dump(const struct query *query, record_fn fn, void *arg)
     return result;
 }
 
-static void explain(const struct query *query, struct explanation *explanation)
+static void states_explain(const struct query *query, struct explanation *explanation)
 {
     struct predicate where;
     const struct query others = query_of_others(query, &where);
@@ -247,6 +248,6 @@ const struct backend backend_socket_states = {
     .name = "netlink and counters",
     .source = BACKEND_AUTO,
     .provides = PROVIDES({&table_tcp_states, SOCKET_STATE}),
-    .dump = dump,
-    .explain = explain,
+    .dump = states_dump,
+    .explain = states_explain,
 };

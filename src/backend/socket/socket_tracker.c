@@ -104,7 +104,7 @@ struct socket_tracker {
     void *arg;
 };
 
-static int take_end(const struct nlmsghdr *message, void *arg)
+static int tracker_take_end(const struct nlmsghdr *message, void *arg)
 {
     const struct socket_tracker *tracker = arg;
     struct socket_origin origin = {.pid = 0};
@@ -117,7 +117,7 @@ static int take_end(const struct nlmsghdr *message, void *arg)
     return tracker->fn(&record, tracker->arg);
 }
 
-static void destroy(void *of)
+static void tracker_destroy(void *of)
 {
     struct socket_tracker *tracker = of;
 
@@ -130,7 +130,7 @@ static void destroy(void *of)
     free(tracker);
 }
 
-static void *create(unsigned kinds, const struct netlink_peer *peer, int *error)
+static void *tracker_create(unsigned kinds, const struct netlink_peer *peer, int *error)
 {
     struct socket_tracker *tracker = calloc(1, sizeof *tracker);
 
@@ -142,7 +142,7 @@ static void *create(unsigned kinds, const struct netlink_peer *peer, int *error)
     tracker->listening = (struct netlink_listening){.protocol = NETLINK_SOCK_DIAG,
                                                     .groups = kinds,
                                                     .buffer_size = BUFFER_SIZE,
-                                                    .fn = take_end,
+                                                    .fn = tracker_take_end,
                                                     .arg = tracker};
     int result = tracker->netlink ? 0 : -ENOMEM;
     if (!result)
@@ -154,7 +154,7 @@ static void *create(unsigned kinds, const struct netlink_peer *peer, int *error)
     *error = result;
     if (!result)
         return tracker;
-    destroy(tracker);
+    tracker_destroy(tracker);
     return NULL;
 }
 
@@ -176,7 +176,7 @@ static bool asks(const struct row_id *row)
 }
 
 /* A row in SYN_RECV is a request for a connection: the kernel does not tell the end of these. */
-static bool provides(const void *of, const struct row_id *row)
+static bool tracker_reports_end(const void *of, const struct row_id *row)
 {
     const struct socket_tracker *tracker = of;
     const struct socket_id id = socket_id_of(row);
@@ -205,8 +205,8 @@ static int ask_of(const struct query *query, const struct row_id ids[], size_t c
     return result;
 }
 
-static int ask(void *of, const struct row_id ids[], size_t count, uint64_t needs, record_fn fn,
-               void *arg, struct report *report)
+static int tracker_ask(void *of, const struct row_id ids[], size_t count, uint64_t needs,
+                       record_fn fn, void *arg, struct report *report)
 {
     const struct socket_tracker *tracker = of;
     int result = 0;
@@ -230,7 +230,7 @@ static int note_listener(void *of, const struct record *row)
     return listeners_add(&tracker->listeners, row);
 }
 
-static void forget(void *of)
+static void tracker_forget(void *of)
 {
     struct socket_tracker *tracker = of;
 
@@ -249,16 +249,16 @@ static int read_ended(void *of, struct connects *connects, record_fn fn, void *a
 }
 
 const struct row_tracker_ops socket_tracker = {
-    .create = create,
-    .destroy = destroy,
+    .create = tracker_create,
+    .destroy = tracker_destroy,
     .descriptor = descriptor,
     .take_id = take_id,
     .tell_id = tell_id,
     .is_over = is_over,
     .asks = asks,
-    .provides = provides,
-    .ask = ask,
+    .reports_end = tracker_reports_end,
+    .ask = tracker_ask,
     .note = note_listener,
-    .forget = forget,
+    .forget = tracker_forget,
     .ended = read_ended,
 };

@@ -30,7 +30,7 @@ static const struct target members[] = {
     [TIPC_NLA_SOCK_COOKIE] = TAKE(identity, SOCKET_COOKIE),
 };
 
-static bool take_socket(struct decoding *decoding, struct attributes nested, void *member)
+static bool tipc_take_socket(struct decoding *decoding, struct attributes nested, void *member)
 {
     *(struct text *)member = (struct text){nested.at, (size_t)nested.left};
     attributes_decode(decoding, nested, (struct targets)TARGETS(members));
@@ -38,11 +38,11 @@ static bool take_socket(struct decoding *decoding, struct attributes nested, voi
 }
 
 static const struct target targets[] = {
-    [TIPC_NLA_SOCK] = TAKE_NEST_BY(take_socket, socket.tipc, SOCKET_TIPC),
+    [TIPC_NLA_SOCK] = TAKE_NEST_BY(tipc_take_socket, socket.tipc, SOCKET_TIPC),
 };
 
 /* A socket in a state that was not asked for gets a message, too: one without attributes. */
-static int finish(struct record *record)
+static int tipc_finish(struct record *record)
 {
     return (record->has & SOCKET_TIPC) ? 0 : DIAG_NO_ROW;
 }
@@ -53,5 +53,5 @@ const struct diag_family tipc_diag = {
     .size = sizeof(struct tipc_sock_diag_req),
     .states_at = offsetof(struct tipc_sock_diag_req, tidiag_states),
     .targets = TARGETS(targets),
-    .finish = finish,
+    .finish = tipc_finish,
 };

@@ -14,7 +14,7 @@
 const struct table table_unix = SOCKET_TABLE("unix", AF_UNIX, 0);
 
 /* A path comes with its terminating NUL; an abstract name begins with one. */
-static bool take_name(struct text content, void *member)
+static bool unix_diag_take_name(struct text content, void *member)
 {
     if (content.length && content.data[0] && !content.data[content.length - 1])
         content.length--;
@@ -34,7 +34,7 @@ static bool take_queues(struct text content, void *member)
     return true;
 }
 
-static bool take_file(struct text content, void *member)
+static bool unix_diag_take_file(struct text content, void *member)
 {
     struct socket_record *sock = member;
     struct unix_diag_vfs file;
@@ -47,8 +47,8 @@ static bool take_file(struct text content, void *member)
 }
 
 static const struct target targets[] = {
-    [UNIX_DIAG_NAME] = TAKE_BY(take_name, socket.path, 0),
-    [UNIX_DIAG_VFS] = TAKE_BY(take_file, socket, SOCKET_VFS),
+    [UNIX_DIAG_NAME] = TAKE_BY(unix_diag_take_name, socket.path, 0),
+    [UNIX_DIAG_VFS] = TAKE_BY(unix_diag_take_file, socket, SOCKET_VFS),
     [UNIX_DIAG_PEER] = TAKE(socket.peer, 0),
     [UNIX_DIAG_ICONS] = TAKE_BYTES(socket.waiting, SOCKET_ICONS),
     [UNIX_DIAG_RQLEN] = TAKE_BY(take_queues, socket, SOCKET_QUEUES),
@@ -57,7 +57,7 @@ static const struct target targets[] = {
     [UNIX_DIAG_UID] = TAKE(socket.uid, SOCKET_UID),
 };
 
-static void begin(const void *of_message, struct record *record)
+static void unix_diag_begin(const void *of_message, struct record *record)
 {
     const struct unix_diag_msg *header = of_message;
     struct socket_record *sock = &record->socket;
@@ -69,7 +69,7 @@ static void begin(const void *of_message, struct record *record)
     sock->unix_state = sock->state == TCP_ESTABLISHED ? SS_CONNECTED : SS_UNCONNECTED;
 }
 
-static int finish(struct record *record)
+static int unix_diag_finish(struct record *record)
 {
     return record->socket.path.length > SOCKET_PATH_MAX ? -EBADMSG : 0;
 }
@@ -98,7 +98,7 @@ const struct diag_family unix_diag = {
     .header = sizeof(struct unix_diag_msg),
     .targets = TARGETS(targets),
     .always = ALWAYS_UNIX, /* without a name or a peer there is no attribute */
-    .begin = begin,
-    .finish = finish,
+    .begin = unix_diag_begin,
+    .finish = unix_diag_finish,
     .report_gaps = report_gaps,
 };

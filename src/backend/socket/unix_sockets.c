@@ -132,7 +132,7 @@ static struct text inodes_of(const struct unix_socket *socket)
     return text_after(memory_of(socket), socket->inodes_length);
 }
 
-static int remember(const struct record *record, void *arg)
+static int unix_remember(const struct record *record, void *arg)
 {
     struct reading *reading = arg;
     const struct socket_record *sock = &record->socket;
@@ -253,7 +253,7 @@ static int ask_netlink(struct reading *reading)
     reading->shown = all.needs | ~(uint64_t)(SOCKET_QUEUES | SOCKET_UID);
     all.needs = (all.needs & ~SOCKET_PENDING) | SOCKET_PATH | SOCKET_QUEUES;
     all.where = NULL;
-    error = backend_sock_diag.dump(&all, remember, reading);
+    error = backend_sock_diag.dump(&all, unix_remember, reading);
     if (!error)
         error = index_by_inode(reading);
     if (error)
@@ -265,8 +265,8 @@ static int ask_netlink(struct reading *reading)
 /* --- What the file says ----------------------------------------------------------------------- */
 
 /* All of the name stands in the row, behind a blank if there is one, before a newline. */
-static bool is_of(const struct reading *reading, const struct unix_socket *socket,
-                  const struct socket_record *row)
+static bool unix_is_of(const struct reading *reading, const struct unix_socket *socket,
+                       const struct socket_record *row)
 {
     const struct text *name = &socket->path;
     const char *text = row->path.data;
@@ -292,20 +292,20 @@ static struct unix_socket *find_inode(const struct reading *reading,
             to = middle;
     }
     for (; from < reading->sockets.count && by_inode[from].rank == row->inode; from++)
-        if (is_of(reading, by_inode[from].item, row))
+        if (unix_is_of(reading, by_inode[from].item, row))
             return socket_at(reading, from);
     return NULL;
 }
 
 /* The kernel goes through one table for both, so the row is mostly that of the next socket. */
-static void take_socket(struct reading *reading, const struct socket_record *row)
+static void unix_take_socket(struct reading *reading, const struct socket_record *row)
 {
     enum { NEAR = 8 }; /* so many sockets may be new */
     const size_t near = reading->next + NEAR, count = reading->sockets.count;
     struct unix_socket *socket = NULL;
 
     for (size_t i = reading->next; i < near && i < count && !socket; i++)
-        if (is_of(reading, &reading->sockets.items[i], row)) {
+        if (unix_is_of(reading, &reading->sockets.items[i], row)) {
             reading->next = i + 1;
             socket = &reading->sockets.items[i];
         }
@@ -328,8 +328,8 @@ static void take_socket(struct reading *reading, const struct socket_record *row
 }
 
 /* A listener of this name and type with a connection that no row was found for yet, or NULL. */
-static struct unix_socket *find_listener(const struct reading *reading, struct text name,
-                                         uint16_t type)
+static struct unix_socket *unix_find_listener(const struct reading *reading, struct text name,
+                                              uint16_t type)
 {
     struct unix_socket like = {.type = type, .path = name};
     const struct listener key = {.socket = &like};
@@ -363,7 +363,7 @@ static struct unix_socket *find_longest(struct reading *reading, const struct so
 
     while ((at = memchr(at, '\n', (size_t)(reading->end - at))) && at - name <= SOCKET_PATH_MAX) {
         const struct text whole = {name, (size_t)(at - name)};
-        struct unix_socket *found = find_listener(reading, whole, row->type);
+        struct unix_socket *found = unix_find_listener(reading, whole, row->type);
         if (found) {
             longest = found;
             reading->name_end = at;
@@ -411,7 +411,7 @@ static int take_pending(struct reading *reading, const struct record *row)
 }
 
 /* Takes from a line what netlink confirms. */
-static int take_line(struct reading *reading, const struct line *line, size_t number)
+static int unix_take_line(struct reading *reading, const struct line *line, size_t number)
 {
     const char *end = reading->end, *name;
     struct record row;
@@ -424,7 +424,7 @@ static int take_line(struct reading *reading, const struct line *line, size_t nu
         return 0;
     }
     if (row.socket.inode)
-        take_socket(reading, &row.socket);
+        unix_take_socket(reading, &row.socket);
     else
         result = take_pending(reading, &row);
     name = row.socket.path.data;
@@ -446,7 +446,7 @@ static int take_lines(struct reading *reading)
         char *start = lines->data + from;
         const char *newline = memchr(start, '\n', lines->length - from);
         const struct line line = {.data = start, .length = (size_t)(newline - start)};
-        result = take_line(reading, &line, number);
+        result = unix_take_line(reading, &line, number);
         if (reading->name_end)
             newline = reading->name_end;
         from = (size_t)(newline + 1 - lines->data);
@@ -456,7 +456,7 @@ static int take_lines(struct reading *reading)
 
 /* --- The table -------------------------------------------------------------------------------- */
 
-static int hand_on(const struct socket_list *list, record_fn fn, void *arg)
+static int unix_hand_on(const struct socket_list *list, record_fn fn, void *arg)
 {
     int result = 0;
 
@@ -514,7 +514,7 @@ static int ask_both(struct reading *reading, bool *side_by_side)
 }
 
 /* All but the file. */
-static void forget(struct reading *reading)
+static void unix_forget(struct reading *reading)
 {
     free(reading->sockets.items);
     free(reading->borrowed.data);
@@ -524,7 +524,7 @@ static void forget(struct reading *reading)
     *reading = (struct reading){.file = reading->file, .lines = reading->lines};
 }
 
-static int read_table(struct reading *reading, record_fn fn, void *arg)
+static int unix_read_table(struct reading *reading, record_fn fn, void *arg)
 {
     bool side_by_side = false;
     int result = proc_file_open(&reading->file);
@@ -541,27 +541,27 @@ static int read_table(struct reading *reading, record_fn fn, void *arg)
      * reason. So netlink is asked again.
      */
     if (result == 0 && side_by_side && reading->doubt_end) {
-        forget(reading);
+        unix_forget(reading);
         reading->file.skipped = 0;
         result = ask_netlink(reading);
         if (result == 0)
             result = take_lines(reading);
     }
     if (result == 0)
-        result = hand_on(&reading->sockets, fn, arg);
+        result = unix_hand_on(&reading->sockets, fn, arg);
     if (result < 0 || !(reading->file.query->needs & SOCKET_PENDING))
         return result; /* netlink lists none of them: rows must not depend on columns */
-    return hand_on(&reading->pending, fn, arg);
+    return unix_hand_on(&reading->pending, fn, arg);
 }
 
-static int dump(const struct query *query, record_fn fn, void *arg)
+static int unix_dump(const struct query *query, record_fn fn, void *arg)
 {
     struct reading reading = {
         .file = {.query = query, .name = query->table->file, .heading = UNIX_HEADING}};
-    int result = read_table(&reading, fn, arg);
+    int result = unix_read_table(&reading, fn, arg);
 
     proc_file_close(&reading.file); /* reports malformed lines */
-    forget(&reading);
+    unix_forget(&reading);
     return result;
 }
 
@@ -569,5 +569,5 @@ const struct backend backend_unix = {
     .name = "netlink with proc",
     .source = BACKEND_AUTO,
     .provides = PROVIDES({&table_unix, FIELDS_UNIX | FIELDS_UNIX_FILE | SOCKET_PENDING}),
-    .dump = dump,
+    .dump = unix_dump,
 };

@@ -10,7 +10,7 @@
 const struct table table_vsock = {
     .name = "vsock", .kind = &kind_socket, .family = AF_VSOCK, .protocol = PROTOCOL_VSOCK};
 
-static void begin(const void *of_message, struct record *record)
+static void vsock_begin(const void *of_message, struct record *record)
 {
     const struct vsock_diag_msg *header = of_message;
     struct socket_record *sock = &record->socket;
@@ -32,5 +32,5 @@ const struct diag_family vsock_diag = {
     .states_at = offsetof(struct vsock_diag_req, vdiag_states),
     .header = sizeof(struct vsock_diag_msg),
     .always = ALWAYS_VSOCK,
-    .begin = begin,
+    .begin = vsock_begin,
 };

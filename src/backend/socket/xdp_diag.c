@@ -12,7 +12,7 @@ enum { DIAG_STATS = XDP_DIAG_MEMINFO + 1, SHOW_STATS = 1 << 4 };
 const struct table table_xdp = {
     .name = "xdp", .kind = &kind_socket, .family = AF_XDP, .protocol = PROTOCOL_XDP};
 
-static bool take_info(struct text content, void *member)
+static bool xdp_take_info(struct text content, void *member)
 {
     struct socket_record *sock = member;
     struct xdp_diag_info info;
@@ -25,7 +25,7 @@ static bool take_info(struct text content, void *member)
 }
 
 static const struct target targets[] = {
-    [XDP_DIAG_INFO] = TAKE_BY(take_info, socket, SOCKET_INTERFACE | SOCKET_QUEUE_ID),
+    [XDP_DIAG_INFO] = TAKE_BY(xdp_take_info, socket, SOCKET_INTERFACE | SOCKET_QUEUE_ID),
     [XDP_DIAG_UID] = TAKE(socket.uid, SOCKET_UID),
     [XDP_DIAG_RX_RING] = TAKE_BYTES(socket.rx_ring, SOCKET_RX_RING),
     [XDP_DIAG_TX_RING] = TAKE_BYTES(socket.tx_ring, SOCKET_TX_RING),
@@ -37,7 +37,7 @@ static const struct target targets[] = {
     [DIAG_STATS] = TAKE_BYTES(socket.stats, SOCKET_XDP_STATS),
 };
 
-static void begin(const void *of_message, struct record *record)
+static void xdp_begin(const void *of_message, struct record *record)
 {
     const struct xdp_diag_msg *header = of_message;
 
@@ -58,5 +58,5 @@ const struct diag_family xdp_diag = {
     .header = sizeof(struct xdp_diag_msg),
     .targets = TARGETS(targets),
     .always = ALWAYS_XDP,
-    .begin = begin,
+    .begin = xdp_begin,
 };

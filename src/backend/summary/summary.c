@@ -82,7 +82,8 @@ struct reading {
 };
 
 /* lost: rows are, else a limit is unknown. A file that is not there belongs to another kernel. */
-static void report_unread(const struct reading *reading, const char *path, int error, bool lost)
+static void summary_report_unread(const struct reading *reading, const char *path, int error,
+                                  bool lost)
 {
     const struct query *query = reading->query;
 
@@ -93,7 +94,7 @@ static void report_unread(const struct reading *reading, const char *path, int e
 
 /* --- Numbers of sockets ----------------------------------------------------------------------- */
 
-static int take_counter(const struct record *record, void *arg)
+static int summary_take_counter(const struct record *record, void *arg)
 {
     struct reading *reading = arg;
 
@@ -124,19 +125,19 @@ static void read_protocols(struct reading *reading)
 
     error = proc_file_open(&file);
     if (error < 0) {
-        report_unread(reading, "net/protocols", error, true);
+        summary_report_unread(reading, "net/protocols", error, true);
         return;
     }
     while ((error = proc_file_next(&file, &line)) > 0)
         if (protocols_decode(&line, &record.counter.protocol, &record.counter.magnitude) == 0)
-            take_counter(&record, reading);
+            summary_take_counter(&record, reading);
     proc_file_close(&file);
-    report_unread(reading, "net/protocols", error, true);
+    summary_report_unread(reading, "net/protocols", error, true);
 }
 
 /* --- TCP by state ----------------------------------------------------------------------------- */
 
-static int take_state(const struct record *record, void *arg)
+static int summary_take_state(const struct record *record, void *arg)
 {
     struct reading *reading = arg;
     const uint8_t state = record->socket.state;
@@ -161,7 +162,7 @@ static void read_states(struct reading *reading)
     query.table = &table_tcp_states;
     query.needs = SOCKET_STATE;
     query.where = &where;
-    error = backend_socket_states.dump(&query, take_state, reading);
+    error = backend_socket_states.dump(&query, summary_take_state, reading);
     reading->has_states = error >= 0;
     if (error < 0)
         report_loss(query.report, "TCP sockets are not counted by state: sock_diag: %s",
@@ -178,13 +179,13 @@ static bool read_sysctl(const struct reading *reading, enum kernel_number number
     char path[64];
 
     snprintf(path, sizeof path, "sys/%s", kernel_numbers[number].file);
-    report_unread(reading, path, error, row);
+    summary_report_unread(reading, path, error, row);
     return error == 0;
 }
 
 /* --- Rows ------------------------------------------------------------------------------------- */
 
-static void set(struct record *record, uint64_t *member, uint64_t field, uint64_t number)
+static void summary_set(struct record *record, uint64_t *member, uint64_t field, uint64_t number)
 {
     *member = number;
     record->has |= field;
@@ -214,11 +215,11 @@ static void set_limits(const struct reading *reading, const struct kernel_number
     if (!read_sysctl(reading, row->limit, false, &limit))
         return;
     if (row->unit == IN_ROWS && limit)
-        set(record, &summary->limit, SUMMARY_LIMIT, limit);
+        summary_set(record, &summary->limit, SUMMARY_LIMIT, limit);
     else if (limit)
-        set(record, &summary->limit_bytes, SUMMARY_LIMIT_BYTES, in_bytes(row, limit));
+        summary_set(record, &summary->limit_bytes, SUMMARY_LIMIT_BYTES, in_bytes(row, limit));
     if (row->unit == IN_PAGES && read_sysctl(reading, row->limit - 1, false, &pressure))
-        set(record, &summary->pressure_bytes, SUMMARY_PRESSURE, in_bytes(row, pressure));
+        summary_set(record, &summary->pressure_bytes, SUMMARY_PRESSURE, in_bytes(row, pressure));
 }
 
 /* Returns false if it is not known. In a sum, only the second number, of IPv6, may be missing. */
@@ -244,9 +245,9 @@ static void make_row(const struct reading *reading, const struct row *row, uint6
     summary->name = as_text(row->name ? row->name : socket_state_name(row->state));
     summary->machine = row->machine;
     if (number->unit == IN_ROWS)
-        set(record, &summary->value, SUMMARY_VALUE, value);
+        summary_set(record, &summary->value, SUMMARY_VALUE, value);
     else
-        set(record, &summary->bytes, SUMMARY_BYTES, in_bytes(number, value));
+        summary_set(record, &summary->bytes, SUMMARY_BYTES, in_bytes(number, value));
     set_limits(reading, number, record);
 }
 
@@ -265,7 +266,7 @@ static int dump_read(const struct reading *reading, record_fn fn, void *arg)
     return result;
 }
 
-static int dump_by(const struct query *query, bool by_netlink, record_fn fn, void *arg)
+static int summary_dump_by(const struct query *query, bool by_netlink, record_fn fn, void *arg)
 {
     struct reading reading = {.query = query};
     struct query sockstat = *query;
@@ -273,11 +274,12 @@ static int dump_by(const struct query *query, bool by_netlink, record_fn fn, voi
 
     sockstat.table = &table_sockstat;
     sockstat.where = NULL;
-    result = backend_proc_snmp.dump(&sockstat, take_counter, &reading);
+    result = backend_proc_snmp.dump(&sockstat, summary_take_counter, &reading);
     if (result == -ENOENT || result == -ENOTDIR)
         return result;
-    report_unread(&reading, "net/sockstat", result, true); /* the rest is there all the same */
-    read_protocols(&reading); /* before there is a netlink socket of our own */
+    summary_report_unread(&reading, "net/sockstat", result,
+                          true); /* the rest is there all the same */
+    read_protocols(&reading);    /* before there is a netlink socket of our own */
     if (by_netlink)
         read_states(&reading);
     for (size_t i = 0; i < COUNT(rows); i++) {
@@ -289,21 +291,21 @@ static int dump_by(const struct query *query, bool by_netlink, record_fn fn, voi
     return dump_read(&reading, fn, arg);
 }
 
-static int dump(const struct query *query, record_fn fn, void *arg)
+static int summary_dump(const struct query *query, record_fn fn, void *arg)
 {
-    return dump_by(query, true, fn, arg);
+    return summary_dump_by(query, true, fn, arg);
 }
 
 static int dump_files(const struct query *query, record_fn fn, void *arg)
 {
-    return dump_by(query, false, fn, arg);
+    return summary_dump_by(query, false, fn, arg);
 }
 
 const struct backend backend_summary = {
     .name = "netlink and counters",
     .source = BACKEND_AUTO,
     .provides = PROVIDES({&table_summary, UINT64_MAX}),
-    .dump = dump,
+    .dump = summary_dump,
 };
 
 const struct backend backend_proc_summary = {

@@ -72,7 +72,7 @@ const struct grammar arp_grammar = {
 };
 
 /* The families that Debian's net-tools knows by these names; arp lists only one of them. */
-static int take_family(const char *name)
+static int arp_take_family(const char *name)
 {
     const bool other = text_among("inet6 unix unspec ipx ax25 netrom ddp ec x25 rose ash", name);
 
@@ -99,7 +99,7 @@ static int take_hardware(struct arp_options *options, const char *name)
     return 0;
 }
 
-static int refuse(const struct option *option, const char *program)
+static int arp_refuse(const struct option *option, const char *program)
 {
     const char *command = option->letter == 'd'   ? "ip neigh del ADDR dev DEV"
                           : option->letter == 'D' ? "ip neigh add proxy ADDR dev DEV"
@@ -111,7 +111,7 @@ static int refuse(const struct option *option, const char *program)
     return STATUS_REFUSED;
 }
 
-static int take_option(const struct option *option, const char *argument, void *arg)
+static int arp_take_option(const struct option *option, const char *argument, void *arg)
 {
     struct arp_options *options = arg;
 
@@ -121,20 +121,20 @@ static int take_option(const struct option *option, const char *argument, void *
             options->host = argument;
         return 0;
     case 'A':
-        return take_family(argument);
+        return arp_take_family(argument);
     case 'H':
         return take_hardware(options, argument);
     case 'N':
         fprintf(stderr, "arp: -N not yet supported.\n");
         return 0;
     default:
-        return refuse(option, options->common.program);
+        return arp_refuse(option, options->common.program);
     }
 }
 
 int arp_parse(struct arp_options *options, int argc, char *const argv[])
 {
-    return common_parse(&options->common, &arp_grammar, argc, argv, take_option, options);
+    return common_parse(&options->common, &arp_grammar, argc, argv, arp_take_option, options);
 }
 
 /* Which host */
@@ -171,32 +171,32 @@ static int find_host(const char *name, uint8_t host[4])
 
 /* Which rows */
 
-static const struct field *field_of(const char *name)
+static const struct field *arp_field_of(const char *name)
 {
     return field_named(&kind_neighbour, name);
 }
 
 /* An entry whose field is not known counts as "*", or as of the type "unspec". */
-static void choose_rows(struct predicate_tree *where, const struct arp_options *options,
-                        const char *device, const struct address *host)
+static void arp_choose_rows(struct predicate_tree *where, const struct arp_options *options,
+                            const char *device, const struct address *host)
 {
     const struct hardware *hardware = options->hardware;
     struct predicate *whole = &where->whole;
 
     if (options->host)
-        predicate_tree_add(where, whole, predicate_address(field_of("address"), host));
+        predicate_tree_add(where, whole, predicate_address(arp_field_of("address"), host));
     if (strcmp(device, "*") == 0)
-        predicate_tree_refuse(where, whole, predicate_known(field_of("interface")));
+        predicate_tree_refuse(where, whole, predicate_known(arp_field_of("interface")));
     else if (*device)
-        predicate_tree_add(where, whole, predicate_text(field_of("interface"), device));
+        predicate_tree_add(where, whole, predicate_text(arp_field_of("interface"), device));
     if (hardware && hardware->type == HARDWARE_UNSPECIFIED)
-        predicate_tree_refuse(where, whole, predicate_known(field_of("hardware")));
+        predicate_tree_refuse(where, whole, predicate_known(arp_field_of("hardware")));
     else if (hardware)
         predicate_tree_add(where, whole,
-                           predicate_number(field_of("hardware"), (uint64_t)hardware->type));
+                           predicate_number(arp_field_of("hardware"), (uint64_t)hardware->type));
 }
 
-static int list(const struct arp_options *options)
+static int arp_list(const struct arp_options *options)
 {
     char device[IFNAMSIZ]; /* as much of it as a name can have; empty: any */
     struct arp_totals totals = {0};
@@ -218,7 +218,7 @@ static int list(const struct arp_options *options)
     if (status)
         return status;
     snprintf(device, sizeof device, "%s", options->device ? options->device : "");
-    choose_rows(&where, options, device, &host);
+    arp_choose_rows(&where, options, device, &host);
     struct listing_command command = {
         .common = &options->common,
         .kind = &kind_neighbour,
@@ -240,5 +240,5 @@ int arp_run(int argc, char *const argv[])
     struct arp_options options = {.all = false};
     const int status = arp_parse(&options, argc, argv);
 
-    return status != PARSED ? status : list(&options);
+    return status != PARSED ? status : arp_list(&options);
 }

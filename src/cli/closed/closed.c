@@ -54,7 +54,7 @@ const struct grammar closed_grammar = {
     .version = "backends: sock_diag netlink; BPF at sock:inet_sock_set_state",
 };
 
-static int list(struct closed_command *command)
+static int closed_list(struct closed_command *command)
 {
     const struct common *common = &command->common;
     const struct predicate alone = predicate_number(field_named(&kind_socket, "remote_port"), 0);
@@ -110,5 +110,5 @@ int closed_run(int argc, char *const argv[])
     if (common->exact)
         return common_misuse(common, "--exact is for tables that are read: each event comes once");
     command.which.tcp |= !command.which.udp;
-    return list(&command);
+    return closed_list(&command);
 }

@@ -91,7 +91,7 @@ const struct record *conntrack_filter_key(struct conntrack_filter *filter, const
 }
 
 /* The layout shows all fields, and has lookups of its own. */
-static struct needs layout_needs(const struct conntrack *conntrack)
+static struct needs conntrack_layout_needs(const struct conntrack *conntrack)
 {
     const struct table *table = conntrack->table;
     struct needs needs = {.fields = UINT64_MAX};
@@ -119,7 +119,7 @@ static const char *missing_words(const struct conntrack_options *options)
  * The line that conntrack ends with. The one flow of -G may exist but not match the other options:
  * then nothing is shown, and the user has to know.
  */
-static void sum_up(const void *arg, struct report *report)
+static void conntrack_sum_up(const void *arg, struct report *report)
 {
     const struct conntrack *conntrack = arg;
     const struct conntrack_options *options = &conntrack->options;
@@ -139,7 +139,7 @@ static void sum_up(const void *arg, struct report *report)
     report->partial = true;
 }
 
-static int list(struct conntrack *conntrack)
+static int conntrack_list(struct conntrack *conntrack)
 {
     struct conntrack_options *options = &conntrack->options;
     const struct conntrack_layout *layout = &options->layout;
@@ -169,8 +169,8 @@ static int list(struct conntrack *conntrack)
                                : NULL},
         .layout_ops = &sink_conntrack,
         .layout = layout,
-        .layout_needs = layout_needs(conntrack),
-        .after_each_pass = sum_up,
+        .layout_needs = conntrack_layout_needs(conntrack),
+        .after_each_pass = conntrack_sum_up,
         .arg = conntrack,
     };
     const unsigned all = 1u << FLOW_NEW | 1u << FLOW_UPDATE | 1u << FLOW_DESTROY;
@@ -194,7 +194,7 @@ int conntrack_run(int argc, char *const argv[])
                       : options->table == TABLE_UNCONFIRMED ? &table_flows_unconfirmed
                       : options->zero                       ? &table_flows_zeroed
                                                             : options->task->table;
-    status = list(&conntrack);
+    status = conntrack_list(&conntrack);
     stream_finish(&conntrack.stream);
     return status;
 }

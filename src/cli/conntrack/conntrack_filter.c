@@ -55,7 +55,7 @@ bool conntrack_begins(const char *whole, const char *word, size_t length)
 /* --- Parts of the predicate ------------------------------------------------------------------- */
 
 /* Of a flow, also of those fields that are no columns. */
-static const struct field *field_of(const char *name)
+static const struct field *conntrack_filter_field_of(const char *name)
 {
     static const struct field *const others[] = {&field_own_orig_zone, &field_own_reply_zone,
                                                  &field_any_secmark, &field_label_bits};
@@ -80,7 +80,8 @@ static struct predicate *find_part(const struct conntrack_parsing *parsing,
 }
 
 /* The same; a new one when there is none. */
-static struct predicate *part_of(const struct conntrack_parsing *parsing, const struct field *field)
+static struct predicate *conntrack_filter_part_of(const struct conntrack_parsing *parsing,
+                                                  const struct field *field)
 {
     struct conntrack_filter *filter = &parsing->options->filter;
     struct predicate *part = find_part(parsing, field);
@@ -94,16 +95,16 @@ static struct predicate *part_of(const struct conntrack_parsing *parsing, const 
 
 static void set_part(const struct conntrack_parsing *parsing, struct predicate part)
 {
-    *part_of(parsing, part.field) = part;
+    *conntrack_filter_part_of(parsing, part.field) = part;
 }
 
 static struct predicate *given(const struct conntrack_parsing *parsing, const char *name)
 {
-    return find_part(parsing, field_of(name));
+    return find_part(parsing, conntrack_filter_field_of(name));
 }
 
 /* All addresses are of one family, and -f names it. */
-static int take_family(struct conntrack_parsing *parsing, uint8_t family)
+static int conntrack_filter_take_family(struct conntrack_parsing *parsing, uint8_t family)
 {
     struct conntrack_filter *filter = &parsing->options->filter;
 
@@ -124,7 +125,7 @@ static int take_network(struct conntrack_parsing *parsing, const char *argument)
         set_part(parsing, within);
     else
         parsing->masks[parsing->option->id - OPTION_MASK_SRC] = within.constant.address;
-    return take_family(parsing, within.constant.address.family);
+    return conntrack_filter_take_family(parsing, within.constant.address.family);
 }
 
 /* --- NAT -------------------------------------------------------------------------------------- */
@@ -181,7 +182,7 @@ static int take_nat(struct conntrack_parsing *parsing, const char *argument)
     if (argument && read_nat(argument, &nat) < 0)
         return -EINVAL;
     parsing->options->filter.nat[which] = nat;
-    return take_family(parsing, nat.address.family);
+    return conntrack_filter_take_family(parsing, nat.address.family);
 }
 
 /* --- Bits ------------------------------------------------------------------------------------- */
@@ -218,7 +219,7 @@ static int take_status_word(const char *word, size_t length, void *status)
 
 static int take_status(struct conntrack_parsing *parsing, const char *argument)
 {
-    struct predicate *status = part_of(parsing, parsing->field);
+    struct predicate *status = conntrack_filter_part_of(parsing, parsing->field);
 
     status->operation = PREDICATE_MASKED;
     status->constant.type = VALUE_FLAGS;
@@ -236,11 +237,11 @@ static int take_label_word(const char *word, size_t length, void *arg)
             return -EINVAL;
         bit = (int)number;
     }
-    add_bit(part_of(parsing, &field_label_bits), (unsigned)bit, true);
+    add_bit(conntrack_filter_part_of(parsing, &field_label_bits), (unsigned)bit, true);
     return 0;
 }
 
-static int take_labels(struct conntrack_parsing *parsing, const char *argument)
+static int conntrack_filter_take_labels(struct conntrack_parsing *parsing, const char *argument)
 {
     if (!parsing->labels)
         (void)labels_create(&parsing->labels, NULL); /* without the file numbers are left */
@@ -258,7 +259,7 @@ static int set_number(struct conntrack_parsing *parsing, uint64_t number)
     return 0;
 }
 
-static int take_number(struct conntrack_parsing *parsing, const char *argument)
+static int conntrack_filter_take_number(struct conntrack_parsing *parsing, const char *argument)
 {
     uint64_t number;
 
@@ -302,22 +303,22 @@ static int take_mark(struct conntrack_parsing *parsing, const char *argument)
 }
 
 /* Its number depends on the protocol, which may follow. */
-static int take_state(struct conntrack_parsing *parsing, const char *argument)
+static int conntrack_filter_take_state(struct conntrack_parsing *parsing, const char *argument)
 {
     parsing->state = argument;
-    (void)part_of(parsing, parsing->field);
+    (void)conntrack_filter_part_of(parsing, parsing->field);
     return 0;
 }
 
 /* Words that begin so, as in conntrack. */
 static int take_family_named(struct conntrack_parsing *parsing, const char *argument)
 {
-    return strncmp(argument, "ipv4", 4) == 0   ? take_family(parsing, AF_INET)
-           : strncmp(argument, "ipv6", 4) == 0 ? take_family(parsing, AF_INET6)
+    return strncmp(argument, "ipv4", 4) == 0   ? conntrack_filter_take_family(parsing, AF_INET)
+           : strncmp(argument, "ipv6", 4) == 0 ? conntrack_filter_take_family(parsing, AF_INET6)
                                                : -EINVAL;
 }
 
-static int take_event(const char *word, size_t length, void *events)
+static int conntrack_filter_take_event(const char *word, size_t length, void *events)
 {
     enum { NEW = 1 << FLOW_NEW, UPDATE = 1 << FLOW_UPDATE, DESTROY = 1 << FLOW_DESTROY };
     static const struct {
@@ -336,7 +337,7 @@ static int take_event(const char *word, size_t length, void *events)
 
 static int take_events(struct conntrack_parsing *parsing, const char *argument)
 {
-    return conntrack_words(argument, take_event, &parsing->options->events);
+    return conntrack_words(argument, conntrack_filter_take_event, &parsing->options->events);
 }
 
 /* --- All of them ------------------------------------------------------------------------------ */
@@ -347,7 +348,7 @@ static const struct form {
     const char *takes; /* what arguments are; NULL: numbers up to the option's */
     const char *words; /* what conntrack says of others */
 } forms[] = {
-    [FORM_NUMBER] = {take_number, NULL, "Bad parameter `%s'"},
+    [FORM_NUMBER] = {conntrack_filter_take_number, NULL, "Bad parameter `%s'"},
     [FORM_FAMILY] = {take_family_named, "ipv4 or ipv6", "`%s' unsupported protocol"},
     [FORM_PROTOCOL] = {take_protocol,
                        "a number of at most 255, or a name: tcp, udp, icmp, sctp, gre ...",
@@ -361,9 +362,9 @@ static const struct form {
                      "Bad parameter `%s'"},
     [FORM_MARK] = {take_mark, "MARK or MARK/MASK, numbers of at most 4294967295",
                    "Bad parameter `%s'"},
-    [FORM_LABELS] = {take_labels, "names of connlabel.conf, or numbers of at most 127",
-                     "unknown label '%s'"},
-    [FORM_STATE] = {take_state, NULL, NULL},
+    [FORM_LABELS] = {conntrack_filter_take_labels,
+                     "names of connlabel.conf, or numbers of at most 127", "unknown label '%s'"},
+    [FORM_STATE] = {conntrack_filter_take_state, NULL, NULL},
     [FORM_ROLE] = {take_role, "client or server", "unknown role `%s'"},
     [FORM_EVENTS] = {take_events, "NEW, UPDATES, DESTROY, ALL", "Bad parameter `%s'"},
 };
@@ -375,7 +376,7 @@ int conntrack_take_form(struct conntrack_parsing *parsing, const char *argument)
     char number[64];
     int result;
 
-    parsing->field = option->columns ? field_of(option->columns) : NULL;
+    parsing->field = option->columns ? conntrack_filter_field_of(option->columns) : NULL;
     result = form->take(parsing, argument);
     if (result >= 0)
         return result;
@@ -408,8 +409,8 @@ static int check_state(struct conntrack_parsing *parsing, uint8_t protocol)
     state = flow_state_number(protocol, name, strlen(name));
     if (state < 0)
         return fail_state(parsing, protocol);
-    set_part(parsing,
-             predicate_text(field_of("state"), flow_state_name(protocol, (uint8_t)state).data));
+    set_part(parsing, predicate_text(conntrack_filter_field_of("state"),
+                                     flow_state_name(protocol, (uint8_t)state).data));
     return 0;
 }
 

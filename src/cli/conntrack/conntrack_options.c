@@ -278,7 +278,7 @@ static int take_output(struct conntrack_parsing *parsing, const struct option *o
     return 0;
 }
 
-static int take_option(const struct option *option, const char *argument, void *arg)
+static int conntrack_take_option(const struct option *option, const char *argument, void *arg)
 {
     struct conntrack_parsing *parsing = arg;
     size_t given = 0;
@@ -369,8 +369,8 @@ static int check(struct conntrack_parsing *parsing)
 int conntrack_parse(struct conntrack_options *options, int argc, char *const argv[])
 {
     struct conntrack_parsing parsing = {.options = options};
-    int status =
-        common_parse(&options->common, &conntrack_grammar, argc, argv, take_option, &parsing);
+    int status = common_parse(&options->common, &conntrack_grammar, argc, argv,
+                              conntrack_take_option, &parsing);
 
     labels_destroy(parsing.labels);
     return status != PARSED ? status : check(&parsing);

@@ -96,7 +96,7 @@ static int take_rules(const struct doctor_command *command, const char *names, u
     return 0;
 }
 
-static int take_option(const struct option *option, const char *argument, void *arg)
+static int doctor_take_option(const struct option *option, const char *argument, void *arg)
 {
     struct doctor_command *command = arg;
     uint64_t rules;
@@ -123,14 +123,14 @@ static bool has_moving_numbers(const struct common *common)
     return living;
 }
 
-static int parse(struct doctor_command *command, int argc, char *const argv[])
+static int doctor_parse(struct doctor_command *command, int argc, char *const argv[])
 {
     struct common *common = &command->common;
     int status;
 
     command->rules = UINT64_MAX;
     command->milliseconds = UINT_MAX; /* until it is known */
-    status = common_parse(common, &doctor_grammar, argc, argv, take_option, command);
+    status = common_parse(common, &doctor_grammar, argc, argv, doctor_take_option, command);
     if (status != PARSED)
         return status;
     if (command->milliseconds == UINT_MAX)
@@ -188,7 +188,7 @@ static int status_of(const struct doctor_command *command, const struct doctor_s
     return faults ? STATUS_FAULT : warnings ? STATUS_WARNING : status;
 }
 
-static int examine(const struct doctor_command *command, struct doctor *doctor)
+static int doctor_list_findings(const struct doctor_command *command, struct doctor *doctor)
 {
     const struct doctor_summary *summary = doctor_summary(doctor);
     const struct maker maker = {doctor_begin, doctor_examine, doctor};
@@ -244,7 +244,7 @@ static int diagnose(const struct doctor_command *command)
         status = no_memory_status(command->common.program);
         return command->nagios ? NAGIOS_UNKNOWN : status;
     }
-    status = examine(command, doctor);
+    status = doctor_list_findings(command, doctor);
     doctor_destroy(doctor);
     return status;
 }
@@ -287,7 +287,7 @@ static int list_exposed(const struct doctor_command *command)
 int doctor_run(int argc, char *const argv[])
 {
     struct doctor_command command = {.rules = 0};
-    const int status = parse(&command, argc, argv);
+    const int status = doctor_parse(&command, argc, argv);
 
     /*
      * A plugin that is called wrongly knows nothing, so its status must not be that of a fault.

@@ -79,12 +79,12 @@ static void note_totals(const void *arg, struct report *report)
 
 /* --- The listing ------------------------------------------------------------------------------ */
 
-static int most_first(const struct record *a, const struct record *b)
+static int drops_most_first(const struct record *a, const struct record *b)
 {
     return (a->drop.drops < b->drop.drops) - (a->drop.drops > b->drop.drops);
 }
 
-static int list(const struct drops_command *command)
+static int drops_list_rows(const struct drops_command *command)
 {
     const struct maker maker = {drops_begin, drops_list, command->drops};
     const struct listing_table table = {.table = &table_drops};
@@ -102,7 +102,10 @@ static int list(const struct drops_command *command)
         .drop = "drops_per_second function protocol interface remote local",
         .shorten = "why function owners",
         .whole = "local remote",
-        .listing = {.tables = &table, .table_count = 1, .maker = &maker, .compare = most_first},
+        .listing = {.tables = &table,
+                    .table_count = 1,
+                    .maker = &maker,
+                    .compare = drops_most_first},
         .after_each_pass = note_totals,
         .arg = command,
     };
@@ -139,7 +142,7 @@ int drops_run(int argc, char *const argv[])
     if (isatty(STDERR_FILENO) && !common->explain)
         fprintf(stderr, "%s: watching for %g s; ctrl-C shows what there is\n", common->program,
                 options.milliseconds / 1000.0);
-    status = list(&command);
+    status = drops_list_rows(&command);
     drops_destroy(command.drops);
     return status;
 }

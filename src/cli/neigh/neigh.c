@@ -95,7 +95,7 @@ static int find_interfaces(const struct neigh_options *options, uint32_t *index)
     return STATUS_FAILURE;
 }
 
-static int list(const struct neigh_options *options)
+static int neigh_list(const struct neigh_options *options)
 {
     uint32_t master = 0;
     const int status = find_interfaces(options, &master);
@@ -156,5 +156,5 @@ int neigh_run(int argc, char *const argv[])
 
     if (status != PARSED)
         return status;
-    return options.usage ? list_usage(&options) : list(&options);
+    return options.usage ? list_usage(&options) : neigh_list(&options);
 }

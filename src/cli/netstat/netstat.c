@@ -23,8 +23,8 @@ struct netstat {
 
 /* Which tables, in netstat's order */
 
-static void add_table(struct netstat *netstat, const struct table *table, unsigned section,
-                      const char *missing)
+static void netstat_add_table(struct netstat *netstat, const struct table *table, unsigned section,
+                              const char *missing)
 {
     const struct netstat_options *options = &netstat->options;
     bool named = options->named_protocols > 0 && !options->all_protocols;
@@ -41,7 +41,7 @@ static void add_table(struct netstat *netstat, const struct table *table, unsign
 /* The IPv6 table of what was added last: netstat lists it before it ends. */
 static void add_second(struct netstat *netstat, const struct table *table, unsigned section)
 {
-    add_table(netstat, table, section, NULL);
+    netstat_add_table(netstat, table, section, NULL);
     netstat->tables[netstat->table_count - 1].if_missing = MISSING_IS_PAIRED;
 }
 
@@ -55,7 +55,7 @@ static void add_protocol(struct netstat *netstat, bool wanted, const struct tabl
     if (!wanted && !everything)
         return;
     if (everything || options->inet)
-        add_table(netstat, ipv4, SECTION_INTERNET, missing);
+        netstat_add_table(netstat, ipv4, SECTION_INTERNET, missing);
     if (ipv6 && (everything || options->inet6))
         add_second(netstat, ipv6, SECTION_INTERNET);
 }
@@ -74,7 +74,7 @@ static bool wants_inactive(const struct filters *filters)
 
 #define NO_INET(name) "no support for `AF INET (" name ")' on this system."
 
-static void choose_tables(struct netstat *netstat)
+static void netstat_choose_tables(struct netstat *netstat)
 {
     const struct netstat_options *options = &netstat->options;
 
@@ -84,11 +84,12 @@ static void choose_tables(struct netstat *netstat)
     add_protocol(netstat, options->udplite, &table_udplite, &table_udplite6, NO_INET("udplite"));
     add_protocol(netstat, options->raw, &table_raw, &table_raw6, NO_INET("raw"));
     if (options->kind == &kind_group && options->inet)
-        add_table(netstat, &table_groups, SECTION_GROUPS, NO_INET("igmp"));
+        netstat_add_table(netstat, &table_groups, SECTION_GROUPS, NO_INET("igmp"));
     if (options->kind == &kind_group && options->inet6)
         add_second(netstat, &table_groups6, SECTION_GROUPS);
     if (options->unix_sockets || options->named_protocols == 0)
-        add_table(netstat, &table_unix, SECTION_UNIX, "no support for `AF UNIX' on this system.");
+        netstat_add_table(netstat, &table_unix, SECTION_UNIX,
+                          "no support for `AF UNIX' on this system.");
 }
 
 /* What the layout needs, and which columns show the same */
@@ -101,7 +102,7 @@ static bool lists(const struct netstat *netstat, unsigned section)
     return false;
 }
 
-static struct needs layout_needs(const struct netstat *netstat)
+static struct needs netstat_layout_needs(const struct netstat *netstat)
 {
     const struct netstat_layout *layout = &netstat->options.layout;
     struct needs needs = {.fields = SOCKET_ADDRESSES | SOCKET_STATE | SOCKET_INODE | SOCKET_TYPE |
@@ -183,7 +184,7 @@ static int list_sockets(struct netstat *netstat)
     const struct netstat_layout *layout = &netstat->options.layout;
     bool internet;
 
-    choose_tables(netstat);
+    netstat_choose_tables(netstat);
     netstat_choose_rows(netstat->tables, netstat->table_count, netstat->where, layout->show,
                         layout->show == SHOW_ALL && wants_inactive(&options->common.filters));
     internet = lists(netstat, SECTION_INTERNET);
@@ -204,7 +205,7 @@ static int list_sockets(struct netstat *netstat)
                     .report_shut_out = report_shut_out},
         .layout_ops = &sink_netstat,
         .layout = layout,
-        .layout_needs = layout_needs(netstat),
+        .layout_needs = netstat_layout_needs(netstat),
         .verbose = options->verbose,
         .after_each_pass = check_other_tables,
         .arg = options,

@@ -36,7 +36,7 @@ static struct name_parts split(const struct text *name)
     return parts;
 }
 
-static int compare_bytes(struct text a, struct text b)
+static int interfaces_compare_bytes(struct text a, struct text b)
 {
     const size_t common = a.length < b.length ? a.length : b.length;
     const int order = common ? memcmp(a.data, b.data, common) : 0;
@@ -55,15 +55,17 @@ static struct text without_zeroes(struct text digits)
 static int compare_digits(struct text a, struct text b)
 {
     const struct text x = without_zeroes(a), y = without_zeroes(b);
-    const int order = x.length == y.length ? compare_bytes(x, y) : x.length > y.length ? 1 : -1;
+    const int order = x.length == y.length  ? interfaces_compare_bytes(x, y)
+                      : x.length > y.length ? 1
+                                            : -1;
 
-    return order ? order : compare_bytes(a, b);
+    return order ? order : interfaces_compare_bytes(a, b);
 }
 
-static int compare_names(const struct record *x, const struct record *y)
+static int interfaces_compare_names(const struct record *x, const struct record *y)
 {
     const struct name_parts a = split(&x->interface.name), b = split(&y->interface.name);
-    int order = compare_bytes(a.words, b.words);
+    int order = interfaces_compare_bytes(a.words, b.words);
 
     if (!order)
         order = compare_digits(a.number, b.number);
@@ -73,7 +75,8 @@ static int compare_names(const struct record *x, const struct record *y)
 /* Which rows */
 
 /* Only netstat's layout shows a label as an interface: its addresses are in another row, too. */
-static void choose_rows(struct predicate_tree *where, const struct netstat_options *options)
+static void interfaces_choose_rows(struct predicate_tree *where,
+                                   const struct netstat_options *options)
 {
     const struct predicate any = {.operation = PREDICATE_OR};
     const struct field *flags = field_named(&kind_interface, "flags");
@@ -118,7 +121,7 @@ int netstat_interfaces(const struct netstat_options *options)
                     "tx_packets tx_bytes tx_errors tx_dropped tx_overruns"},
         .listing = {.tables = &table,
                     .table_count = 1,
-                    .compare = compare_names,
+                    .compare = interfaces_compare_names,
                     .needs.fields = INTERFACE_FLAGS},
         .layout_ops = &sink_interface,
         .layout = &layout,
@@ -127,7 +130,7 @@ int netstat_interfaces(const struct netstat_options *options)
         .arg = options,
     };
 
-    choose_rows(&where, options);
+    interfaces_choose_rows(&where, options);
     table.where = predicate_of(&where); /* not a filter: what has no flags is listed, too */
     return command_run(&command);
 }

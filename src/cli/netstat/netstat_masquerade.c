@@ -11,7 +11,8 @@
 static const char missing[] = "no support for `ip_masquerade' on this system.";
 
 /* Flows whose source was translated: its address, or its port. */
-static void choose_rows(struct predicate_tree *where, const struct netstat_options *options)
+static void masquerade_choose_rows(struct predicate_tree *where,
+                                   const struct netstat_options *options)
 {
     struct predicate *any =
         predicate_tree_add(where, &where->whole, (struct predicate){.operation = PREDICATE_OR});
@@ -57,6 +58,6 @@ int netstat_masquerade(const struct netstat_options *options)
         .after_each_pass = say_missing,
     };
 
-    choose_rows(&where, options);
+    masquerade_choose_rows(&where, options);
     return command_run(&command);
 }

@@ -161,7 +161,7 @@ const struct netstat_family netstat_families[NETSTAT_FAMILIES] = {
 };
 
 /* Each name stands for all that is counted under its family. */
-static bool take_family(struct netstat_options *options, struct text name)
+static bool netstat_take_family(struct netstat_options *options, struct text name)
 {
     for (size_t i = 0; i < NETSTAT_FAMILIES; i++) {
         const struct netstat_family *family = &netstat_families[i];
@@ -181,7 +181,7 @@ static bool take_family(struct netstat_options *options, struct text name)
 static int take_families(struct netstat_options *options, const char *names)
 {
     for (struct text name; text_next(&names, ',', &name);)
-        if (!take_family(options, name)) {
+        if (!netstat_take_family(options, name)) {
             fprintf(stderr, "Unknown address family `%s'.\n", TYPED_BYTES(name.data, name.length));
             return STATUS_FAILURE;
         }
@@ -203,7 +203,7 @@ static int take_other_table(struct netstat_options *options, int id)
     return 0;
 }
 
-static int take_option(const struct option *option, const char *argument, void *arg)
+static int netstat_take_option(const struct option *option, const char *argument, void *arg)
 {
     struct netstat_options *options = arg;
 
@@ -237,7 +237,7 @@ static int take_option(const struct option *option, const char *argument, void *
 }
 
 /* A family without a protocol means all of its protocols, a protocol without one both families. */
-static void complete(struct netstat_options *options)
+static void netstat_complete(struct netstat_options *options)
 {
     struct netstat_layout *layout = &options->layout;
     /* a filter says itself which sockets are wanted */
@@ -273,7 +273,8 @@ int netstat_parse(struct netstat_options *options, int argc, char *const argv[])
     int status;
 
     options->kind = &kind_socket;
-    status = common_parse(&options->common, &netstat_grammar, argc, argv, take_option, options);
+    status =
+        common_parse(&options->common, &netstat_grammar, argc, argv, netstat_take_option, options);
 
     if (status != PARSED)
         return status;
@@ -282,6 +283,6 @@ int netstat_parse(struct netstat_options *options, int argc, char *const argv[])
         return status;
     if (options->other_tables > 1)
         return common_misuse(common, "-r, -i, -M, -s and --summary cannot be combined");
-    complete(options);
+    netstat_complete(options);
     return PARSED;
 }

@@ -20,7 +20,7 @@ struct routes {
 _Static_assert((int)ROUTE_SECTIONS_MAX <= (int)LISTING_SECTIONS_MAX, "each table is a section");
 
 /* Where the kernel has no IPv6, netstat says so and ends there. A cache is simply empty. */
-static void add_table(struct routes *routes, uint8_t family, bool cache)
+static void routes_add_table(struct routes *routes, uint8_t family, bool cache)
 {
     static const char *const missing[] = {"INET (IPv4) not configured in this system.",
                                           "INET6 (IPv6) not configured in this system."};
@@ -41,7 +41,7 @@ static void add_table(struct routes *routes, uint8_t family, bool cache)
 }
 
 /* The families in the order in which they were named, and as often; without a name IPv4. */
-static int choose_tables(struct routes *routes)
+static int routes_choose_tables(struct routes *routes)
 {
     const struct netstat_options *options = routes->options;
     const char *names = *options->afname ? options->afname : "inet";
@@ -56,9 +56,9 @@ static int choose_tables(struct routes *routes)
             return family->status;
         }
         if (options->fib || !options->cache)
-            add_table(routes, number, false);
+            routes_add_table(routes, number, false);
         if (options->cache)
-            add_table(routes, number, true);
+            routes_add_table(routes, number, true);
     }
     return 0;
 }
@@ -95,7 +95,7 @@ static int choose_taken(struct routes *routes, const struct common *common, uint
     return 0;
 }
 
-static struct needs layout_needs(const struct routes *routes)
+static struct needs routes_layout_needs(const struct routes *routes)
 {
     struct needs needs = {.fields = ROUTE_FLAGS | ROUTE_GATEWAY | ROUTE_METRIC,
                           .lookups = NEED_INTERFACES};
@@ -118,7 +118,7 @@ int netstat_routes(const struct netstat_options *options)
                    .header = options->layout.header}};
     struct record key = {.kind = &kind_route};
     struct common common = options->common;
-    int status = choose_tables(&routes);
+    int status = routes_choose_tables(&routes);
 
     if (!status && !options->cache && take_destination(&common.filters, &key.route.destination))
         status = choose_taken(&routes, &common, key.route.destination.family);
@@ -138,7 +138,7 @@ int netstat_routes(const struct netstat_options *options)
                     .needs.fields = columns ? ROUTE_FURTHER_HOPS : 0},
         .layout_ops = &sink_route,
         .layout = &routes.layout,
-        .layout_needs = layout_needs(&routes),
+        .layout_needs = routes_layout_needs(&routes),
     };
 
     return status ? status : command_run(&command);

@@ -12,7 +12,8 @@
  * Protocols that an option stands for are shown if it was given; all others always. Without a
  * protocol -s shows all of them.
  */
-static void choose_rows(struct predicate_tree *where, const struct netstat_options *options)
+static void statistics_choose_rows(struct predicate_tree *where,
+                                   const struct netstat_options *options)
 {
     const bool all =
         !options->tcp && !options->udp && !options->raw && !options->sctp && !options->udplite;
@@ -36,7 +37,7 @@ static void choose_rows(struct predicate_tree *where, const struct netstat_optio
             predicate_tree_add(where, any, predicate_text(field, protocols[i].name));
 }
 
-static int list(const struct netstat_options *options, bool inet6)
+static int statistics_list(const struct netstat_options *options, bool inet6)
 {
     /* netstat's layout has an order of its own, and needs all counters for its words */
     const bool columns = common_uses_columns(&options->common) || options->common.sort ||
@@ -61,7 +62,7 @@ static int list(const struct netstat_options *options, bool inet6)
         .objects = true,
     };
 
-    choose_rows(&where, options);
+    statistics_choose_rows(&where, options);
     layout.where = predicate_of(&where);
     if (columns) /* the layout has to see all of them */
         command.listing.where = layout.where;
@@ -77,5 +78,5 @@ int netstat_statistics(const struct netstat_options *options)
                 options->common.program, options->afname);
         return STATUS_FAILURE;
     }
-    return list(options, inet6);
+    return statistics_list(options, inet6);
 }

@@ -8,8 +8,8 @@
 #define LISTENING (UINT64_C(1) << TCP_LISTEN)
 
 /* A comparison, or that it is not so. */
-static const struct predicate *choose(struct predicate where[2], struct predicate comparison,
-                                      bool wanted)
+static const struct predicate *netstat_where_choose(struct predicate where[2],
+                                                    struct predicate comparison, bool wanted)
 {
     where[0] = comparison;
     where[1] = (struct predicate){.operation = PREDICATE_NOT, .parts = &where[0]};
@@ -20,7 +20,8 @@ static const struct predicate *choose(struct predicate where[2], struct predicat
 static const struct predicate *choose_states(struct predicate where[2], uint64_t states,
                                              bool wanted)
 {
-    return choose(where, predicate_one_of(field_named(&kind_socket, "state"), states), wanted);
+    return netstat_where_choose(where, predicate_one_of(field_named(&kind_socket, "state"), states),
+                                wanted);
 }
 
 static const struct predicate *where_of(struct predicate where[2], const struct table *table,
@@ -43,8 +44,9 @@ static const struct predicate *where_of(struct predicate where[2], const struct 
     if (table->family == AF_UNIX)
         return choose_states(where, LISTENING, show == SHOW_LISTENING);
     /* protocols that do not listen: a socket without a peer stands for one that does */
-    return choose(where, predicate_address(field_named(&kind_socket, "remote_address"), &any),
-                  show == SHOW_LISTENING);
+    return netstat_where_choose(
+        where, predicate_address(field_named(&kind_socket, "remote_address"), &any),
+        show == SHOW_LISTENING);
 }
 
 /* TCP of both families has one predicate, because their tables are read as one. */
@@ -63,7 +65,7 @@ void netstat_choose_rows(struct listing_table tables[], size_t count, struct pre
 }
 
 /* How surely a TCP socket in this state passes: 2 it does, 1 it may, 0 it does not. */
-static int passes(const struct predicate *where, uint8_t state)
+static int netstat_where_passes(const struct predicate *where, uint8_t state)
 {
     const struct predicate whole = {.operation = PREDICATE_AND, .parts = where};
     const struct predicate not = {.operation = PREDICATE_NOT, .parts = &whole};
@@ -79,5 +81,6 @@ bool netstat_wants_inactive(const struct predicate *where)
 {
     enum { UNHEARD_OF = 31 };
 
-    return where && passes(where, STATE_BOUND_INACTIVE) > passes(where, UNHEARD_OF);
+    return where && netstat_where_passes(where, STATE_BOUND_INACTIVE) >
+                        netstat_where_passes(where, UNHEARD_OF);
 }

@@ -126,7 +126,7 @@ static const char *command_for_attention(const struct sockets_options *options,
  * rows leave empty, and users only of listeners, because rows wait in memory for the names of
  * users.
  */
-static int list(const struct sockets_options *options)
+static int sockets_list(const struct sockets_options *options)
 {
     const bool plain = options->common.format == FORMAT_PLAIN;
     const struct which *which = &options->which;
@@ -215,7 +215,7 @@ static int list_with_letters(struct sockets_options options)
             said_add(columns, sizeof columns, "%s", letters[i].columns + !*columns);
     if (*columns)
         options.common.columns = columns;
-    return list(&options);
+    return sockets_list(&options);
 }
 
 int sockets_run(int argc, char *const argv[])

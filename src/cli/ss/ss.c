@@ -40,8 +40,8 @@ static int read_words(struct ss *ss)
                                           : strerror(-error));
 }
 
-static int resolve(const char *name, uint8_t family, int home, unsigned milliseconds,
-                   struct address addresses[], size_t most)
+static int ss_resolve(const char *name, uint8_t family, int home, unsigned milliseconds,
+                      struct address addresses[], size_t most)
 {
     return hosts_addresses(name, family, home, milliseconds, addresses, most, common_waiting());
 }
@@ -55,7 +55,7 @@ static int parse_filter(struct ss *ss, const struct predicate **predicate)
                                    ss->options.common.all_netns || ss->options.common.proc_root,
                                .home = ss->options.common.home,
                                .saved = ss->diag_file != NULL,
-                               .resolve = resolve};
+                               .resolve = ss_resolve};
     int status = read_words(ss);
 
     if (status)
@@ -257,7 +257,7 @@ static int summarise(const struct ss_options *options)
 /* --- Listing ---------------------------------------------------------------------------------- */
 
 /* The filter may limit the families; -E and -D the tables. *done: there is nothing to list. */
-static int choose_rows(struct ss *ss, struct listing_command *command, bool *done)
+static int ss_choose_rows(struct ss *ss, struct listing_command *command, bool *done)
 {
     int status;
 
@@ -287,7 +287,7 @@ static int note_unused_filter(struct ss *ss)
     return status;
 }
 
-static int list(struct ss *ss)
+static int ss_list(struct ss *ss)
 {
     struct listing_command command = {.common = &ss->options.common,
                                       .kind = &kind_socket,
@@ -296,7 +296,7 @@ static int list(struct ss *ss)
     bool done = false;
     int status, summarised = 0;
 
-    status = ss->options.listed ? choose_rows(ss, &command, &done) : note_unused_filter(ss);
+    status = ss->options.listed ? ss_choose_rows(ss, &command, &done) : note_unused_filter(ss);
     if (!status && ss->options.summary)
         summarised = summarise(&ss->options);
     if (status || done || !ss->options.listed)
@@ -336,7 +336,7 @@ int ss_run(int argc, char *const argv[])
         refused = ss_open_maps(&ss->options);
     rights_limit(RIGHTS_ALL & ~(1u << RIGHT_MAPS));
     if (status == PARSED)
-        status = refused ? refused : list(ss);
+        status = refused ? refused : ss_list(ss);
     where_finish(&ss->where);
     ss_words_finish(&ss->words);
     ss_options_finish(&ss->options);

@@ -42,7 +42,7 @@ int ss_dump_choose(struct ss_options *options, bool *done)
     return 0;
 }
 
-static int complain(const struct ss_options *options, int error, int status)
+static int ss_dump_complain(const struct ss_options *options, int error, int status)
 {
     fprintf(stderr, "%s: -D: '%s': %s%s\n", options->common.program, TYPED(options->dump),
             strerror(error), error == EACCES ? " (the shell can open it: -D - >FILE)" : "");
@@ -82,7 +82,7 @@ static int open_output(struct listing_command *command)
             fd = open(options->dump, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOCTTY, 0666);
         while (fd < 0 && errno == EINTR);
     if (fd < 0)
-        return complain(options, errno, STATUS_SS_MISUSE);
+        return ss_dump_complain(options, errno, STATUS_SS_MISUSE);
     command->output = fd;
     return 0;
 }
@@ -97,6 +97,6 @@ int ss_dump(const struct ss_options *options, struct listing_command *command)
     command->layout_needs.fields = SOCKET_MESSAGE | ASKED;
     status = command_run(command);
     if (command->output && command->output != STDOUT_FILENO && close(command->output) < 0)
-        return complain(options, errno, STATUS_FAILURE);
+        return ss_dump_complain(options, errno, STATUS_FAILURE);
     return status;
 }

@@ -50,7 +50,7 @@ const struct operands ss_operands[] = {
 
 /* --- Words ------------------------------------------------------------------------------------ */
 
-static void next(struct ss_parser *parser)
+static void ss_filter_next(struct ss_parser *parser)
 {
     struct text word;
     char *to;
@@ -80,7 +80,7 @@ static void next(struct ss_parser *parser)
 
 /* --- What is wrong ---------------------------------------------------------------------------- */
 
-static struct predicate *fail_expected(struct ss_parser *parser, const char *expected)
+static struct predicate *ss_filter_fail_expected(struct ss_parser *parser, const char *expected)
 {
     if (parser->token == SS_END)
         return ss_fail(parser, "expected %s", expected);
@@ -114,8 +114,8 @@ static struct predicate *fail_condition(struct ss_parser *parser)
             misuse_offer(&misuse, tokens[i].text);
     if (*word && misuse.meant.data)
         return ss_refuse(parser, misuse);
-    return fail_expected(parser,
-                         "src, dst, sport, dport, dev, fwmark, cgroup, autobound, not or (");
+    return ss_filter_fail_expected(
+        parser, "src, dst, sport, dport, dev, fwmark, cgroup, autobound, not or (");
 }
 
 /* --- Conditions ------------------------------------------------------------------------------- */
@@ -141,8 +141,8 @@ static struct predicate *parse_mark(struct ss_parser *parser)
                        parser_negate(&parser->memory, known));
 }
 
-static struct predicate *parse_value(struct ss_parser *parser, enum ss_token condition,
-                                     enum ss_token comparison)
+static struct predicate *ss_filter_parse_value(struct ss_parser *parser, enum ss_token condition,
+                                               enum ss_token comparison)
 {
     /* an address is cut in pieces, but messages show the whole word */
     char *text = parser_keep(&parser->memory, parser->word, strlen(parser->word));
@@ -198,23 +198,24 @@ static struct predicate *parse_condition(struct ss_parser *parser)
         /* known of every socket, so that the kernel can compare it in every listing */
         result = parser_add(&parser->memory,
                             predicate_number(field_named(&kind_socket, "autobound"), 1));
-        next(parser);
+        ss_filter_next(parser);
         return result;
     }
-    next(parser);
+    ss_filter_next(parser);
     if (parser->token >= SS_EQUAL) {
         comparison = parser->token;
         if (comparison > conditions[condition].last)
-            return fail_expected(parser, conditions[condition].comparisons);
-        next(parser);
+            return ss_filter_fail_expected(parser, conditions[condition].comparisons);
+        ss_filter_next(parser);
     }
     if (parser->token != SS_WORD)
-        return fail_expected(parser, conditions[condition].value);
-    result = parse_value(parser, condition, comparison == SS_NOT_EQUAL ? SS_EQUAL : comparison);
+        return ss_filter_fail_expected(parser, conditions[condition].value);
+    result = ss_filter_parse_value(parser, condition,
+                                   comparison == SS_NOT_EQUAL ? SS_EQUAL : comparison);
     if (comparison == SS_NOT_EQUAL)
         result = parser_negate(&parser->memory, result);
     if (result)
-        next(parser);
+        ss_filter_next(parser);
     return result;
 }
 
@@ -231,14 +232,14 @@ static struct predicate *parse_term(struct ss_parser *parser)
     if (++parser->depth > DEPTH_MAX)
         return ss_fail(parser, "nested more than %d deep", DEPTH_MAX);
     if (parser->token == SS_NOT) {
-        next(parser);
+        ss_filter_next(parser);
         inner = parser_negate(&parser->memory, parse_term(parser));
     } else {
-        next(parser);
+        ss_filter_next(parser);
         inner = parse_list(parser);
         if (inner && parser->token != SS_CLOSE)
-            return fail_expected(parser, "and, or, a condition or )");
-        next(parser);
+            return ss_filter_fail_expected(parser, "and, or, a condition or )");
+        ss_filter_next(parser);
     }
     parser->depth--;
     return inner;
@@ -256,7 +257,7 @@ static struct predicate *parse_list(struct ss_parser *parser)
             parser->token == SS_OR ? PREDICATE_OR : PREDICATE_AND;
         struct predicate *part;
         if (parser->token == SS_OR || parser->token == SS_AND)
-            next(parser);
+            ss_filter_next(parser);
         if (operation != before && ++parser->changes > CHANGES_MAX)
             return ss_fail(parser, "and and or change more than %d times", CHANGES_MAX);
         part = parse_term(parser);
@@ -273,18 +274,18 @@ static struct predicate *parse_list(struct ss_parser *parser)
     return all;
 }
 
-static struct predicate *parse(struct ss_parser *parser)
+static struct predicate *ss_filter_parse_text(struct ss_parser *parser)
 {
     struct ss_filter *filter = parser->filter;
     struct predicate *all = NULL;
 
     filter->mixed = filter->failed = filter->wrong = false;
     filter->where->message[0] = '\0';
-    next(parser);
+    ss_filter_next(parser);
     if (parser->token != SS_END)
         all = parse_list(parser);
     if (all && parser->token != SS_END)
-        all = fail_expected(parser, "and, or, a condition or the end");
+        all = ss_filter_fail_expected(parser, "and, or, a condition or the end");
     filter->failed |= filter->where->message[0]; /* memory */
     return filter->failed ? NULL : all;
 }
@@ -296,12 +297,12 @@ const struct predicate *ss_filter_parse(struct ss_filter *filter)
     const struct ss_words words = *filter->words;
     struct ss_parser parser = {.filter = filter, .memory = {.where = filter->where}};
     const bool others = ss_lists_others(&parser);
-    const struct predicate *all = parse(&parser);
+    const struct predicate *all = ss_filter_parse_text(&parser);
 
     if (!all || others || !ss_lists_others(&parser))
         return all;
     *filter->selection = selection;
     *filter->words = words;
     parser = (struct ss_parser){.filter = filter, .memory = parser.memory, .others = true};
-    return parse(&parser);
+    return ss_filter_parse_text(&parser);
 }

@@ -37,7 +37,7 @@ static const struct {
  * Takes the family away from the text, and limits the listing to it. Without one it is that of the
  * option that came last; -4 and -6 together are both.
  */
-static uint8_t take_family(const struct ss_parser *parser, char **text)
+static uint8_t ss_hosts_take_family(const struct ss_parser *parser, char **text)
 {
     struct ss_selection *selection = parser->filter->selection;
     const uint64_t inet = ss_family(AF_INET) | ss_family(AF_INET6);
@@ -90,7 +90,7 @@ static struct predicate *both(struct ss_parser *parser, struct predicate *one,
 
 /* --- Ports of IP ------------------------------------------------------------------------------ */
 
-static bool compares(int64_t left, enum ss_token comparison, int64_t right)
+static bool ss_hosts_compares(int64_t left, enum ss_token comparison, int64_t right)
 {
     return comparison == SS_LESS       ? left < right
            : comparison == SS_AT_MOST  ? left <= right
@@ -100,15 +100,16 @@ static bool compares(int64_t left, enum ss_token comparison, int64_t right)
 }
 
 /* A number that the socket may lack, which ss takes for 0. */
-static struct predicate *compare_signed(struct ss_parser *parser, const struct field *field,
-                                        enum ss_token comparison, int64_t number)
+static struct predicate *ss_hosts_compare_signed(struct ss_parser *parser,
+                                                 const struct field *field,
+                                                 enum ss_token comparison, int64_t number)
 {
     struct predicate *known = parser_add(&parser->memory, predicate_known(field));
     struct predicate *compared =
-        number < 0 ? ss_constant(parser, compares(0, comparison, number))
+        number < 0 ? ss_constant(parser, ss_hosts_compares(0, comparison, number))
                    : ss_compare_number(parser, field, comparison, (uint64_t)number);
 
-    if (number < 0 || !compares(0, comparison, number))
+    if (number < 0 || !ss_hosts_compares(0, comparison, number))
         return compared;
     return parser_join(&parser->memory, PREDICATE_OR, compared,
                        parser_negate(&parser->memory, known));
@@ -123,7 +124,7 @@ static struct predicate *compare_portid(struct ss_parser *parser, enum ss_token 
     struct predicate *ordered, *sign;
 
     if (number < INT32_MIN || number > INT32_MAX)
-        return ss_constant(parser, compares(0, comparison, number));
+        return ss_constant(parser, ss_hosts_compares(0, comparison, number));
     ordered = ss_compare_number(parser, field, comparison, (uint32_t)number);
     if (comparison == SS_EQUAL)
         return ordered;
@@ -149,11 +150,11 @@ static struct predicate *compare_other(struct ss_parser *parser, const struct ot
     const bool netlink = other->family == AF_NETLINK;
 
     if (!other->fields[end])
-        return ss_constant(parser, compares(netlink ? -1 : 0, comparison, number));
+        return ss_constant(parser, ss_hosts_compares(netlink ? -1 : 0, comparison, number));
     if (netlink)
         return compare_portid(parser, comparison, number);
-    return compare_signed(parser, field_named(&kind_socket, other->fields[end]), comparison,
-                          number);
+    return ss_hosts_compare_signed(parser, field_named(&kind_socket, other->fields[end]),
+                                   comparison, number);
 }
 
 /* As ss does, also of the sockets of other families that are listed. */
@@ -166,7 +167,7 @@ static struct predicate *is_one_port(struct ss_parser *parser, enum ss_end end,
 
     if (number >= 0)
         all = ss_compare_number(parser, field, comparison, (uint64_t)number);
-    else if (compares(0, comparison, number))
+    else if (ss_hosts_compares(0, comparison, number))
         all = parser_add(&parser->memory, predicate_known(field));
     for (size_t i = 0; i < COUNT(other_ports); i++) {
         const struct other_port *other = &other_ports[i];
@@ -181,7 +182,7 @@ static struct predicate *is_one_port(struct ss_parser *parser, enum ss_end end,
     return all ? all : ss_constant(parser, false);
 }
 
-static bool take_number(struct ss_parser *parser, const char *text, struct ports *ports)
+static bool ss_hosts_take_number(struct ss_parser *parser, const char *text, struct ports *ports)
 {
     const bool others = parser->others || ss_lists_others(parser), negative = *text == '-';
     uint64_t number;
@@ -205,7 +206,7 @@ static bool parse_ports(struct ss_parser *parser, const char *text, struct ports
     ports->count = 0;
     if (is_any(text))
         return true;
-    if (take_number(parser, text, ports))
+    if (ss_hosts_take_number(parser, text, ports))
         return ports->count > 0;
     /* services are those of TCP and UDP: without these tables there are none */
     ports->count = services_ports(NULL, text,
@@ -375,7 +376,8 @@ static struct predicate *inet_host(struct ss_parser *parser, enum ss_end end, ch
 /* --- Other families --------------------------------------------------------------------------- */
 
 /* The kernel does not tell the name of the other end, so it is empty there, as in ss. */
-static struct predicate *unix_name(struct ss_parser *parser, enum ss_end end, const char *pattern)
+static struct predicate *ss_hosts_unix_name(struct ss_parser *parser, enum ss_end end,
+                                            const char *pattern)
 {
     struct predicate glob = predicate_text(field_named(&kind_socket, "path"), pattern);
 
@@ -399,8 +401,8 @@ static struct predicate *link_port(struct ss_parser *parser, enum ss_end end,
     if (!ss_interface(parser, text, &index))
         return NULL;
     if (end == SS_REMOTE)
-        return ss_constant(parser, compares(0, comparison, index));
-    return compare_signed(parser, field, comparison, index);
+        return ss_constant(parser, ss_hosts_compares(0, comparison, index));
+    return ss_hosts_compare_signed(parser, field, comparison, index);
 }
 
 /* ss takes -1 for the port of the other end, and the number -1 for any port. */
@@ -415,7 +417,7 @@ static struct predicate *netlink_port(struct ss_parser *parser, enum ss_end end,
     if (comparison == SS_EQUAL && *text == '-' && port == UINT32_MAX)
         return NULL;
     if (end == SS_REMOTE)
-        return ss_constant(parser, compares(-1, comparison, (int32_t)port));
+        return ss_constant(parser, ss_hosts_compares(-1, comparison, (int32_t)port));
     return compare_portid(parser, comparison, (int32_t)port);
 }
 
@@ -488,14 +490,14 @@ static struct predicate *second_part(struct ss_parser *parser, enum ss_end end,
 
 struct predicate *ss_host(struct ss_parser *parser, enum ss_end end, char *text)
 {
-    const uint8_t family = take_family(parser, &text);
+    const uint8_t family = ss_hosts_take_family(parser, &text);
     const struct two_parts *of;
     struct predicate *second;
 
     if (is_inet(family))
         return inet_host(parser, end, text, family);
     if (family == AF_UNIX)
-        return unix_name(parser, end, text);
+        return ss_hosts_unix_name(parser, end, text);
     of = find_parts(parser, family);
     if (!of)
         return NULL;
@@ -509,14 +511,14 @@ struct predicate *ss_host(struct ss_parser *parser, enum ss_end end, char *text)
 struct predicate *ss_port(struct ss_parser *parser, enum ss_end end, enum ss_token comparison,
                           char *text)
 {
-    const uint8_t family = take_family(parser, &text);
+    const uint8_t family = ss_hosts_take_family(parser, &text);
     const struct two_parts *of;
 
     text += *text == ':';
     if (is_inet(family))
         return inet_port(parser, end, comparison, text);
     if (family == AF_UNIX && comparison == SS_EQUAL) /* as in ss */
-        return unix_name(parser, end, text);
+        return ss_hosts_unix_name(parser, end, text);
     if (family == AF_UNIX)
         return ss_fail_value(parser, "unix sockets have no ports (src compares their names)");
     of = find_parts(parser, family);

@@ -156,7 +156,7 @@ static int print_version(const struct common *common)
     return status ? status : OPTIONS_ANSWERED;
 }
 
-static int take_family(struct ss_options *options, const char *name)
+static int ss_take_family(struct ss_options *options, const char *name)
 {
     if (ss_select_family_named(&options->selection, name))
         return 0;
@@ -166,7 +166,7 @@ static int take_family(struct ss_options *options, const char *name)
                             .words = ss_family_names);
 }
 
-static int take_query(struct ss_options *options, const char *list)
+static int ss_take_query(struct ss_options *options, const char *list)
 {
     const char *wrong = ss_select_query(&options->selection, list);
 
@@ -178,7 +178,7 @@ static int take_query(struct ss_options *options, const char *list)
 }
 
 /* In the words and with the status of ss. The number may be hexadecimal or octal. */
-static int take_map(struct ss_options *options, const char *typed)
+static int ss_take_map(struct ss_options *options, const char *typed)
 {
     uint64_t id;
 
@@ -218,7 +218,7 @@ static int take_refused(const struct ss_options *options, const struct option *o
     }
 }
 
-static int take_option(const struct option *option, const char *argument, void *arg)
+static int ss_take_option(const struct option *option, const char *argument, void *arg)
 {
     struct ss_options *options = arg;
     struct ss_selection *selection = &options->selection;
@@ -239,14 +239,14 @@ static int take_option(const struct option *option, const char *argument, void *
         options->words[options->word_count++] = argument;
         return 0;
     case 'f':
-        return take_family(options, argument);
+        return ss_take_family(options, argument);
     case 'A':
-        return take_query(options, argument);
+        return ss_take_query(options, argument);
     case 'p':
         options->layout.processes = true;
         return 0;
     case OPTION_BPF_MAP_ID:
-        return take_map(options, argument);
+        return ss_take_map(options, argument);
     case 'F':
         if (options->filter_file)
             return common_misuse(&options->common, "-F: more than one file");
@@ -360,7 +360,7 @@ int ss_parse(struct ss_options *options, int argc, char *const argv[])
         return no_memory_status(argv[0]);
     if (!rights_elevated())
         options->common.usual_root = variable("PROC_ROOT");
-    status = common_parse(&options->common, &ss_grammar, argc, argv, take_option, options);
+    status = common_parse(&options->common, &ss_grammar, argc, argv, ss_take_option, options);
     if (status != PARSED)
         return status;
     status = check_environment(common);

@@ -76,7 +76,7 @@ const char ss_family_names[] = "inet inet6 link unix netlink vsock tipc xdp";
 
 /* --- Tables and families ---------------------------------------------------------------------- */
 
-static void add_tables(struct ss_selection *selection, uint32_t tables)
+static void ss_selection_add_tables(struct ss_selection *selection, uint32_t tables)
 {
     for (size_t i = 0; i < SS_TABLES; i++)
         if (tables >> i & 1)
@@ -87,7 +87,7 @@ static void add_tables(struct ss_selection *selection, uint32_t tables)
 
 void ss_select_table(struct ss_selection *selection, enum ss_table table)
 {
-    add_tables(selection, TABLE(table));
+    ss_selection_add_tables(selection, TABLE(table));
     selection->named |= TABLE(table);
 }
 
@@ -160,7 +160,7 @@ const char *ss_select_query(struct ss_selection *selection, const char *list)
         if (removed)
             selection->tables &= ~tables;
         else
-            add_tables(selection, tables);
+            ss_selection_add_tables(selection, tables);
         if (!removed && !group)
             selection->named |= tables;
     }
@@ -227,7 +227,7 @@ void ss_selection_complete(struct ss_selection *selection)
 {
     if (!selection->chosen) {
         selection->states = selection->states ? selection->states : CONNECTED;
-        add_tables(selection, ALL_TABLES);
+        ss_selection_add_tables(selection, ALL_TABLES);
     }
     /* where the options leave no state, the default ones are listed, as in ss */
     if (!selection->states)

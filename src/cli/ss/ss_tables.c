@@ -40,9 +40,9 @@ static bool is_stateless(const struct source *source)
     return source->family == AF_NETLINK || source->family == AF_PACKET || source->family == AF_XDP;
 }
 
-static const struct predicate *choose_rows(struct predicate_tree *where,
-                                           const struct source *source,
-                                           const struct ss_selection *selection)
+static const struct predicate *ss_tables_choose_rows(struct predicate_tree *where,
+                                                     const struct source *source,
+                                                     const struct ss_selection *selection)
 {
     const uint32_t wanted = selection->tables & source->tables;
     const uint64_t closed = UINT64_C(1) << TCP_CLOSE;
@@ -80,8 +80,8 @@ static bool is_readable(const struct table *table, const struct common *common)
 }
 
 /* missing: what is said if a table that was named is missing; NULL: nothing. */
-static void add_table(struct ss_tables *tables, const struct table *table, bool named,
-                      const char *missing, const struct predicate *where)
+static void ss_tables_add_table(struct ss_tables *tables, const struct table *table, bool named,
+                                const char *missing, const struct predicate *where)
 {
     tables->tables[tables->count++] = (struct listing_table){
         .table = table,
@@ -96,8 +96,8 @@ static void add_table(struct ss_tables *tables, const struct table *table, bool 
  * Adds the tables of the wanted families. Without a name they are listed where there are any.
  * Beside the one of IPv4 the one of IPv6 may be missing, because a kernel may be without IPv6.
  */
-static void add_tables(struct ss_tables *tables, const struct source *source,
-                       const struct predicate *where, const struct ss_options *options)
+static void ss_tables_add_tables(struct ss_tables *tables, const struct source *source,
+                                 const struct predicate *where, const struct ss_options *options)
 {
     const struct common *common = &options->common;
     const uint64_t families = options->selection.families;
@@ -106,10 +106,11 @@ static void add_tables(struct ss_tables *tables, const struct source *source,
                needs_ipv6 = !first || which_has_ipv6(common->proc_root);
 
     if (first && (named || is_readable(source->table, common)))
-        add_table(tables, source->table, named, source->missing, where);
+        ss_tables_add_table(tables, source->table, named, source->missing, where);
     if (source->table6 && families & ss_family(AF_INET6) &&
         (named || is_readable(source->table6, common)))
-        add_table(tables, source->table6, named, needs_ipv6 ? source->missing6 : NULL, where);
+        ss_tables_add_table(tables, source->table6, named, needs_ipv6 ? source->missing6 : NULL,
+                            where);
 }
 
 /* Both families have one predicate, because TCP's tables can be read as one. */
@@ -126,7 +127,7 @@ void ss_choose_tables(struct ss_tables *tables, const struct ss_options *options
         if (!ss_selects(selection, source->tables) || !(selection->families & families) ||
             (is_stateless(source) && !(selection->states >> TCP_CLOSE & 1)))
             continue;
-        where = choose_rows(&tables->where[i], source, selection);
-        add_tables(tables, source, where, options);
+        where = ss_tables_choose_rows(&tables->where[i], source, selection);
+        ss_tables_add_tables(tables, source, where, options);
     }
 }

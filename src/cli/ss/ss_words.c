@@ -25,7 +25,7 @@ static size_t keep_lines(char *text, size_t size)
     return kept;
 }
 
-static int read_lines(struct ss_words *words, FILE *file)
+static int ss_words_read_lines(struct ss_words *words, FILE *file)
 {
     size_t size;
 
@@ -53,7 +53,7 @@ int ss_words_read(struct ss_words *words, const char *path)
 
     if (!file)
         return -errno;
-    error = read_lines(words, file);
+    error = ss_words_read_lines(words, file);
     if (!is_stdin)
         fclose(file);
     return error;

@@ -15,7 +15,7 @@ enum { INTERVAL_LEAST = 100, INTERVAL_MOST = 3600 * 1000 }; /* that keys choose 
 
 /* --- Pages ------------------------------------------------------------------------------------ */
 
-static char *add_line(struct screen_state *state)
+static char *keys_add_line(struct screen_state *state)
 {
     char(*page)[PAGE_LINE] =
         array_with_room(state->page, &state->page_capacity, state->page_count + 1, sizeof *page);
@@ -34,7 +34,7 @@ static void add_value(struct screen_state *state, const char *name, struct text 
                                    width > PAGE_LEAST ? width : PAGE_LEAST, SIZE_MAX};
     char *line;
 
-    for (size_t length; value.length && (line = add_line(state)); name = "") {
+    for (size_t length; value.length && (line = keys_add_line(state)); name = "") {
         length = text_cut(value, room, "").length;
         snprintf(line, PAGE_LINE, "%-*s %.*s", PAGE_NAME, name, (int)length, value.data);
         value = (struct text){value.data + length, value.length - length};
@@ -42,7 +42,7 @@ static void add_value(struct screen_state *state, const char *name, struct text 
 }
 
 /* Each value that is known. */
-static int put_values(const struct record *record, void *arg)
+static int keys_put_values(const struct record *record, void *arg)
 {
     struct screen_state *state = arg;
     const struct kind *kind = record->kind;
@@ -70,8 +70,9 @@ static int put_values(const struct record *record, void *arg)
 static int show_row(struct screen_state *state)
 {
     state->page_count = state->page_first = 0;
-    return state->chosen < state->shown_count ? state->ops->show_chosen(state, put_values, state)
-                                              : 0;
+    return state->chosen < state->shown_count
+               ? state->ops->show_chosen(state, keys_put_values, state)
+               : 0;
 }
 
 /* How far a key goes down, of `all` lines; 0: it means something else. */
@@ -120,7 +121,7 @@ int screen_choose(struct screen_state *state)
     return state->ops->choose(state);
 }
 
-static int sort_by(struct screen_state *state)
+static int keys_sort_by(struct screen_state *state)
 {
     const size_t count = state->command->shown_count;
     const bool right = state->key == '>' || state->key == KEY_RIGHT;
@@ -214,7 +215,7 @@ static int type_key(struct screen_state *state, int key)
 
 /* --- Where it stands, and when it looks ------------------------------------------------------- */
 
-static int move(struct screen_state *state)
+static int keys_move(struct screen_state *state)
 {
     const long room = state->shown_count ? (long)state->shown_count : 1;
     const long at = (long)state->chosen + way_of(state->key, state->height, state->listed);
@@ -269,34 +270,34 @@ static int show_help(struct screen_state *state)
     for (const struct key_binding *const *table = state->ops->keys; *table; table++)
         for (const struct key_binding *key = *table; key->press; key++) {
             const int keys = key->help ? (int)strcspn(key->help, "|") : 0;
-            if (key->help && (line = add_line(state)))
+            if (key->help && (line = keys_add_line(state)))
                 snprintf(line, PAGE_LINE, "%-*.*s%s", 13, keys, key->help, key->help + keys + 1);
         }
     for (struct text note = {notes, 0}; *note.data; note.data += note.length + 1) {
         note.length = strcspn(note.data, "\n");
-        if ((line = add_line(state)))
+        if ((line = keys_add_line(state)))
             snprintf(line, PAGE_LINE, "%.*s", (int)note.length, note.data);
     }
     return 0;
 }
 
 const struct key_binding keys_of_order[] = {
-    {'<', sort_by, "< >|sort by the column to the left or right"},
-    {'>', sort_by, NULL},
-    {KEY_LEFT, sort_by, NULL},
-    {KEY_RIGHT, sort_by, NULL},
+    {'<', keys_sort_by, "< >|sort by the column to the left or right"},
+    {'>', keys_sort_by, NULL},
+    {KEY_LEFT, keys_sort_by, NULL},
+    {KEY_RIGHT, keys_sort_by, NULL},
     {'r', reverse, "r|reverse the order"},
     {'/', type_filter, "/|filter, in the language of --where; an empty one shows all"},
     {0, NULL, NULL},
 };
 const struct key_binding keys_of_place[] = {
     {' ', pause_samples, "space|pause: no row changes; they can be scrolled"},
-    {KEY_UP, move, "up, down|choose a row, and follow it; page up, page down, home, end"},
-    {KEY_DOWN, move, NULL},
-    {KEY_PAGE_UP, move, NULL},
-    {KEY_PAGE_DOWN, move, NULL},
-    {KEY_HOME, move, NULL},
-    {KEY_END, move, NULL},
+    {KEY_UP, keys_move, "up, down|choose a row, and follow it; page up, page down, home, end"},
+    {KEY_DOWN, keys_move, NULL},
+    {KEY_PAGE_UP, keys_move, NULL},
+    {KEY_PAGE_DOWN, keys_move, NULL},
+    {KEY_HOME, keys_move, NULL},
+    {KEY_END, keys_move, NULL},
     {KEY_ENTER, show_row, "Enter|all that is known of the row"},
     {'+', set_interval, "+ -|look more or less often"},
     {'-', set_interval, NULL},

@@ -48,7 +48,7 @@ static bool wait(struct screen_state *state)
 }
 
 /* Looks again if it is time, or if events want it. Returns 1 if it did, 0 or -errno. */
-static int look(struct screen_state *state)
+static int terminal_run_look(struct screen_state *state)
 {
     const uint64_t interval = *state->interval_ms * (CLOCK_SECOND / 1000);
     const uint64_t now = clock_nanoseconds(CLOCK_MONOTONIC);
@@ -70,7 +70,7 @@ static int look(struct screen_state *state)
     return error < 0 ? error : 0;
 }
 
-static int go_on(struct screen_state *state)
+static int terminal_run_go_on(struct screen_state *state)
 {
     const bool changed = terminal_changed();
     int error = 0, key;
@@ -83,12 +83,12 @@ static int go_on(struct screen_state *state)
             error = screen_draw(state);
     }
     if (error >= 0)
-        error = look(state);
+        error = terminal_run_look(state);
     note_problem(state);
     return error > 0 || (!error && changed) ? screen_draw(state) : error;
 }
 
-static int run(struct screen_state *state)
+static int terminal_run_run(struct screen_state *state)
 {
     const uint64_t began = clock_nanoseconds(CLOCK_MONOTONIC), millisecond = CLOCK_SECOND / 1000;
     const uint64_t end = state->for_ms ? began + state->for_ms * millisecond : UINT64_MAX;
@@ -99,7 +99,7 @@ static int run(struct screen_state *state)
     if (error >= 0)
         error = screen_draw(state);
     while (error >= 0 && !state->quits && clock_nanoseconds(CLOCK_MONOTONIC) < end && wait(state))
-        error = go_on(state);
+        error = terminal_run_go_on(state);
     return error;
 }
 
@@ -124,7 +124,7 @@ int screen_run(struct screen_state *state, struct sink_options *options, const s
         error = terminal_begin();
     if (!error) {
         options->writer->full = WRITER_CAPACITY; /* a frame is one write(2) */
-        error = run(state);
+        error = terminal_run_run(state);
         terminal_end();
     }
     report_print(&state->report, stderr, program);

@@ -60,7 +60,7 @@ static int put_bottom(struct screen_state *state)
 
 /* --- Rows ------------------------------------------------------------------------------------- */
 
-static bool is_same(const struct screen_row *one, const struct screen_row *other)
+static bool screen_is_same(const struct screen_row *one, const struct screen_row *other)
 {
     return one->id && one->id == other->id && one->place == other->place &&
            one->group == other->group;
@@ -70,7 +70,7 @@ bool screen_add_row(struct screen_state *state, struct screen_row row)
 {
     const size_t at = state->row_count;
 
-    if (state->searching && !row.ended && is_same(&row, &state->chosen_row))
+    if (state->searching && !row.ended && screen_is_same(&row, &state->chosen_row))
         state->found = at;
     if (!state->searching && at == state->row_room)
         return false;
@@ -100,7 +100,7 @@ static int add_rows(struct screen_state *state, size_t most)
     return error;
 }
 
-static bool make_room(struct screen_state *state, size_t count)
+static bool screen_make_room(struct screen_state *state, size_t count)
 {
     struct screen_row *rows = calloc(count, sizeof *rows);
 
@@ -121,7 +121,7 @@ static int hold_rows(struct screen_state *state)
     const size_t first = view->first;
     int error;
 
-    (void)make_room(state, HELD_ROWS);
+    (void)screen_make_room(state, HELD_ROWS);
     screen_begin(state->sink, state->width, state->height, true);
     view->first = 0;
     error = state->row_room ? add_rows(state, state->row_room) : -ENOMEM;
@@ -146,7 +146,7 @@ static int search_chosen(struct screen_state *state)
 
     state->found = SIZE_MAX;
     for (size_t i = 0; state->held && i < rows && state->found == SIZE_MAX; i++)
-        if (!state->rows[i].ended && is_same(&state->rows[i], &state->chosen_row))
+        if (!state->rows[i].ended && screen_is_same(&state->rows[i], &state->chosen_row))
             state->found = i;
     if (state->held)
         return 0;
@@ -165,13 +165,13 @@ static int search_chosen(struct screen_state *state)
  * the screen, but the user chose it, it is scrolled to. If it is gone, the next row is highlighted.
  * Returns 1 if another part of the rows is to be shown, 0 or -errno.
  */
-static int find_chosen(struct screen_state *state, bool may_scroll)
+static int screen_find_chosen(struct screen_state *state, bool may_scroll)
 {
     const struct screen_row *rows = state->rows + (state->held ? state->view->first : 0);
     struct live_view *view = state->view;
     size_t at = 0;
 
-    while (at < state->shown_count && !is_same(&rows[at], &state->chosen_row))
+    while (at < state->shown_count && !screen_is_same(&rows[at], &state->chosen_row))
         at++;
     if (at == state->shown_count && state->follows && state->chosen_row.id && may_scroll) {
         const int error = search_chosen(state);
@@ -194,14 +194,15 @@ static int find_chosen(struct screen_state *state, bool may_scroll)
 }
 
 /* Puts the rows of the view that have room; sets shown_count. */
-static int put_rows(struct screen_state *state)
+static int screen_put_rows(struct screen_state *state)
 {
     struct live_view *view = state->view;
     int error = 0;
 
     if (state->paused && !state->held)
         error = hold_rows(state);
-    else if (!state->paused && state->row_room != SCREEN_ROWS && !make_room(state, SCREEN_ROWS))
+    else if (!state->paused && state->row_room != SCREEN_ROWS &&
+             !screen_make_room(state, SCREEN_ROWS))
         return -ENOMEM;
     if (state->paused)
         screen_begin_again(state->sink, state->width, state->height, true);
@@ -222,7 +223,7 @@ static int put_rows(struct screen_state *state)
 static int draw_table(struct screen_state *state, bool may_scroll)
 {
     struct live_view *view = state->view;
-    int error = put_rows(state);
+    int error = screen_put_rows(state);
 
     if (view->first >= state->listed && view->first) {
         const size_t least = view->count ? view->count : 1; /* the last row is there, seen or not */
@@ -230,7 +231,7 @@ static int draw_table(struct screen_state *state, bool may_scroll)
         return error < 0 ? error : draw_table(state, may_scroll);
     }
     if (error >= 0)
-        error = find_chosen(state, may_scroll);
+        error = screen_find_chosen(state, may_scroll);
     if (error > 0)
         return draw_table(state, false);
     state->ops->put_lines(state);

@@ -37,21 +37,21 @@ static struct {
 } input;
 
 /* In the background this stops the program: what goes on then is done again. */
-static void set(const struct termios *to, int when)
+static void terminal_set(const struct termios *to, int when)
 {
     while (tcsetattr(STDIN_FILENO, when, to) < 0 && errno == EINTR)
         ;
 }
 
-static void say(const char *text, size_t length)
+static void terminal_say(const char *text, size_t length)
 {
     (void)!write(STDOUT_FILENO, text, length);
 }
 
-static void take(void)
+static void terminal_take(void)
 {
-    set(&raw, TCSADRAIN);
-    say(TAKE, sizeof TAKE - 1);
+    terminal_set(&raw, TCSADRAIN);
+    terminal_say(TAKE, sizeof TAKE - 1);
     taken = 1;
     changed = 1;
 }
@@ -69,11 +69,11 @@ void terminal_end(void)
     while ((reads = poll(&terminal, 1, PATIENCE_MS)) < 0 && errno == EINTR)
         ;
     if (reads > 0)
-        say(GIVE, sizeof GIVE - 1);
-    set(&former, reads > 0 ? TCSADRAIN : TCSANOW);
+        terminal_say(GIVE, sizeof GIVE - 1);
+    terminal_set(&former, reads > 0 ? TCSADRAIN : TCSANOW);
 }
 
-static void end(int number)
+static void terminal_finish(int number)
 {
     terminal_end();
     signal(number, SIG_DFL);
@@ -105,7 +105,7 @@ static void suspend(int number)
     raise(number);
     /* cppcheck-suppress unreachableCode ; it goes on here */
     set_suspend();
-    take();
+    terminal_take();
     errno = error;
 }
 
@@ -116,7 +116,7 @@ static void resume(int number)
 
     (void)number;
     if (taken)
-        take();
+        terminal_take();
     errno = error;
 }
 
@@ -149,7 +149,7 @@ static void handle_signals(void)
         for (size_t i = 0; i < COUNT(others); i++)
             ends &= number != others[i];
         if (ends)
-            handle(number, end);
+            handle(number, terminal_finish);
     }
 }
 
@@ -172,7 +172,7 @@ int terminal_begin(void)
     raw.c_cc[VMIN] = 0;
     raw.c_cc[VTIME] = 0;
     handle_signals();
-    take();
+    terminal_take();
     return 0;
 }
 

@@ -23,7 +23,7 @@ enum { NAME_TEXT = ESCAPE_FACTOR * INTERFACE_TEXT_MAX + NETNS_TEXT + 16 };
 enum kernel_count { SEGMENTS, SENT_AGAIN, OVERFLOWS, KERNEL_COUNTS };
 
 struct interface_count {
-    uint64_t key; /* key_of() */
+    uint64_t key; /* header_key_of() */
     uint64_t bytes;
     double rate, moved;   /* bytes a second of it, and of its sockets. Interface 0 of a namespace
                            * has the sockets of which nobody knows the interface */
@@ -56,7 +56,7 @@ struct header {
 /* --- What is read ----------------------------------------------------------------------------- */
 
 /* Of an interface: ids of namespaces have 32 bits; 0: there is only one. */
-static uint64_t key_of(uint64_t netns, uint32_t index)
+static uint64_t header_key_of(uint64_t netns, uint32_t index)
 {
     return netns << 32 | index;
 }
@@ -80,7 +80,7 @@ static uint64_t hash_of_address(const struct address_of *of)
 }
 
 /* Of all namespaces together. */
-static int take_counter(const struct record *record, void *arg)
+static int header_take_counter(const struct record *record, void *arg)
 {
     struct header *header = arg;
     const struct counter_record *counter = &record->counter;
@@ -130,23 +130,23 @@ static void add_addresses(struct header *header, const struct interface_record *
     }
 }
 
-static int take_interface(const struct record *record, void *arg)
+static int header_take_interface(const struct record *record, void *arg)
 {
     struct header *header = arg;
     const struct interface_record *interface = &record->interface;
     const struct netns *here = engine_context(header->engine)->here.netns;
     const uint64_t netns = header->all_netns && here ? here->id : 0;
-    const uint64_t key = key_of(netns, interface->index);
+    const uint64_t key = header_key_of(netns, interface->index);
     struct interface_count *count;
 
     if (interface->labelled || interface_in(&header->now, key))
         return 0;
-    if (!interface_in(&header->now, key_of(netns, 0))) {
-        count =
-            hash_table_add(&header->now.interfaces, hash_word(0, key_of(netns, 0)), sizeof *count);
+    if (!interface_in(&header->now, header_key_of(netns, 0))) {
+        count = hash_table_add(&header->now.interfaces, hash_word(0, header_key_of(netns, 0)),
+                               sizeof *count);
         if (!count)
             return 0;
-        *count = (struct interface_count){.key = key_of(netns, 0)};
+        *count = (struct interface_count){.key = header_key_of(netns, 0)};
     }
     count = hash_table_add(&header->now.interfaces, hash_word(0, key), sizeof *count);
     if (!count)
@@ -158,8 +158,8 @@ static int take_interface(const struct record *record, void *arg)
     return 0;
 }
 
-static void read_table(struct header *header, const struct table *table, uint64_t fields,
-                       record_fn take)
+static void header_read_table(struct header *header, const struct table *table, uint64_t fields,
+                              record_fn take)
 {
     const struct listing_table only = {.table = table};
     const struct listing listing = {.tables = &only,
@@ -214,13 +214,13 @@ static void add_socket(void *arg, const struct live_rates *of)
         index = LOOPBACK;
     else if (!index)
         index = interface_with(header, address_make(id.family, id.local), of->netns);
-    interface = interface_in(&header->now, key_of(of->netns, index));
+    interface = interface_in(&header->now, header_key_of(of->netns, index));
     if (interface)
         interface->moved += moved;
 }
 
 /* The lines are those with the most traffic, in order. */
-static void add_line(struct header *header, const struct interface_count *interface)
+static void header_add_line(struct header *header, const struct interface_count *interface)
 {
     size_t at = header->line_count;
 
@@ -255,7 +255,7 @@ static void make_lines(struct header *header)
         if (before && now->bytes > before->bytes) /* or else another one has its number now */
             now->rate = (double)(now->bytes - before->bytes) / seconds;
         if (now->rate >= LEAST)
-            add_line(header, now);
+            header_add_line(header, now);
     }
 }
 
@@ -271,10 +271,12 @@ void header_read(struct header *header, const struct live *live, uint64_t least)
     hash_table_finish(&header->addresses);
     header->before = header->now;
     header->now = (struct counts){.at = now};
-    read_table(header, &table_counters,
-               COUNTER_PROTOCOL | COUNTER_NAME | COUNTER_VALUE | COUNTER_GROWS, take_counter);
-    read_table(header, &table_interfaces,
-               INTERFACE_INDEX | INTERFACE_COUNTERS | INTERFACE_ADDRESSES, take_interface);
+    header_read_table(header, &table_counters,
+                      COUNTER_PROTOCOL | COUNTER_NAME | COUNTER_VALUE | COUNTER_GROWS,
+                      header_take_counter);
+    header_read_table(header, &table_interfaces,
+                      INTERFACE_INDEX | INTERFACE_COUNTERS | INTERFACE_ADDRESSES,
+                      header_take_interface);
     make_lines(header);
     add_sockets(header, live);
 }
@@ -310,7 +312,7 @@ size_t header_interfaces(const struct header *header)
     return header->rated || !header->unrated ? header->line_count : 0;
 }
 
-static unsigned percent_of(double moved, const struct interface_count *line)
+static unsigned header_percent_of(double moved, const struct interface_count *line)
 {
     const double percent = 100 * moved / line->rate;
 
@@ -320,9 +322,10 @@ static unsigned percent_of(double moved, const struct interface_count *line)
 void header_put_interface(const struct header *header, size_t i, char text[HEADER_TEXT])
 {
     const struct interface_count *line = header->lines[i];
-    const struct interface_count *unknown = interface_in(&header->now, key_of(line->key >> 32, 0));
-    const unsigned least = percent_of(line->moved, line),
-                   most = percent_of(line->moved + (unknown ? unknown->moved : 0), line);
+    const struct interface_count *unknown =
+        interface_in(&header->now, header_key_of(line->key >> 32, 0));
+    const unsigned least = header_percent_of(line->moved, line),
+                   most = header_percent_of(line->moved + (unknown ? unknown->moved : 0), line);
     char rate[SCREEN_AMOUNT], percents[48];
 
     if (least == most)

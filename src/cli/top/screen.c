@@ -34,14 +34,14 @@ struct sockets_screen {
     size_t tree; /* in `trees` */
 };
 
-static struct sockets_screen *of(const struct screen_state *state)
+static struct sockets_screen *top_screen_of(const struct screen_state *state)
 {
     return (struct sockets_screen *)(uintptr_t)state;
 }
 
 /* --- Frames ----------------------------------------------------------------------------------- */
 
-static void take_row(void *arg, const struct record *record)
+static void top_screen_take_row(void *arg, const struct record *record)
 {
     struct sockets_screen *screen = arg;
     struct screen_state *state = &screen->state;
@@ -78,7 +78,7 @@ static const char *text_of_sum(const struct field *column, char room[32], void *
     return NULL;
 }
 
-static void take_group(void *arg, const struct live_group *group)
+static void top_screen_take_group(void *arg, const struct live_group *group)
 {
     struct sockets_screen *screen = arg;
     struct screen_state *state = &screen->state;
@@ -94,7 +94,7 @@ static void take_group(void *arg, const struct live_group *group)
 
 static void put_states(const struct screen_state *state)
 {
-    const struct live_summary *summary = &of(state)->summary;
+    const struct live_summary *summary = &top_screen_of(state)->summary;
     char text[512];
 
     snprintf(text, sizeof text, "%zu socket%s", summary->rows, summary->rows == 1 ? "" : "s");
@@ -110,12 +110,12 @@ static void put_states(const struct screen_state *state)
 /* There are none after the first look, which has nothing to compare with. */
 static void put_rates(const struct screen_state *state)
 {
-    const struct live_summary *summary = &of(state)->summary;
+    const struct live_summary *summary = &top_screen_of(state)->summary;
     const double *rates = summary->rates;
     char text[2 * HEADER_TEXT], kernel[HEADER_TEXT];
 
-    header_put_kernel(of(state)->header, kernel);
-    if (header_has_rates(of(state)->header) && (summary->rated || !summary->rows)) {
+    header_put_kernel(top_screen_of(state)->header, kernel);
+    if (header_has_rates(top_screen_of(state)->header) && (summary->rated || !summary->rows)) {
         char sent[SCREEN_AMOUNT], received[SCREEN_AMOUNT];
         snprintf(text, sizeof text, "sent %sB/s, received %sB/s, %s", screen_amount(sent, rates[0]),
                  screen_amount(received, rates[1]), kernel);
@@ -127,16 +127,16 @@ static void put_rates(const struct screen_state *state)
 
 enum { ABOVE = 3 }; /* lines, and behind them interfaces */
 
-static size_t count_lines(const struct screen_state *state)
+static size_t top_screen_count_lines(const struct screen_state *state)
 {
-    const size_t count = header_interfaces(of(state)->header), most = state->height / 6;
+    const size_t count = header_interfaces(top_screen_of(state)->header), most = state->height / 6;
 
     return ABOVE + (count < most ? count : most);
 }
 
-static void put_lines(struct screen_state *state)
+static void top_screen_put_lines(struct screen_state *state)
 {
-    const struct top *top = of(state)->top;
+    const struct top *top = top_screen_of(state)->top;
     char how_often[64] = "", text[HEADER_TEXT];
 
     if (top->budget.apart > 1)
@@ -145,16 +145,16 @@ static void put_lines(struct screen_state *state)
     screen_put_first(state, "top", how_often, top->counted);
     put_states(state);
     put_rates(state);
-    for (size_t i = ABOVE; i < count_lines(state); i++) {
-        header_put_interface(of(state)->header, i - ABOVE, text);
+    for (size_t i = ABOVE; i < top_screen_count_lines(state); i++) {
+        header_put_interface(top_screen_of(state)->header, i - ABOVE, text);
         screen_line(state->sink, SCREEN_PLAIN, text);
     }
 }
 
-static int show(struct screen_state *state)
+static int top_screen_show(struct screen_state *state)
 {
-    struct sockets_screen *screen = of(state);
-    const struct live_taker taker = {take_group, take_row, screen};
+    struct sockets_screen *screen = top_screen_of(state);
+    const struct live_taker taker = {top_screen_take_group, top_screen_take_row, screen};
     const int error =
         live_show(screen->top->live, state->view, &taker, &screen->summary, &state->report);
 
@@ -162,14 +162,14 @@ static int show(struct screen_state *state)
     return error;
 }
 
-static int show_chosen(struct screen_state *state, record_fn fn, void *arg)
+static int top_screen_show_chosen(struct screen_state *state, record_fn fn, void *arg)
 {
     const struct screen_row *row = &state->chosen_row;
     int error;
 
     if (row->group)
         return 0;
-    error = live_show_one(of(state)->top->live, row->id, (size_t)row->place,
+    error = live_show_one(top_screen_of(state)->top->live, row->id, (size_t)row->place,
                           UINT64_MAX & ~SOCKET_STORAGES, fn, arg, &state->report);
     if (error || !state->page_count)
         screen_say(state, true, "that socket is gone");
@@ -178,29 +178,29 @@ static int show_chosen(struct screen_state *state, record_fn fn, void *arg)
 
 /* --- Looks ------------------------------------------------------------------------------------ */
 
-static int look(struct screen_state *state, bool all)
+static int top_screen_look(struct screen_state *state, bool all)
 {
-    struct top *top = of(state)->top;
+    struct top *top = top_screen_of(state)->top;
     int error;
 
     live_choose(top->live, &top->view);
     error = top_sample(top, all, &state->report);
     if (error >= 0)
-        header_read(of(state)->header, top->live, top->view.interval / 2);
+        header_read(top_screen_of(state)->header, top->live, top->view.interval / 2);
     return error;
 }
 
 /* Ranks are those of the last look, so another order needs a look. */
-static int choose(struct screen_state *state)
+static int top_screen_choose(struct screen_state *state)
 {
-    return look(state, true);
+    return top_screen_look(state, true);
 }
 
 /* Rows of a filter that compares other rates, or asks for other sockets, begin anew, because they
  * were not remembered. */
 static int filter(struct screen_state *state)
 {
-    struct top *top = of(state)->top;
+    struct top *top = top_screen_of(state)->top;
     const struct listing *listing = &top->command->listing;
     const size_t rate_count = listing->rate_count;
     const bool inactive = top->inactive;
@@ -210,7 +210,7 @@ static int filter(struct screen_state *state)
     top_choose(top);
     if (listing->rate_count == rate_count && top->inactive == inactive &&
         memcmp(rates, top->rates, rate_count * sizeof *rates) == 0)
-        return look(state, true);
+        return top_screen_look(state, true);
     live_destroy(top->live);
     top->live = NULL;
     return top_begin(top, NULL, &state->report);
@@ -218,21 +218,21 @@ static int filter(struct screen_state *state)
 
 static size_t descriptors(const struct screen_state *state, int *of_ends, size_t most)
 {
-    return live_descriptors(of(state)->top->live, of_ends, most);
+    return live_descriptors(top_screen_of(state)->top->live, of_ends, most);
 }
 
 static int read_ends(struct screen_state *state)
 {
-    return live_read_ends(of(state)->top->live, &state->report);
+    return live_read_ends(top_screen_of(state)->top->live, &state->report);
 }
 
 /*
  * Looks first without owners, which take longer than all else, unless a filter needs them, so that
  * a table is there at once.
  */
-static int begin(struct screen_state *state)
+static int top_screen_begin(struct screen_state *state)
 {
-    struct top *top = of(state)->top;
+    struct top *top = top_screen_of(state)->top;
     struct needs *needs = &top->command->listing.needs;
     const uint64_t owners = needs->lookups & NEED_ANY_OWNERS;
     int error;
@@ -246,7 +246,7 @@ static int begin(struct screen_state *state)
         error = top_sample(top, true, &state->report);
     top_count_again(top);
     if (error >= 0)
-        header_read(of(state)->header, top->live, 0);
+        header_read(top_screen_of(state)->header, top->live, 0);
     return error;
 }
 
@@ -254,7 +254,7 @@ static int begin(struct screen_state *state)
 
 static int group_by(struct screen_state *state, const struct field *field, bool folded)
 {
-    struct top *top = of(state)->top;
+    struct top *top = top_screen_of(state)->top;
 
     top->view.group = field;
     top->view.folded = folded;
@@ -267,16 +267,16 @@ static int plant_tree(struct screen_state *state)
 {
     const char *name;
 
-    of(state)->tree = (of(state)->tree + 1) % COUNT(trees);
-    name = trees[of(state)->tree];
+    top_screen_of(state)->tree = (top_screen_of(state)->tree + 1) % COUNT(trees);
+    name = trees[top_screen_of(state)->tree];
     return group_by(state, name ? field_named(state->command->kind, name) : NULL, false);
 }
 
-static int sum_up(struct screen_state *state)
+static int top_screen_sum_up(struct screen_state *state)
 {
     const struct live_view *view = state->view;
 
-    of(state)->tree = 0;
+    top_screen_of(state)->tree = 0;
     return view->folded && view->group ? group_by(state, NULL, false)
                                        : group_by(state, screen_group_column(state), true);
 }
@@ -307,7 +307,7 @@ static void put_order(FILE *stream, const struct live_view *view)
 }
 
 /* Groups: the largest sum of the sorted column comes first, or else the most rows. */
-static void put_sums(FILE *stream, const struct live_view *view)
+static void top_screen_put_sums(FILE *stream, const struct live_view *view)
 {
     const struct field *order = view->order.field;
     const char *by = !order ? BOTH_WAYS : order->rate ? order->name : NULL;
@@ -344,7 +344,7 @@ static const char *difference(const struct live_view *view, bool happens, bool r
 /* A listing alone has no rates: those of -c show the same from the second one on. */
 static int show_command(struct screen_state *state)
 {
-    const struct top *top = of(state)->top;
+    const struct top *top = top_screen_of(state)->top;
     const bool happens = needs_stream(top->command, &top->view);
     const struct field *order = top->view.group && top->view.folded ? NULL : top->view.order.field;
     const bool rates = !order || !order->counter; /* --delta has no totals to sort by */
@@ -368,7 +368,7 @@ static int show_command(struct screen_state *state)
         if (top->common.columns)
             text_put_word(stream, " --columns=", top->common.columns);
     } else if (top->view.folded && top->view.group) {
-        put_sums(stream, &top->view);
+        top_screen_put_sums(stream, &top->view);
     } else {
         put_order(stream, &top->view);
         if (top->common.columns)
@@ -383,7 +383,7 @@ static int show_command(struct screen_state *state)
 
 static const struct key_binding keys[] = {
     {'t', plant_tree, "t|tree: below processes, units, containers, namespaces, none"},
-    {'g', sum_up, "g|sums of groups, by the column that is sorted by"},
+    {'g', top_screen_sum_up, "g|sums of groups, by the column that is sorted by"},
     {'a', show_idle, "a|also sockets that do not move"},
     {'T', show_totals, "T|totals since it began, in place of rates"},
     {0, NULL, NULL},
@@ -402,14 +402,14 @@ static const struct screen_ops ops = {
              "Rates are those of the last look at the row. The share of an interface's bytes is\n"
              "\"about\": its bytes have headers, and sockets that have ended are missing.\n"
              "Bytes of UDP, raw and unix sockets are those that programs moved since it began.\n",
-    .begin = begin,
-    .look = look,
-    .choose = choose,
+    .begin = top_screen_begin,
+    .look = top_screen_look,
+    .choose = top_screen_choose,
     .filter = filter,
-    .count_lines = count_lines,
-    .put_lines = put_lines,
-    .show = show,
-    .show_chosen = show_chosen,
+    .count_lines = top_screen_count_lines,
+    .put_lines = top_screen_put_lines,
+    .show = top_screen_show,
+    .show_chosen = top_screen_show_chosen,
     .descriptors = descriptors,
     .read_events = read_ends,
 };

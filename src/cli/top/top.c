@@ -69,7 +69,7 @@ const struct grammar top_grammar = {
     .version = "backends: sock_diag netlink",
 };
 
-static int take_option(const struct option *option, const char *argument, void *arg)
+static int top_take_option(const struct option *option, const char *argument, void *arg)
 {
     struct top *top = arg;
     double percent;
@@ -86,7 +86,7 @@ static int take_option(const struct option *option, const char *argument, void *
 /* --- A stream --------------------------------------------------------------------------------- */
 
 /* Waits until then, or until something has ended. Returns false when the user wants to stop. */
-static bool wait_for(const struct top *top, uint64_t until)
+static bool top_wait_for(const struct top *top, uint64_t until)
 {
     enum { MOST = 256 };
     struct pollfd pollfds[MOST] = {{.fd = top->stream.events.stop, .events = POLLIN}};
@@ -118,7 +118,7 @@ static int stream_events(struct top *top, struct sink *sink, struct report *repo
             sink->ops->pause(sink);
         listing->pause(listing->pause_arg, report);
         error = writer_flush(sink->writer);
-        if (error < 0 || now >= end || !wait_for(top, next < end ? next : end))
+        if (error < 0 || now >= end || !top_wait_for(top, next < end ? next : end))
             break;
         if (clock_nanoseconds(CLOCK_MONOTONIC) < next && !lost) {
             lost = live_read_ends(top->live, report);
@@ -133,7 +133,7 @@ static int stream_events(struct top *top, struct sink *sink, struct report *repo
     return error;
 }
 
-static int stream(struct top *top, struct sink *sink)
+static int top_stream(struct top *top, struct sink *sink)
 {
     struct report report = {.partial = false};
     int error;
@@ -152,7 +152,7 @@ static int stream(struct top *top, struct sink *sink)
 
 /* --- The listing ------------------------------------------------------------------------------ */
 
-static int go_on(struct listing_command *command, struct engine *engine, struct sink *sink)
+static int top_go_on(struct listing_command *command, struct engine *engine, struct sink *sink)
 {
     struct top *top = (struct top *)(uintptr_t)command->arg;
     struct listing *listing = &command->listing;
@@ -169,7 +169,7 @@ static int go_on(struct listing_command *command, struct engine *engine, struct 
         top->view.order.descending = true;
     listing->sort[0].field = NULL;
     top->view.idle = top->idle;
-    status = top->screen ? top_screen(top, sink->writer) : stream(top, sink);
+    status = top->screen ? top_screen(top, sink->writer) : top_stream(top, sink);
     live_destroy(top->live);
     stream_finish(&top->stream);
     return status;
@@ -192,7 +192,7 @@ static const char *conflict_of(const struct top *top)
     return common->sort && !top->screen ? "--sort: events come as they happen" : NULL;
 }
 
-static int run(struct top *top)
+static int top_run_screen(struct top *top)
 {
     struct rates *rates = malloc(sizeof *rates);
     struct byte_counts *counts = top->no_bytes ? NULL : byte_counts_create();
@@ -211,7 +211,7 @@ static int run(struct top *top)
                           "process processes owner_by age age_at_least"},
         .without = NEED_NAMES,
         .listing = {.tables = top->tables, .byte_counts = counts},
-        .go_on = go_on,
+        .go_on = top_go_on,
         .arg = top,
     };
     int status;
@@ -232,7 +232,7 @@ static int run(struct top *top)
 int top_run(int argc, char *const argv[])
 {
     struct top top = {.budget.share = BUDGET_PERCENT / 100.0};
-    const int status = common_parse(&top.common, &top_grammar, argc, argv, take_option, &top);
+    const int status = common_parse(&top.common, &top_grammar, argc, argv, top_take_option, &top);
     const char *conflict;
 
     if (status != PARSED)
@@ -246,5 +246,5 @@ int top_run(int argc, char *const argv[])
     conflict = conflict_of(&top);
     if (conflict)
         return common_misuse(&top.common, "%s", conflict);
-    return run(&top);
+    return top_run_screen(&top);
 }

@@ -63,7 +63,7 @@ const struct grammar traffic_grammar = {
 };
 
 /* What is no option is an interface. */
-static int take_option(const struct option *option, const char *argument, void *arg)
+static int traffic_take_option(const struct option *option, const char *argument, void *arg)
 {
     struct traffic_command *command = arg;
 
@@ -94,12 +94,12 @@ static void note_shares(const void *arg, struct report *report)
 
 /* --- The listing ------------------------------------------------------------------------------ */
 
-static int most_first(const struct record *a, const struct record *b)
+static int traffic_most_first(const struct record *a, const struct record *b)
 {
     return (a->traffic.bytes < b->traffic.bytes) - (a->traffic.bytes > b->traffic.bytes);
 }
 
-static int list(struct traffic_command *command)
+static int traffic_list_rows(struct traffic_command *command)
 {
     const struct maker maker = {traffic_begin, traffic_list, command->traffic};
     const struct listing_table table = {.table = &table_traffic, .if_missing = MISSING_ENDS};
@@ -122,7 +122,10 @@ static int list(struct traffic_command *command)
         .whole = "from to",
         .both_ends = "address",
         .without = command->live ? NEED_NAMES : 0,
-        .listing = {.tables = &table, .table_count = 1, .maker = &maker, .compare = most_first},
+        .listing = {.tables = &table,
+                    .table_count = 1,
+                    .maker = &maker,
+                    .compare = traffic_most_first},
         .go_on = command->live ? traffic_live : NULL,
         .after_each_pass = note_shares,
         .arg = command,
@@ -140,7 +143,7 @@ static bool is_live(const struct traffic_command *command)
            !common->explain && !help && terminal_is_there();
 }
 
-static int watch(struct traffic_command *command, uint32_t interface)
+static int traffic_watch(struct traffic_command *command, uint32_t interface)
 {
     const struct common *common = &command->common;
     const unsigned usual = thread_cpus() < THREADS ? thread_cpus() : THREADS;
@@ -166,7 +169,7 @@ static int watch(struct traffic_command *command, uint32_t interface)
     if (isatty(STDERR_FILENO) && !command->live && !common->explain)
         fprintf(stderr, "%s: watching for %g s; ctrl-C shows what there is\n", common->program,
                 options.milliseconds / 1000.0);
-    status = list(command);
+    status = traffic_list_rows(command);
     const struct packet_totals *all = &traffic_seen(command->traffic)->all;
     if (!status && (all->lost || all->undescribed)) /* in one of many listings */
         status = STATUS_FAILURE;
@@ -178,7 +181,8 @@ int traffic_run(int argc, char *const argv[])
 {
     struct traffic_command command = {.interface = NULL};
     uint32_t interface;
-    int status = common_parse(&command.common, &traffic_grammar, argc, argv, take_option, &command);
+    int status =
+        common_parse(&command.common, &traffic_grammar, argc, argv, traffic_take_option, &command);
     const struct common *common = &command.common;
 
     if (status != PARSED)
@@ -201,5 +205,5 @@ int traffic_run(int argc, char *const argv[])
     if (command.interface && !interface)
         return common_misuse_typed(common, traffic_grammar.name, "there is no interface '%s'",
                                    as_text(command.interface));
-    return watch(&command, interface);
+    return traffic_watch(&command, interface);
 }

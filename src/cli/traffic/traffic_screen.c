@@ -28,7 +28,7 @@ struct flows_screen {
     void *arg;
 };
 
-static struct flows_screen *of(const struct screen_state *state)
+static struct flows_screen *traffic_screen_of(const struct screen_state *state)
 {
     return (struct flows_screen *)(uintptr_t)state;
 }
@@ -36,7 +36,7 @@ static struct flows_screen *of(const struct screen_state *state)
 /* --- Rows ------------------------------------------------------------------------------------- */
 
 /* A flow or a group is found again by what its rows have in columns that are keys. */
-static uint64_t id_of(const struct flows_screen *screen, const struct record *record)
+static uint64_t traffic_screen_id_of(const struct flows_screen *screen, const struct record *record)
 {
     const struct screen_state *state = &screen->state;
     const bool grouped = record->kind == &kind_count;
@@ -55,7 +55,7 @@ static uint64_t id_of(const struct flows_screen *screen, const struct record *re
     return id ? id : 1;
 }
 
-static void take_row(struct sink *sink, const struct record *record)
+static void traffic_screen_take_row(struct sink *sink, const struct record *record)
 {
     struct flows_screen *screen =
         (struct flows_screen *)(void *)((char *)sink - offsetof(struct flows_screen, sink));
@@ -66,13 +66,13 @@ static void take_row(struct sink *sink, const struct record *record)
         screen->fn(record, screen->arg);
     if (screen->fn || at >= state->view->count)
         return;
-    if (screen_add_row(state, (struct screen_row){.id = id_of(screen, record)}))
+    if (screen_add_row(state, (struct screen_row){.id = traffic_screen_id_of(screen, record)}))
         state->sink->ops->row(state->sink, record);
 }
 
-static int list(struct flows_screen *screen, const struct listing *listing)
+static int traffic_screen_list(struct flows_screen *screen, const struct listing *listing)
 {
-    static const struct sink_ops ops = {.row = take_row};
+    static const struct sink_ops ops = {.row = traffic_screen_take_row};
     struct report *report = &screen->state.report;
 
     screen->state.listed = 0;
@@ -82,15 +82,15 @@ static int list(struct flows_screen *screen, const struct listing *listing)
     return error;
 }
 
-static int show(struct screen_state *state)
+static int traffic_screen_show(struct screen_state *state)
 {
-    return list(of(state), &state->command->listing);
+    return traffic_screen_list(traffic_screen_of(state), &state->command->listing);
 }
 
 /* Also what is not shown, but for names, which may take long to look up. */
-static int show_chosen(struct screen_state *state, record_fn fn, void *arg)
+static int traffic_screen_show_chosen(struct screen_state *state, record_fn fn, void *arg)
 {
-    struct flows_screen *screen = of(state);
+    struct flows_screen *screen = traffic_screen_of(state);
     struct listing listing = state->command->listing;
     int error;
 
@@ -103,23 +103,23 @@ static int show_chosen(struct screen_state *state, record_fn fn, void *arg)
     }
     screen->fn = fn;
     screen->arg = arg;
-    error = list(screen, &listing);
+    error = traffic_screen_list(screen, &listing);
     screen->fn = NULL;
     return error;
 }
 
 /* --- Looks ------------------------------------------------------------------------------------ */
 
-static int look(struct screen_state *state, bool all)
+static int traffic_screen_look(struct screen_state *state, bool all)
 {
     (void)all;
-    traffic_begin(of(state)->of->traffic);
+    traffic_begin(traffic_screen_of(state)->of->traffic);
     state->command->listing.time = clock_nanoseconds(CLOCK_REALTIME);
     return 0;
 }
 
 /* A column of counts is sorted by itself, all others by the field that stands for them. */
-static int choose(struct screen_state *state)
+static int traffic_screen_choose(struct screen_state *state)
 {
     const struct listing_command *command = state->command;
     struct sort_key *sort = state->command->listing.sort;
@@ -132,23 +132,23 @@ static int choose(struct screen_state *state)
     return 0;
 }
 
-static int begin(struct screen_state *state)
+static int traffic_screen_begin(struct screen_state *state)
 {
-    return state->command->listing.sort->field ? 0 : choose(state);
+    return state->command->listing.sort->field ? 0 : traffic_screen_choose(state);
 }
 
 /* --- Lines above ------------------------------------------------------------------------------ */
 
-static size_t count_lines(const struct screen_state *state)
+static size_t traffic_screen_count_lines(const struct screen_state *state)
 {
-    const size_t shares = traffic_seen(of(state)->of->traffic)->share_count;
+    const size_t shares = traffic_seen(traffic_screen_of(state)->of->traffic)->share_count;
 
     return 2 + (shares < state->height / 6 ? shares : state->height / 6);
 }
 
-static void put_sums(struct screen_state *state)
+static void traffic_screen_put_sums(struct screen_state *state)
 {
-    const struct traffic_seen *seen = traffic_seen(of(state)->of->traffic);
+    const struct traffic_seen *seen = traffic_seen(traffic_screen_of(state)->of->traffic);
     const struct flow_totals *sums = &seen->sums;
     const struct packet_totals *totals = seen->totals;
     const double seconds = totals->elapsed ? (double)totals->elapsed / CLOCK_SECOND : 1;
@@ -173,17 +173,17 @@ static void put_sums(struct screen_state *state)
     screen_line(state->sink, *lost || *undescribed ? SCREEN_PROBLEM : SCREEN_PLAIN, text);
 }
 
-static void put_lines(struct screen_state *state)
+static void traffic_screen_put_lines(struct screen_state *state)
 {
-    const struct traffic_command *command = of(state)->of;
+    const struct traffic_command *command = traffic_screen_of(state)->of;
     const char *interface = command->interface;
     char name[TYPED_MAX + 8], text[SHARE_TEXT], escaped[ESCAPE_FACTOR * SHARE_TEXT + 1];
     const struct traffic_share *share = traffic_seen(command->traffic)->shares;
 
     snprintf(name, sizeof name, "traffic %s", interface ? TYPED(interface) : "any");
     screen_put_first(state, name, "", "");
-    put_sums(state);
-    for (size_t i = 2; i < count_lines(state); i++) {
+    traffic_screen_put_sums(state);
+    for (size_t i = 2; i < traffic_screen_count_lines(state); i++) {
         traffic_put_share(share++, state->command->listing.where, text);
         *escape_text(escaped, text, strlen(text), NULL) = '\0';
         screen_line(state->sink, SCREEN_PLAIN, escaped);
@@ -193,10 +193,10 @@ static void put_lines(struct screen_state *state)
 /* --- Keys ------------------------------------------------------------------------------------- */
 
 /* The columns of the listing are others where flows are counted. */
-static int sum_up(struct screen_state *state)
+static int traffic_screen_sum_up(struct screen_state *state)
 {
     struct listing_command *command = state->command;
-    struct common *common = &of(state)->of->common;
+    struct common *common = &traffic_screen_of(state)->of->common;
     const char *name = state->view->order.field->name;
     const struct field *order = field_compared(command->kind, name, strlen(name));
     const struct field *by = common->count_by ? NULL : screen_group_column(state);
@@ -223,11 +223,11 @@ static int sum_up(struct screen_state *state)
     for (size_t i = 0; i < command->shown_count; i++)
         if (strcmp(command->shown[i]->name, order->name) == 0)
             state->sorted = i;
-    return choose(state);
+    return traffic_screen_choose(state);
 }
 
 static const struct key_binding keys[] = {
-    {'g', sum_up, "g|counts of packets, by the column that is sorted by; and back"},
+    {'g', traffic_screen_sum_up, "g|counts of packets, by the column that is sorted by; and back"},
     {0, NULL, NULL},
 };
 
@@ -240,14 +240,14 @@ static const struct screen_ops screen_ops = {
              "A flow without packets, or a group of such, has a - before it, for 3 seconds.\n"
              "Packets still count during a pause.\n"
              "Payload is not looked at.\n",
-    .begin = begin,
-    .look = look,
-    .choose = choose,
-    .filter = choose,
-    .count_lines = count_lines,
-    .put_lines = put_lines,
-    .show = show,
-    .show_chosen = show_chosen,
+    .begin = traffic_screen_begin,
+    .look = traffic_screen_look,
+    .choose = traffic_screen_choose,
+    .filter = traffic_screen_choose,
+    .count_lines = traffic_screen_count_lines,
+    .put_lines = traffic_screen_put_lines,
+    .show = traffic_screen_show,
+    .show_chosen = traffic_screen_show_chosen,
 };
 
 /* Flows without packets are marked as ended, and groups of only such ones. */
@@ -290,7 +290,7 @@ int traffic_live(struct listing_command *command, struct engine *engine, struct 
     int status = STATUS_FAILURE, error;
 
     traffic_begin(typed->traffic);
-    error = list(&screen, &command->listing);
+    error = traffic_screen_list(&screen, &command->listing);
     if (error < 0 && !screen.state.quits)
         report_loss(report, "%s", strerror(-error));
     if (!error && !screen.state.quits) {

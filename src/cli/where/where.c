@@ -14,7 +14,7 @@
 enum { DEPTH_MAX = 64 }; /* of parentheses and nots: each costs stack, here and for every row */
 
 /* What is wrong if a token is none of those that could follow. */
-static struct predicate *fail_expected(struct parser *parser, const char *expected)
+static struct predicate *where_fail_expected(struct parser *parser, const char *expected)
 {
     const struct token *token = &parser->token;
 
@@ -29,8 +29,8 @@ static struct predicate *fail_expected(struct parser *parser, const char *expect
  * Adds a part to a whole, which is NULL before the first. A whole that is such a list already
  * becomes longer, unless it is one comparison. Returns false if a part is NULL.
  */
-static bool join(struct parser *parser, enum predicate_operator operation, struct predicate **whole,
-                 struct predicate *part)
+static bool where_join(struct parser *parser, enum predicate_operator operation,
+                       struct predicate **whole, struct predicate *part)
 {
     struct predicate *all = *whole;
 
@@ -81,8 +81,8 @@ static size_t merge(struct number_range *ranges, size_t count)
 }
 
 /* Ranges in order, among which a number is found in a few steps; anything else as it is. */
-static struct predicate *gather(struct parser *parser, const struct field *field,
-                                struct predicate *either)
+static struct predicate *where_gather(struct parser *parser, const struct field *field,
+                                      struct predicate *either)
 {
     struct number_range *ranges;
     size_t count = 0, i = 0;
@@ -135,7 +135,7 @@ static const struct field *find_column(struct parser *parser)
     char wrong[NO_COLUMN];
 
     if (token->type != TOKEN_WORD) {
-        fail_expected(parser, "a column");
+        where_fail_expected(parser, "a column");
         return NULL;
     }
     field = field_compared(kind, token->text.data, token->text.length);
@@ -148,7 +148,7 @@ static const struct field *find_column(struct parser *parser)
 }
 
 /* A value; FACTOR * COLUMN may have blanks in it. */
-static struct token take_value(struct parser *parser)
+static struct token where_take_value(struct parser *parser)
 {
     struct token value = parser->token;
     const struct text *next = &parser->token.text, *text = &value.text;
@@ -173,12 +173,13 @@ static struct predicate *parse_values(struct parser *parser, const struct field 
         const enum token_type type = parser->token.type;
         if (type != TOKEN_WORD && type != TOKEN_QUOTED && type != TOKEN_AND && type != TOKEN_OR &&
             type != TOKEN_NOT && type != TOKEN_IN)
-            return fail_expected(parser, "a value");
-        const struct token value = take_value(parser);
-        if (!join(parser, PREDICATE_OR, &all, parser_constant(parser, field, comparison, &value)))
+            return where_fail_expected(parser, "a value");
+        const struct token value = where_take_value(parser);
+        if (!where_join(parser, PREDICATE_OR, &all,
+                        parser_constant(parser, field, comparison, &value)))
             return NULL;
         if (parser->token.type != TOKEN_COMMA)
-            return gather(parser, field, all);
+            return where_gather(parser, field, all);
         if (comparison == TOKEN_LESS || comparison == TOKEN_GREATER)
             return parser_fail(parser, &parser->token, "only one value can be compared by order");
         parser_next(parser);
@@ -212,11 +213,11 @@ static struct predicate *parse_comparison(struct parser *parser)
         negated = true;
         parser_next(parser);
         if (parser->token.type != TOKEN_IN)
-            return fail_expected(parser, "in");
+            return where_fail_expected(parser, "in");
     }
     type = parser->token.type;
     if (type < TOKEN_EQUAL || type > TOKEN_IN)
-        return fail_expected(parser, "= != < <= > >= ~ !~ ~~ !~~ or in");
+        return where_fail_expected(parser, "= != < <= > >= ~ !~ ~~ !~~ or in");
     if (type == TOKEN_IN)
         type = TOKEN_EQUAL;
     negated ^= parser->token.negated;
@@ -227,7 +228,7 @@ static struct predicate *parse_comparison(struct parser *parser)
     result = parser->token.type == TOKEN_NULL ? parse_null(parser, field, type)
                                               : parse_values(parser, field, type);
     if (result && in_parentheses && parser->token.type != TOKEN_CLOSE)
-        return fail_expected(parser, "a comma or a closing parenthesis");
+        return where_fail_expected(parser, "a comma or a closing parenthesis");
     if (in_parentheses)
         parser_next(parser);
     if (negated)
@@ -256,7 +257,7 @@ static struct predicate *parse_unary(struct parser *parser)
         parser_next(parser);
         inner = parse_joined(parser, TOKEN_OR);
         if (inner && parser->token.type != TOKEN_CLOSE)
-            return fail_expected(parser, "and, or, or a closing parenthesis");
+            return where_fail_expected(parser, "and, or, or a closing parenthesis");
         parser_next(parser);
     }
     parser->depth--;
@@ -271,15 +272,15 @@ static struct predicate *parse_joined(struct parser *parser, enum token_type sig
 
     for (;;) {
         struct predicate *part = any ? parse_joined(parser, TOKEN_AND) : parse_unary(parser);
-        if (!join(parser, any ? PREDICATE_OR : PREDICATE_AND, &all, part) ||
+        if (!where_join(parser, any ? PREDICATE_OR : PREDICATE_AND, &all, part) ||
             parser->token.type != sign)
             return all;
         parser_next(parser);
     }
 }
 
-static void start(struct parser *parser, struct where *where, const struct kind *kind,
-                  const char *text)
+static void where_start(struct parser *parser, struct where *where, const struct kind *kind,
+                        const char *text)
 {
     *parser = (struct parser){.where = where, .kind = kind, .start = text, .at = text};
     where->message[0] = '\0';
@@ -291,10 +292,10 @@ const struct predicate *where_parse(struct where *where, const struct kind *kind
     struct parser parser;
     struct predicate *all;
 
-    start(&parser, where, kind, text);
+    where_start(&parser, where, kind, text);
     all = parse_joined(&parser, TOKEN_OR);
     if (all && parser.token.type != TOKEN_END)
-        return fail_expected(&parser, "and, or, or the end");
+        return where_fail_expected(&parser, "and, or, or the end");
     return all;
 }
 
@@ -326,7 +327,7 @@ static struct predicate *parse_columns(struct parser *parser, const char *column
         if (!field)
             continue;
         *parser = before;
-        if (!join(parser, PREDICATE_OR, &all, parse_column(parser, field)))
+        if (!where_join(parser, PREDICATE_OR, &all, parse_column(parser, field)))
             return NULL;
     }
     return all;
@@ -358,18 +359,18 @@ const struct predicate *where_parse_list(struct where *where, const struct kind 
     struct predicate *all;
     bool negated;
 
-    start(&parser, where, kind, text);
+    where_start(&parser, where, kind, text);
     parser.listed = true;
     negated = parser.token.type == TOKEN_NOT && parser.token.text.data[0] == '!';
     if (negated)
         parser_next(&parser);
     if (negated && parser.token.type == TOKEN_NOT) /* one alone would be taken for a name */
-        return fail_expected(&parser, "a value");
+        return where_fail_expected(&parser, "a value");
     all = parse_columns(&parser, columns);
     if (!all)
         return fail_columns(where, kind);
     if (parser.token.type != TOKEN_END)
-        return fail_expected(&parser, "a comma or the end");
+        return where_fail_expected(&parser, "a comma or the end");
     return negated ? parser_negate(&parser, all) : all;
 }
 
@@ -382,7 +383,7 @@ const struct predicate *where_moved(struct where *where, const struct field *con
     for (size_t i = 0; i < count; i++) {
         const struct predicate moved = {
             .operation = PREDICATE_ABOVE, .field = fields[i], .constant.type = VALUE_DECIMAL};
-        if (fields[i]->rate && !join(&parser, PREDICATE_OR, &any, parser_add(&parser, moved)))
+        if (fields[i]->rate && !where_join(&parser, PREDICATE_OR, &any, parser_add(&parser, moved)))
             return NULL;
     }
     return any;

@@ -30,7 +30,7 @@ static bool has_words(const struct field *field)
 /* --- What is wrong ---------------------------------------------------------------------------- */
 
 /* The names that a field's numbers have, some of them twice. */
-static const char *word_of(const struct field *field, uint64_t number)
+static const char *where_word_of(const struct field *field, uint64_t number)
 {
     return field->type == VALUE_FLAGS ? field->flags->names[number] : field->word(number);
 }
@@ -49,7 +49,7 @@ void where_offer_words(struct misuse *misuse, const struct kind *kind, const str
     if (synonym)
         misuse_offer(misuse, synonym->other);
     for (uint64_t i = 0; i < word_limit(field); i++) {
-        const char *word = word_of(field, i);
+        const char *word = where_word_of(field, i);
         if (word && *word)
             misuse_offer(misuse, word);
     }
@@ -65,7 +65,7 @@ static struct predicate *refuse_word(const struct constant *constant)
 
     where_offer_words(&misuse, constant->parser->kind, field);
     for (uint64_t i = 0; i < word_limit(field) && !more; i++) {
-        const char *word = word_of(field, i);
+        const char *word = where_word_of(field, i);
         more = word && *word && !text_list(words, sizeof words, ", ", as_text(word));
     }
     if (misuse.meant.data)
@@ -91,12 +91,12 @@ static struct predicate *compare_by(const struct constant *constant,
         (struct predicate){.operation = operation, .field = constant->field, .constant = value});
 }
 
-static struct predicate *compare(const struct constant *constant, struct value value)
+static struct predicate *where_compare(const struct constant *constant, struct value value)
 {
     return compare_by(constant, operators[constant->comparison], value);
 }
 
-static struct value a_number(uint64_t number)
+static struct value where_a_number(uint64_t number)
 {
     return (struct value){.type = VALUE_NUMBER, .number = number};
 }
@@ -109,7 +109,7 @@ static struct value a_text(const char *text, size_t length)
 enum { PART_MAX = 200 };
 
 /* Two values with this sign between them. False: the text is something else. */
-static bool cut(const char *text, char sign, char first[PART_MAX], const char **second)
+static bool where_cut(const char *text, char sign, char first[PART_MAX], const char **second)
 {
     const char *at = strchr(text, sign);
 
@@ -193,10 +193,10 @@ static bool parse_range(const struct constant *constant, read_fn read, struct pr
     struct value first, last;
 
     if (read(field, constant->text, &first)) {
-        *made = compare(constant, first);
+        *made = where_compare(constant, first);
         return true;
     }
-    if (constant->comparison != TOKEN_EQUAL || !cut(constant->text, '-', text, &end) ||
+    if (constant->comparison != TOKEN_EQUAL || !where_cut(constant->text, '-', text, &end) ||
         !read(field, text, &first) || !read(field, end, &last))
         return false;
     const bool addresses = first.type == VALUE_ADDRESS;
@@ -223,7 +223,7 @@ static bool parse_number(const struct field *field, const char *text, uint64_t *
     return form_quantity(text, field->unit == UNIT_SECONDS, parts, number);
 }
 
-static const char *numbers_of(const struct field *field)
+static const char *where_numbers_of(const struct field *field)
 {
     if (field->port)
         return "ports, as 443, 8000-8999 or https";
@@ -256,11 +256,11 @@ static struct predicate *parse_service(const struct constant *constant)
     struct predicate *all;
 
     if (!count || constant->comparison != TOKEN_EQUAL)
-        return constant_refuse(constant, numbers_of(constant->field));
-    all = compare(constant, a_number(ports[0]));
+        return constant_refuse(constant, where_numbers_of(constant->field));
+    all = where_compare(constant, where_a_number(ports[0]));
     for (size_t i = 1; i < count; i++)
-        all =
-            parser_join(constant->parser, PREDICATE_OR, all, compare(constant, a_number(ports[i])));
+        all = parser_join(constant->parser, PREDICATE_OR, all,
+                          where_compare(constant, where_a_number(ports[i])));
     return all;
 }
 
@@ -273,7 +273,7 @@ static struct predicate *parse_masked(const struct constant *constant)
 
     if (constant->comparison != TOKEN_EQUAL || constant->field->type != VALUE_NUMBER ||
         constant->field->unit != UNIT_NONE || constant->field->port ||
-        !cut(constant->text, '/', first, &mask) ||
+        !where_cut(constant->text, '/', first, &mask) ||
         !read_number(constant->field, first, &masked.constant) ||
         !parse_number(constant->field, mask, &masked.mask.bits[0]))
         return NULL;
@@ -298,15 +298,15 @@ static struct predicate *parse_share(const struct constant *constant)
     while (i < COUNT(shares) && strcmp(constant->field->name, shares[i][0]) != 0)
         i++;
     if (i == COUNT(shares) || !parser->viewed || constant->comparison != TOKEN_EQUAL ||
-        !cut(constant->text, '/', first, &second) || !read_number(constant->field, first, &used) ||
-        !read_number(constant->field, second, &most))
+        !where_cut(constant->text, '/', first, &second) ||
+        !read_number(constant->field, first, &used) || !read_number(constant->field, second, &most))
         return NULL;
     for (size_t j = 1; j < COUNT(shares[i]) && shares[i][j]; j++) {
         struct predicate *one = parser_add(
             parser, predicate_number(field_named(parser->kind, shares[i][j]), most.number));
         any = any ? parser_join(parser, PREDICATE_OR, any, one) : one;
     }
-    return parser_join(parser, PREDICATE_AND, compare(constant, used), any);
+    return parser_join(parser, PREDICATE_AND, where_compare(constant, used), any);
 }
 
 static struct predicate *parse_numbers(const struct constant *constant)
@@ -316,10 +316,11 @@ static struct predicate *parse_numbers(const struct constant *constant)
     struct value port;
 
     if (field->port && read_number(field, constant->text, &port) && port.number > UINT16_MAX)
-        return constant_refuse(constant, numbers_of(field));
+        return constant_refuse(constant, where_numbers_of(field));
     if (made || parse_range(constant, read_number, &made))
         return made;
-    return field->port ? parse_service(constant) : constant_refuse(constant, numbers_of(field));
+    return field->port ? parse_service(constant)
+                       : constant_refuse(constant, where_numbers_of(field));
 }
 
 /* --- Booleans and times ----------------------------------------------------------------------- */
@@ -330,7 +331,7 @@ static struct predicate *parse_boolean(const struct constant *constant)
 
     for (size_t i = 0; i < COUNT(words); i++)
         if (strcasecmp(words[i], constant->text) == 0)
-            return compare(constant, a_number(i % 2));
+            return where_compare(constant, where_a_number(i % 2));
     return constant_refuse(constant, "= true or = false");
 }
 
@@ -345,16 +346,16 @@ static struct predicate *parse_time(const struct constant *constant)
     last = value;
     if (constant->comparison != TOKEN_EQUAL ||
         __builtin_add_overflow(value.number, NS_PER_US - 1, &last.number))
-        return compare(constant, value);
+        return where_compare(constant, value);
     return make_range(constant, &value, &last);
 }
 
 /* --- Words ------------------------------------------------------------------------------------ */
 
-static bool find_word(const struct field *field, const char *text, uint64_t *number)
+static bool where_find_word(const struct field *field, const char *text, uint64_t *number)
 {
     for (uint64_t i = 0; i < word_limit(field); i++) {
-        const char *word = word_of(field, i);
+        const char *word = where_word_of(field, i);
         if (word && strcasecmp(word, text) == 0) {
             *number = i;
             return true;
@@ -379,21 +380,23 @@ static struct predicate *parse_word(const struct constant *constant)
     const bool is_other = synonym && strcasecmp(synonym->other, constant->text) == 0;
     uint64_t number;
 
-    const bool named = find_word(field, is_other ? synonym->word : constant->text, &number) ||
+    const bool named = where_find_word(field, is_other ? synonym->word : constant->text, &number) ||
                        (field->type == VALUE_NAME && strncasecmp(constant->text, "0x", 2) == 0 &&
                         form_is_number(constant->text, UINT64_MAX, &number));
     struct predicate *numbers;
 
     if (named && (field->plain || field->type == VALUE_NAME))
-        return compare(constant, a_number(number));
+        return where_compare(constant, where_a_number(number));
     if (named)
-        return compare(constant, a_text(word_of(field, number), strlen(word_of(field, number))));
+        return where_compare(
+            constant, a_text(where_word_of(field, number), strlen(where_word_of(field, number))));
     if (field->type == VALUE_NAME && parse_range(constant, read_digits, &numbers))
         return numbers;
     const int protocol = field->type == VALUE_NAME && strcmp(field->name, "protocol") == 0
                              ? flow_protocol_of_word(constant->text)
                              : -1;
-    return protocol < 0 ? refuse_word(constant) : compare(constant, a_number((uint64_t)protocol));
+    return protocol < 0 ? refuse_word(constant)
+                        : where_compare(constant, where_a_number((uint64_t)protocol));
 }
 
 const char *where_word(const struct field *field, uint64_t number)
@@ -401,10 +404,10 @@ const char *where_word(const struct field *field, uint64_t number)
     const bool is_word = field->type == VALUE_TEXT || field->type == VALUE_NAME;
     const bool words =
         field->type == VALUE_FLAGS ? field->flags != NULL : is_word && has_words(field);
-    const char *word = words && number < word_limit(field) ? word_of(field, number) : NULL;
+    const char *word = words && number < word_limit(field) ? where_word_of(field, number) : NULL;
     uint64_t first;
 
-    return word && *word && find_word(field, word, &first) && first == number ? word : NULL;
+    return word && *word && where_find_word(field, word, &first) && first == number ? word : NULL;
 }
 
 /* Digits stand for the number of a user or an interface; in quotes they are a name. */
@@ -417,7 +420,7 @@ static struct predicate *parse_text(const struct constant *constant)
     if (numbered && constant->comparison == TOKEN_EQUAL &&
         parse_range(constant, read_digits, &numbers))
         return numbers;
-    return compare(constant, a_text(constant->text, constant->length));
+    return where_compare(constant, a_text(constant->text, constant->length));
 }
 
 /*
@@ -434,7 +437,8 @@ static struct predicate *parse_of_group(const struct constant *constant)
     char *text;
 
     if (strchr(constant->text, is_unit ? '.' : '/') || !(is_unit || (is_pod && is_name)))
-        return compare(constant, a_text(constant->text, is_id && !is_name ? 12 : constant->length));
+        return where_compare(constant,
+                             a_text(constant->text, is_id && !is_name ? 12 : constant->length));
     text = parser_keep_bytes(constant->parser, size);
     if (!text)
         return NULL;
@@ -495,7 +499,7 @@ static struct predicate *parse_socket_name(const struct constant *constant)
         return NULL;
     *abstract = '\0';
     made = parser_join(constant->parser, PREDICATE_OR, made,
-                       compare(constant, a_text(abstract, length)));
+                       where_compare(constant, a_text(abstract, length)));
     for (char *at = shown; exact && (at = strchr(at, '@')); at++)
         *at = '\1'; /* not what \x40 becomes */
     length = unescape(shown, length);
@@ -504,7 +508,7 @@ static struct predicate *parse_socket_name(const struct constant *constant)
     if (!exact || memcmp(shown, abstract, length) == 0)
         return made;
     return parser_join(constant->parser, PREDICATE_OR, made,
-                       compare(constant, a_text(shown, length)));
+                       where_compare(constant, a_text(shown, length)));
 }
 
 /* --- Addresses -------------------------------------------------------------------------------- */
@@ -533,7 +537,7 @@ static struct predicate *parse_plain_addresses(const struct constant *constant)
 }
 
 /* The column of the port that belongs to an address, or NULL. */
-static const struct field *port_of(const struct kind *kind, const char *address)
+static const struct field *where_port_of(const struct kind *kind, const char *address)
 {
     static const char *const ends[][2] = {
         {"_address", "_port"}, {"src", "sport"}, {"dst", "dport"}};
@@ -582,9 +586,9 @@ static struct predicate *parse_interface(const struct constant *constant, const 
     interface.length = strlen(name);
     if (!interface.text)
         return NULL;
-    made = missing ? NULL : compare(&interface, a_text(interface.text, interface.length));
+    made = missing ? NULL : where_compare(&interface, a_text(interface.text, interface.length));
     if (digits) { /* an interface without a name is shown by its number */
-        struct predicate *numbered = compare(&interface, a_number(number));
+        struct predicate *numbered = where_compare(&interface, where_a_number(number));
         made = made ? parser_join(parser, PREDICATE_OR, made, numbered) : numbered;
     }
     return parser_join(parser, PREDICATE_AND, parser_add(parser, predicate_known(interface.field)),
@@ -596,7 +600,7 @@ static struct predicate *parse_port(const struct constant *constant, const char 
 {
     struct constant port = *constant;
 
-    port.field = port_of(constant->parser->kind, constant->field->name);
+    port.field = where_port_of(constant->parser->kind, constant->field->name);
     if (!port.field)
         return parser_fail(constant->parser, &constant->token, "%s has no port: '%s'",
                            constant->field->name, TOKEN_SAID(&constant->token));
@@ -669,7 +673,8 @@ static struct predicate *parse_lladdr(const struct constant *constant)
     if (!count)
         return constant_refuse(constant, "link-layer addresses, as 02:00:5e:10:00:ff");
     kept = parser_keep(constant->parser, (const char *)bytes, count);
-    return kept ? compare(constant, (struct value){.type = VALUE_LLADDR, .text = {kept, count}})
+    return kept ? where_compare(constant,
+                                (struct value){.type = VALUE_LLADDR, .text = {kept, count}})
                 : NULL;
 }
 
@@ -685,7 +690,8 @@ static struct predicate *parse_flag(const struct constant *constant)
 
     if (!form_digits(constant->text, &bit) && !named)
         return parse_text(constant);
-    if (!(named && find_word(constant->field, constant->text, &bit)) && bit >= VALUE_FLAG_BITS)
+    if (!(named && where_find_word(constant->field, constant->text, &bit)) &&
+        bit >= VALUE_FLAG_BITS)
         return named ? refuse_word(constant)
                      : constant_refuse(constant, "names, or bits below 128");
     masked.mask.bits[bit / 64] = masked.constant.flags.bits[bit / 64] = UINT64_C(1) << bit % 64;
@@ -698,7 +704,7 @@ static struct predicate *parse_owner(const struct constant *constant)
 
     return constant->token.type != TOKEN_QUOTED &&
                    read_digits(constant->field, constant->text, &number)
-               ? compare(constant, number)
+               ? where_compare(constant, number)
                : parse_text(constant);
 }
 
@@ -796,7 +802,7 @@ static struct predicate *parse_dash(struct parser *parser, const struct field *f
 }
 
 /* A value of the column, or of another column that it is compared with. */
-static struct predicate *parse_value(struct constant *constant)
+static struct predicate *where_parse_value(struct constant *constant)
 {
     const struct field *field = constant->field;
     const enum token_type comparison = constant->comparison;
@@ -845,7 +851,7 @@ static struct predicate *parse_parts(const struct constant *constant)
             return NULL;
         one.length = part.length - name - 1;
         one.text = parser_keep(parser, sign + 1, one.length);
-        struct predicate *made = one.text ? parse_value(&one) : NULL;
+        struct predicate *made = one.text ? where_parse_value(&one) : NULL;
         all = all ? parser_join(parser, PREDICATE_AND, all, made) : made;
         if (!all)
             return NULL;
@@ -872,5 +878,5 @@ struct predicate *parser_constant(struct parser *parser, const struct field *fie
     text[constant.length] = '\0';
     constant.text = text;
     made = parse_parts(&constant);
-    return made || parser->where->message[0] ? made : parse_value(&constant);
+    return made || parser->where->message[0] ? made : where_parse_value(&constant);
 }

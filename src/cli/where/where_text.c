@@ -23,7 +23,7 @@ static void put_said(FILE *stream, struct text said)
 }
 
 /* In quotes, unless the tokens would be one word, and no digits, which may mean a number. */
-static void put_text(FILE *stream, const char *text)
+static void where_text_put_text(FILE *stream, const char *text)
 {
     static const char plain[] =
         "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789-./:";
@@ -37,12 +37,12 @@ static void put_text(FILE *stream, const char *text)
 }
 
 /* A number, or the word that stands for it. */
-static void put_number(FILE *stream, const struct field *field, uint64_t number)
+static void where_text_put_number(FILE *stream, const struct field *field, uint64_t number)
 {
     const char *word = where_word(field, number);
 
     if (word)
-        put_text(stream, word);
+        where_text_put_text(stream, word);
     else if (field->type == VALUE_BOOLEAN)
         fputs(number ? "true" : "false", stream);
     else
@@ -50,7 +50,7 @@ static void put_number(FILE *stream, const struct field *field, uint64_t number)
 }
 
 /* ADDRESS, ADDRESS/LENGTH, or ADDRESS/MASK if the ones of the mask are not its first bits. */
-static void put_address(FILE *stream, const struct predicate *made)
+static void where_text_put_address(FILE *stream, const struct predicate *made)
 {
     const struct address *address = &made->constant.address;
     const struct address mask = address_make(address->family, made->mask.address);
@@ -77,7 +77,7 @@ static void put_flags(FILE *stream, const struct predicate *made)
             continue;
         fprintf(stream, "%s%s %s ", between, made->field->name,
                 made->constant.flags.bits[bit / 64] >> bit % 64 & 1 ? "=" : "!=");
-        put_number(stream, made->field, bit);
+        where_text_put_number(stream, made->field, bit);
         between = " and ";
     }
 }
@@ -100,21 +100,22 @@ static void put_comparison(FILE *stream, const struct predicate *made, bool nega
         for (unsigned bit = 0; bit < 64; bit++) {
             if (!(number >> bit & 1))
                 continue;
-            put_number(stream, made->field, bit);
+            where_text_put_number(stream, made->field, bit);
             fputs(number >> bit > 1 ? "," : "", stream);
         }
     else if (operation == PREDICATE_MASKED)
         fprintf(stream, "%#" PRIx64 "/%#" PRIx64, number, made->mask.bits[0]);
     else if (made->constant.type == VALUE_ADDRESS)
-        put_address(stream, made);
+        where_text_put_address(stream, made);
     else if (made->constant.type == VALUE_TEXT)
-        put_text(stream, made->constant.text.data);
+        where_text_put_text(stream, made->constant.text.data);
     else if (operation != PREDICATE_KNOWN)
-        put_number(stream, made->field, number);
+        where_text_put_number(stream, made->field, number);
 }
 
 /* What holds it decides whether it needs parentheses. */
-static void put(FILE *stream, const struct predicate *predicate, enum predicate_operator inside)
+static void where_text_put(FILE *stream, const struct predicate *predicate,
+                           enum predicate_operator inside)
 {
     const struct predicate *part = predicate->parts;
     const bool said = predicate->said.length, any = predicate->operation == PREDICATE_OR;
@@ -136,7 +137,7 @@ static void put(FILE *stream, const struct predicate *predicate, enum predicate_
     else
         for (; part; part = part->next) {
             fputs(predicate->operation == PREDICATE_NOT ? "not " : "", stream);
-            put(stream, part, predicate->operation);
+            where_text_put(stream, part, predicate->operation);
             fputs(!part->next ? "" : any ? " or " : " and ", stream);
         }
     fputs(parentheses ? ")" : "", stream);
@@ -144,5 +145,5 @@ static void put(FILE *stream, const struct predicate *predicate, enum predicate_
 
 void where_put(FILE *stream, const struct predicate *where)
 {
-    put(stream, where, PREDICATE_OR);
+    where_text_put(stream, where, PREDICATE_OR);
 }

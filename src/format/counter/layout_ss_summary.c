@@ -23,21 +23,21 @@ struct summary_sink {
     bool any, inet6; /* there was a counter; one of IPv6 */
 };
 
-static void forget(struct summary_sink *summary)
+static void ss_summary_forget(struct summary_sink *summary)
 {
     memset(summary->counts, 0, sizeof summary->counts);
     summary->any = summary->inet6 = false;
 }
 
-static void begin(struct sink *sink)
+static void ss_summary_begin(struct sink *sink)
 {
     struct summary_sink *summary = (struct summary_sink *)sink;
 
-    forget(summary);
+    ss_summary_forget(summary);
     *summary->layout.mixed = false;
 }
 
-static void row(struct sink *sink, const struct record *record)
+static void ss_summary_row(struct sink *sink, const struct record *record)
 {
     const struct counter_record *counter = &record->counter;
     struct summary_sink *summary = (struct summary_sink *)sink;
@@ -60,7 +60,7 @@ static struct number plus(struct number a, struct number b)
     return (struct number){a.known && b.known, a.value + b.value};
 }
 
-static char *put_count(char *dst, struct number number)
+static char *ss_summary_put_count(char *dst, struct number number)
 {
     const bool negative = number.value < 0;
 
@@ -69,43 +69,43 @@ static char *put_count(char *dst, struct number number)
                : PUT(dst, "-");
 }
 
-static char *put_cell(char *dst, struct number number)
+static char *ss_summary_put_cell(char *dst, struct number number)
 {
     enum { WIDTH = 9 };
 
-    return text_pad(put_count(dst, number), dst, WIDTH);
+    return text_pad(ss_summary_put_count(dst, number), dst, WIDTH);
 }
 
 /* A line of the table: the sum, IPv4, IPv6. */
-static void put_transport(struct writer *writer, const char *name, struct number inet,
-                          struct number inet6)
+static void ss_summary_put_transport(struct writer *writer, const char *name, struct number inet,
+                                     struct number inet6)
 {
     char *dst = writer_reserve(writer, 128);
 
     dst = put_string(dst, name);
     dst = PUT(dst, "\t  ");
-    dst = PUT(put_cell(dst, plus(inet, inet6)), " ");
-    dst = PUT(put_cell(dst, inet), " ");
-    dst = put_cell(dst, inet6);
+    dst = PUT(ss_summary_put_cell(dst, plus(inet, inet6)), " ");
+    dst = PUT(ss_summary_put_cell(dst, inet), " ");
+    dst = ss_summary_put_cell(dst, inet6);
     writer_commit(writer, PUT(dst, "\n"));
 }
 
 /* Time-waits are not among the sockets that are allocated or in use; ss counts them as closed. */
-static void put_tcp(struct writer *writer, const struct number counts[KERNEL_NUMBERS])
+static void ss_summary_put_tcp(struct writer *writer, const struct number counts[KERNEL_NUMBERS])
 {
     const struct number total = plus(counts[TCP_ALLOCATED], counts[TCP_WAITING]);
     const struct number used = plus(counts[TCP_IN_USE], counts[TCP6_IN_USE]);
     char *dst = PUT(writer_reserve(writer, 256), "TCP:   ");
 
-    dst = put_count(dst, total);
+    dst = ss_summary_put_count(dst, total);
     dst = PUT(dst, " (estab ");
-    dst = put_count(dst, counts[TCP_CONNECTIONS]);
+    dst = ss_summary_put_count(dst, counts[TCP_CONNECTIONS]);
     dst = PUT(dst, ", closed ");
-    dst = put_count(dst, plus(total, (struct number){used.known, -used.value}));
+    dst = ss_summary_put_count(dst, plus(total, (struct number){used.known, -used.value}));
     dst = PUT(dst, ", orphaned ");
-    dst = put_count(dst, counts[TCP_ORPHANS]);
+    dst = ss_summary_put_count(dst, counts[TCP_ORPHANS]);
     dst = PUT(dst, ", timewait ");
-    dst = put_count(dst, counts[TCP_WAITING]);
+    dst = ss_summary_put_count(dst, counts[TCP_WAITING]);
     writer_commit(writer, PUT(dst, ")\n"));
 }
 
@@ -127,27 +127,27 @@ static void put_summary(struct sink *sink)
         inet6 = plus(inet6, counts[i + 1]);
     }
     dst = PUT(writer_reserve(writer, 64), "Total: ");
-    dst = put_count(dst, counts[SOCKETS_USED]);
+    dst = ss_summary_put_count(dst, counts[SOCKETS_USED]);
     writer_commit(writer, PUT(dst, "\n"));
-    put_tcp(writer, counts);
+    ss_summary_put_tcp(writer, counts);
     writer_puts(writer, "\nTransport Total     IP        IPv6\n");
-    put_transport(writer, "RAW", counts[RAW_IN_USE], counts[RAW6_IN_USE]);
-    put_transport(writer, "UDP", counts[UDP_IN_USE], counts[UDP6_IN_USE]);
-    put_transport(writer, "TCP", counts[TCP_IN_USE], counts[TCP6_IN_USE]);
-    put_transport(writer, "INET", inet, inet6);
-    put_transport(writer, "FRAG", counts[FRAGMENTS], counts[FRAGMENTS6]);
+    ss_summary_put_transport(writer, "RAW", counts[RAW_IN_USE], counts[RAW6_IN_USE]);
+    ss_summary_put_transport(writer, "UDP", counts[UDP_IN_USE], counts[UDP6_IN_USE]);
+    ss_summary_put_transport(writer, "TCP", counts[TCP_IN_USE], counts[TCP6_IN_USE]);
+    ss_summary_put_transport(writer, "INET", inet, inet6);
+    ss_summary_put_transport(writer, "FRAG", counts[FRAGMENTS], counts[FRAGMENTS6]);
     writer_puts(writer, "\n");
     if (counts[TCP_ORPHANS].value ||
         counts[TCP_ALLOCATED].value != counts[TCP_IN_USE].value + counts[TCP6_IN_USE].value)
         *summary->layout.mixed = true;
-    forget(summary);
+    ss_summary_forget(summary);
 }
 
 const struct sink_ops sink_ss_summary = {
     .size = sizeof(struct summary_sink),
     .layout_size = sizeof(struct ss_summary_layout),
-    .begin = begin,
-    .row = row,
+    .begin = ss_summary_begin,
+    .row = ss_summary_row,
     .pause = put_summary,
     .end = put_summary,
 };

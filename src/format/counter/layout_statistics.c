@@ -17,7 +17,7 @@ struct statistics_sink {
     const struct statistics_table *table; /* of the protocol, NULL if netstat does not know it */
 };
 
-static void begin(struct sink *sink)
+static void statistics_begin(struct sink *sink)
 {
     struct statistics_sink *statistics = (struct statistics_sink *)sink;
 
@@ -25,7 +25,7 @@ static void begin(struct sink *sink)
     statistics->table = NULL;
 }
 
-static void put_indent(const struct statistics_sink *statistics)
+static void statistics_put_indent(const struct statistics_sink *statistics)
 {
     writer_puts(statistics->sink.writer, statistics->histogram ? "        " : "    ");
 }
@@ -38,7 +38,7 @@ static void enter_histogram(struct statistics_sink *statistics, enum statistics_
     const bool is_inside = kind == STATISTICS_INPUT || kind == STATISTICS_OUTPUT;
 
     if (is_inside && kind != statistics->histogram) {
-        put_indent(statistics);
+        statistics_put_indent(statistics);
         writer_puts(statistics->sink.writer, titles[kind]);
     }
     statistics->histogram = is_inside ? kind : 0;
@@ -58,7 +58,7 @@ static void put_counter(struct statistics_sink *statistics, const struct record 
         enter_histogram(statistics, text->kind);
     if (known && number == 0 && !(text && text->kind == STATISTICS_ALWAYS))
         return;
-    put_indent(statistics);
+    statistics_put_indent(statistics);
     if (text)
         writer_puts(writer, text->before);
     else
@@ -72,7 +72,7 @@ static void put_counter(struct statistics_sink *statistics, const struct record 
     writer_puts(writer, "\n");
 }
 
-static void row(struct sink *sink, const struct record *record)
+static void statistics_row(struct sink *sink, const struct record *record)
 {
     struct statistics_sink *statistics = (struct statistics_sink *)sink;
     const struct counter_record *counter = &record->counter;
@@ -98,6 +98,6 @@ static void row(struct sink *sink, const struct record *record)
 const struct sink_ops sink_statistics = {
     .size = sizeof(struct statistics_sink),
     .layout_size = sizeof(struct statistics_layout),
-    .begin = begin,
-    .row = row,
+    .begin = statistics_begin,
+    .row = statistics_row,
 };

@@ -21,7 +21,7 @@ struct findings_sink {
     char rule[RULE_NAME_MAX], command[COMMAND_MAX]; /* of the finding before, terminated */
 };
 
-static void begin(struct sink *sink)
+static void findings_begin(struct sink *sink)
 {
     struct findings_sink *findings = (struct findings_sink *)sink;
 
@@ -52,8 +52,8 @@ static char *put_wrapped(char *dst, const struct findings_sink *findings, size_t
     return PUT(dst, "\n");
 }
 
-static char *put_part(char *dst, const struct findings_sink *findings, const char *name,
-                      struct text text)
+static char *findings_put_part(char *dst, const struct findings_sink *findings, const char *name,
+                               struct text text)
 {
     if (!text.length)
         return dst;
@@ -66,13 +66,13 @@ static char *put_part(char *dst, const struct findings_sink *findings, const cha
  * Texts that findings of one rule share are written with the first one; a command only if it
  * differs. Commands are not wrapped, because they are copied.
  */
-static char *put_help(char *dst, struct findings_sink *findings,
-                      const struct finding_record *finding)
+static char *findings_put_help(char *dst, struct findings_sink *findings,
+                               const struct finding_record *finding)
 {
     const bool same = text_is(finding->rule, findings->rule);
 
     if (!same)
-        dst = put_part(dst, findings, "to do: ", finding->advice);
+        dst = findings_put_part(dst, findings, "to do: ", finding->advice);
     if (finding->command.length && !text_is(finding->command, findings->command))
         dst = PUT(escape_text(PUT(dst, "    see:      "), finding->command.data,
                               finding->command.length, NULL),
@@ -81,14 +81,14 @@ static char *put_help(char *dst, struct findings_sink *findings,
              finding->rule.data);
     snprintf(findings->command, sizeof findings->command, "%.*s", (int)finding->command.length,
              finding->command.data);
-    dst = put_part(dst, findings, "evidence: ", finding->evidence);
+    dst = findings_put_part(dst, findings, "evidence: ", finding->evidence);
     if (findings->layout.verbose && !same)
-        dst = put_part(dst, findings, "source: ", finding->source);
-    return put_part(dst, findings, "rule: ", finding->rule);
+        dst = findings_put_part(dst, findings, "source: ", finding->source);
+    return findings_put_part(dst, findings, "rule: ", finding->rule);
 }
 
 /* The first line says how bad it is, in a sentence. */
-static void row(struct sink *sink, const struct record *record)
+static void findings_row(struct sink *sink, const struct record *record)
 {
     static const char *const colours[SEVERITIES] = {
         [SEVERITY_FAULT] = COLOUR_ATTENTION, [SEVERITY_WARNING] = "\033[1;33m", /* bold yellow */
@@ -103,12 +103,12 @@ static void row(struct sink *sink, const struct record *record)
     dst = PUT(put_string(dst, colour ? COLOUR_RESET : ""), ": ");
     dst = put_wrapped(dst, findings, strlen(severity) + 2, finding->summary);
     writer_commit(sink->writer, dst);
-    dst = put_help(writer_reserve(sink->writer, WRITER_RESERVE_MAX), findings, finding);
+    dst = findings_put_help(writer_reserve(sink->writer, WRITER_RESERVE_MAX), findings, finding);
     writer_commit(sink->writer, PUT(dst, "\n"));
 }
 
 /* "2 faults" */
-static char *put_count(char *dst, uint64_t count, const char *what)
+static char *findings_put_count(char *dst, uint64_t count, const char *what)
 {
     dst = put_string(PUT(text_u64(dst, count), " "), what);
     return count == 1 ? dst : PUT(dst, "s");
@@ -117,11 +117,11 @@ static char *put_count(char *dst, uint64_t count, const char *what)
 /* "1 fault, 2 warnings" */
 static char *put_counts(char *dst, const uint64_t counts[SEVERITIES])
 {
-    dst = put_count(dst, counts[SEVERITY_FAULT], "fault");
-    return put_count(PUT(dst, ", "), counts[SEVERITY_WARNING], "warning");
+    dst = findings_put_count(dst, counts[SEVERITY_FAULT], "fault");
+    return findings_put_count(PUT(dst, ", "), counts[SEVERITY_WARNING], "warning");
 }
 
-static void end(struct sink *sink)
+static void findings_end(struct sink *sink)
 {
     const struct findings_sink *findings = (struct findings_sink *)sink;
     const struct findings_layout *layout = &findings->layout;
@@ -138,7 +138,7 @@ static void end(struct sink *sink)
         dst = PUT(dst, "nothing is wrong");
     if (layout->counts[SEVERITY_PAST])
         dst = PUT(text_u64(PUT(dst, "; "), layout->counts[SEVERITY_PAST]), " in the past");
-    dst = put_count(PUT(dst, " ("), *layout->rules, "rule");
+    dst = findings_put_count(PUT(dst, " ("), *layout->rules, "rule");
     dst = PUT(text_seconds(PUT(dst, ", "), *layout->milliseconds), " s)\n");
     writer_commit(sink->writer, dst);
 }
@@ -146,9 +146,9 @@ static void end(struct sink *sink)
 const struct sink_ops sink_findings = {
     .size = sizeof(struct findings_sink),
     .layout_size = sizeof(struct findings_layout),
-    .begin = begin,
-    .row = row,
-    .end = end,
+    .begin = findings_begin,
+    .row = findings_row,
+    .end = findings_end,
 };
 
 /* --- For monitoring: one line, the worst finding, and their numbers --------------------------- */
@@ -160,9 +160,9 @@ struct line_sink {
     struct netns netns; /* of that, with --all-netns; id 0: it is of the whole machine */
 };
 
-static void line_begin(struct sink *sink)
+static void findings_line_begin(struct sink *sink)
 {
-    begin(sink);
+    findings_begin(sink);
     ((struct line_sink *)sink)->length = 0;
     ((struct line_sink *)sink)->netns.id = 0;
 }
@@ -183,7 +183,7 @@ static void line_row(struct sink *sink, const struct record *record)
 }
 
 /* Numbers follow behind a bar (Monitoring Plugins' guidelines), so a bar in a name is escaped. */
-static void line_end(struct sink *sink)
+static void findings_line_end(struct sink *sink)
 {
     const struct line_sink *line = (const struct line_sink *)sink;
     const uint64_t *counts = line->findings.layout.counts;
@@ -211,9 +211,9 @@ static void line_end(struct sink *sink)
 const struct sink_ops sink_findings_line = {
     .size = sizeof(struct line_sink),
     .layout_size = sizeof(struct findings_layout),
-    .begin = line_begin,
+    .begin = findings_line_begin,
     .row = line_row,
-    .end = line_end,
+    .end = findings_line_end,
 };
 
 /* --- Metrics ---------------------------------------------------------------------------------- */

@@ -5,7 +5,7 @@
  */
 #include "format/flow/layout_conntrack_forms.h"
 
-static void row(struct sink *sink, const struct record *record)
+static void conntrack_row(struct sink *sink, const struct record *record)
 {
     struct conntrack_sink *conntrack = (struct conntrack_sink *)sink;
     const bool xml = conntrack->layout.xml, save = conntrack->layout.save;
@@ -34,12 +34,12 @@ static void row(struct sink *sink, const struct record *record)
     writer_commit(sink->writer, dst);
 }
 
-static void begin(struct sink *sink)
+static void conntrack_begin(struct sink *sink)
 {
     ((struct conntrack_sink *)sink)->root = NULL;
 }
 
-static void end(struct sink *sink)
+static void conntrack_end(struct sink *sink)
 {
     const struct conntrack_sink *conntrack = (const struct conntrack_sink *)sink;
 
@@ -53,7 +53,7 @@ static void end(struct sink *sink)
 const struct sink_ops sink_conntrack = {
     .size = sizeof(struct conntrack_sink),
     .layout_size = sizeof(struct conntrack_layout),
-    .begin = begin,
-    .row = row,
-    .end = end,
+    .begin = conntrack_begin,
+    .row = conntrack_row,
+    .end = conntrack_end,
 };

@@ -30,7 +30,7 @@ static char *put_received(char *dst, const struct row *row, const void *received
     return put_filled(dst, moment / 1000 % 1000000, 6, fill);
 }
 
-static char *put_transport(char *dst, const struct row *row, const void *member)
+static char *line_put_transport(char *dst, const struct row *row, const void *member)
 {
     const struct flow_tuple *tuple = member;
 
@@ -49,7 +49,7 @@ static char *put_transport(char *dst, const struct row *row, const void *member)
     return dst;
 }
 
-static char *put_protocol(char *dst, uint64_t protocol)
+static char *line_put_protocol(char *dst, uint64_t protocol)
 {
     if (protocol == IPPROTO_TCP)
         return PUT(dst, "tcp      6");
@@ -58,7 +58,7 @@ static char *put_protocol(char *dst, uint64_t protocol)
     return text_u64(end_cell(put_protocol_name(dst, (uint8_t)protocol), dst, 8), protocol);
 }
 
-static char *put_family(char *dst, uint64_t family)
+static char *line_put_family(char *dst, uint64_t family)
 {
     return family == AF_INET    ? PUT(dst, "ipv4     2 ")
            : family == AF_INET6 ? PUT(dst, "ipv6     10 ")
@@ -66,7 +66,7 @@ static char *put_family(char *dst, uint64_t family)
 }
 
 /* As ctime(3): Fri Nov 20 13:21:18 2026 */
-static char *put_date(char *dst, uint64_t moment)
+static char *line_put_date(char *dst, uint64_t moment)
 {
     static const char days[] = "SunMonTueWedThuFriSat";
     static const char months[] = "JanFebMarAprMayJunJulAugSepOctNovDec";
@@ -96,7 +96,7 @@ static char *put_flag_names(char *dst, uint64_t flags)
         IF_EVENT("[DESTROY] ", path, FLOW_DESTROY)
 #define TUPLE(prefix, path, ...)                                                                   \
     ADDRESS(prefix "src=", path.src, __VA_ARGS__), ADDRESS(prefix "dst=", path.dst, __VA_ARGS__),  \
-        OWN(put_transport, "", path, "", __VA_ARGS__)
+        OWN(line_put_transport, "", path, "", __VA_ARGS__)
 #define WAY(of, zone_word)                                                                         \
     TUPLE("", flow.way[of].tuple, FLOW_ORIG << (of)),                                              \
         NUMBER(zone_word, flow.way[of].zone, FLOW_ORIG_ZONE << (of)),                              \
@@ -106,8 +106,8 @@ static char *put_flag_names(char *dst, uint64_t flags)
 static const struct piece flow_pieces[] = {
     OWN(put_received, "[", flow.received, "]\t", FLOW_EVENT, WITH(timestamp)),
     EVENT(flow.event),
-    NAME(put_family, "", flow.family, "", 0, WITH(extended)),
-    NAME(put_protocol, "", flow.way[WAY_ORIG].tuple.protocol, " ", 0),
+    NAME(line_put_family, "", flow.family, "", 0, WITH(extended)),
+    NAME(line_put_protocol, "", flow.way[WAY_ORIG].tuple.protocol, " ", 0),
     NUMBER("", flow.timeout, FLOW_TIMEOUT),
     OWN(put_state, "", flow.state, " ", FLOW_STATE),
     WAY(WAY_ORIG, "zone-orig="),
@@ -121,8 +121,8 @@ static const struct piece flow_pieces[] = {
     TEXT("secctx=", flow.secctx, FLOW_SECCTX),
     NUMBER("zone=", flow.zone, FLOW_ZONE),
     OWN(put_delta, "delta-time=", flow.start, " ", FLOW_START),
-    NAME(put_date, "[start=", flow.start, "] ", FLOW_START, WITH(ktimestamp)),
-    NAME(put_date, "[stop=", flow.stop, "] ", FLOW_STOP, WITH(ktimestamp)),
+    NAME(line_put_date, "[start=", flow.start, "] ", FLOW_START, WITH(ktimestamp)),
+    NAME(line_put_date, "[stop=", flow.stop, "] ", FLOW_STOP, WITH(ktimestamp)),
     TEXT("helper=", flow.helper, FLOW_HELPER),
     NUMBER("use=", flow.use, FLOW_USE),
     NUMBER("id=", flow.id, FLOW_ID, WITH(id)),

@@ -27,7 +27,8 @@ char *line_statistics(char *dst, const struct record *record)
 }
 
 /* A field of how full the table is; zero: what 0 means, unless it is a number like others. */
-static char *put_usage(char *dst, const char *name, const char *zero, const struct record *record)
+static char *conntrack_put_usage(char *dst, const char *name, const char *zero,
+                                 const struct record *record)
 {
     const struct field *field = field_named(&kind_flow_usage, name);
     const struct value value = field_value(field, record, NULL);
@@ -67,12 +68,12 @@ char *block_usage(char *dst, const struct record *record)
         return PUT(text_u64(dst, usage->entries), "\n");
     for (size_t i = 0; i < COUNT(lines); i++) {
         dst = put_padded(dst, lines[i].label, 15);
-        dst = PUT(put_usage(dst, lines[i].field, lines[i].zero, record), "\n");
+        dst = PUT(conntrack_put_usage(dst, lines[i].field, lines[i].zero, record), "\n");
     }
     if ((record->has & both) != both || !usage->maximum || usage->entries <= nearly_full)
         return dst;
     if (usage->entries >= usage->maximum)
         return PUT(dst, "The table is full: new connections are dropped. Raise the sysctl.\n");
-    dst = put_usage(PUT(dst, "The table is "), "percent_full", NULL, record);
+    dst = conntrack_put_usage(PUT(dst, "The table is "), "percent_full", NULL, record);
     return PUT(dst, " % full. When it is full, new connections are dropped. Raise the sysctl.\n");
 }

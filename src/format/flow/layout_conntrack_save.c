@@ -26,8 +26,8 @@ static char *put_status(char *dst, uint64_t status)
 }
 
 /* True if NAT changed an address, so that the reply has another one than the original direction. */
-static bool is_translated(const struct record *record, uint32_t done, const struct address *reply,
-                          const struct address *orig)
+static bool save_is_translated(const struct record *record, uint32_t done,
+                               const struct address *reply, const struct address *orig)
 {
     if ((record->has & FLOW_STATUS) && !(record->flow.status & done))
         return false;
@@ -37,8 +37,8 @@ static bool is_translated(const struct record *record, uint32_t done, const stru
 static char *put_reply(char *dst, const struct row *row, const void *member)
 {
     const struct flow_tuple *orig = &row->record->flow.way[WAY_ORIG].tuple, *reply = member;
-    const bool dnat = is_translated(row->record, IPS_DST_NAT_DONE, &reply->src, &orig->dst);
-    const bool snat = is_translated(row->record, IPS_SRC_NAT_DONE, &reply->dst, &orig->src);
+    const bool dnat = save_is_translated(row->record, IPS_DST_NAT_DONE, &reply->src, &orig->dst);
+    const bool snat = save_is_translated(row->record, IPS_SRC_NAT_DONE, &reply->dst, &orig->src);
 
     dst = put_address(dnat ? PUT(dst, "-g ") : PUT(dst, "-r "), &reply->src);
     return put_address(snat ? PUT(dst, " -n ") : PUT(dst, " -q "), &reply->dst);
@@ -48,8 +48,8 @@ static char *put_reply(char *dst, const struct row *row, const void *member)
  * The ports of a direction, or its keys, behind the options for them. If the kernel tracks the
  * protocol without them, the flow has none, and the same flow is made without them.
  */
-static inline char *put_ports(char *dst, const struct flow_direction *direction, const char *src,
-                              const char *dst_option)
+static inline char *save_put_ports(char *dst, const struct flow_direction *direction,
+                                   const char *src, const char *dst_option)
 {
     const struct flow_tuple *tuple = &direction->tuple;
 
@@ -59,7 +59,7 @@ static inline char *put_ports(char *dst, const struct flow_direction *direction,
     return put_number(put_string(dst, dst_option), tuple->dst_port);
 }
 
-static char *put_protocol(char *dst, const struct row *row, const void *member)
+static char *save_put_protocol(char *dst, const struct row *row, const void *member)
 {
     const struct flow_direction *way = row->record->flow.way;
     const struct flow_tuple *orig = &way[WAY_ORIG].tuple;
@@ -77,11 +77,11 @@ static char *put_protocol(char *dst, const struct row *row, const void *member)
         return put_number(PUT(put_string(dst, icmp), "-id "), orig->src_port);
     }
     if (flow_has_ports(orig->protocol)) {
-        dst = put_ports(dst, &way[WAY_ORIG], "--sport ", "--dport ");
-        return put_ports(dst, &way[WAY_REPLY], "--reply-port-src ", "--reply-port-dst ");
+        dst = save_put_ports(dst, &way[WAY_ORIG], "--sport ", "--dport ");
+        return save_put_ports(dst, &way[WAY_REPLY], "--reply-port-src ", "--reply-port-dst ");
     }
-    dst = put_ports(dst, &way[WAY_ORIG], "--srckey ", "--dstkey ");
-    return put_ports(dst, &way[WAY_REPLY], "--reply-key-src ", "--reply-key-dst ");
+    dst = save_put_ports(dst, &way[WAY_ORIG], "--srckey ", "--dstkey ");
+    return save_put_ports(dst, &way[WAY_REPLY], "--reply-key-src ", "--reply-key-dst ");
 }
 
 /*
@@ -108,7 +108,7 @@ static const struct piece flow_pieces[] = {
     ADDRESS("-s ", flow.way[WAY_ORIG].tuple.src, FLOW_ORIG),
     ADDRESS("-d ", flow.way[WAY_ORIG].tuple.dst, FLOW_ORIG),
     OWN(put_reply, "", flow.way[WAY_REPLY].tuple, " ", FLOW_REPLY),
-    OWN(put_protocol, "-p ", flow, "", 0),
+    OWN(save_put_protocol, "-p ", flow, "", 0),
     OWN(put_state, "--state ", flow.state, " ", FLOW_STATE),
     NAME(put_tag, "--orig-vtag ", flow.way[WAY_ORIG].vtag, " ", FLOW_ORIG_VTAG),
     NAME(put_tag, "--reply-vtag ", flow.way[WAY_REPLY].vtag, " ", FLOW_REPLY_VTAG),

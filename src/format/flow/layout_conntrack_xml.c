@@ -22,7 +22,7 @@ static char *open_transport(char *dst, uint64_t protocol)
 }
 
 /* The original says nothing of ICMP. */
-static char *put_ports(char *dst, const struct row *row, const void *member)
+static char *xml_put_ports(char *dst, const struct row *row, const void *member)
 {
     const struct flow_tuple *tuple = member;
 
@@ -65,7 +65,7 @@ static char *put_tcp_state(char *dst, uint64_t state)
     NAME(open_network, "", flow.family, "", FLOW_ORIG << (of)),                                    \
         ADDRESSES(flow.way[of].tuple, FLOW_ORIG << (of)),                                          \
         NAME(open_transport, "</layer3>", flow.way[of].tuple.protocol, "", FLOW_ORIG << (of)),     \
-        OWN(put_ports, "", flow.way[of].tuple, "</layer4>", FLOW_ORIG << (of)),                    \
+        OWN(xml_put_ports, "", flow.way[of].tuple, "</layer4>", FLOW_ORIG << (of)),                \
         NUMBER("zone", flow.way[of].zone, FLOW_ORIG_ZONE << (of)),                                 \
         IF("<counters>", kind, FLOW_ORIG_COUNTERS << (of)),                                        \
         NUMBER("packets", flow.way[of].packets, FLOW_ORIG_COUNTERS << (of)),                       \
@@ -128,7 +128,7 @@ static const struct piece flow_pieces[] = {
     ALWAYS("<expected>"), PIECES(expectation.orig, FLOW_ORIG), ALWAYS("</expected><mask>"),        \
         PIECES(expectation.mask, FLOW_MASK), ALWAYS("</mask><master>"),                            \
         PIECES(expectation.master, FLOW_MASTER), ALWAYS("</master>")
-#define PORTS(path, ...)  OWN(put_ports, "", path, "", __VA_ARGS__)
+#define PORTS(path, ...)  OWN(xml_put_ports, "", path, "", __VA_ARGS__)
 #define FLAG(words, flag) IF(words, expectation.flags, FLOW_FLAGS, BITS(flag, flag))
 
 static const struct piece expectation_pieces[] = {

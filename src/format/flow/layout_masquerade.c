@@ -29,12 +29,12 @@ struct masquerade_sink {
     bool headed; /* the heading was written, which comes with the first row */
 };
 
-static void begin(struct sink *sink)
+static void masquerade_begin(struct sink *sink)
 {
     ((struct masquerade_sink *)sink)->headed = false;
 }
 
-static char *put_protocol(char *dst, uint8_t protocol)
+static char *masquerade_put_protocol(char *dst, uint8_t protocol)
 {
     const struct text name =
         protocol == IPPROTO_ESP ? (struct text)TEXT_LITERAL("esp") : flow_protocol_name(protocol);
@@ -56,8 +56,8 @@ static char *put_expiry(char *dst, const struct record *record)
 }
 
 /* netstat knows the services of TCP and UDP alone. */
-static char *put_ports(char *dst, const struct masquerade_sink *masquerade,
-                       const struct flow_tuple *orig, const struct flow_tuple *reply)
+static char *masquerade_put_ports(char *dst, const struct masquerade_sink *masquerade,
+                                  const struct flow_tuple *orig, const struct flow_tuple *reply)
 {
     const bool named = !masquerade->layout.numeric_ports &&
                        (orig->protocol == IPPROTO_TCP || orig->protocol == IPPROTO_UDP);
@@ -74,7 +74,7 @@ static char *put_ports(char *dst, const struct masquerade_sink *masquerade,
     return PUT(dst, ")\n");
 }
 
-static void row(struct sink *sink, const struct record *record)
+static void masquerade_row(struct sink *sink, const struct record *record)
 {
     struct masquerade_sink *masquerade = (struct masquerade_sink *)sink;
     const struct flow_tuple *orig = &record->flow.way[WAY_ORIG].tuple;
@@ -96,19 +96,19 @@ static void row(struct sink *sink, const struct record *record)
         masquerade->headed = true;
     }
     dst = writer_reserve(sink->writer, WRITER_RESERVE_MAX);
-    dst = put_protocol(dst, orig->protocol);
+    dst = masquerade_put_protocol(dst, orig->protocol);
     dst = put_expiry(dst, record);
     if (masquerade->layout.extended)
         dst = put_string(dst, unchanged ? "         0     0     0 " : "         -     -     - ");
     dst = end_cell(put_host(dst, hosts, &orig->src, NULL), dst, ADDRESS_WIDTH);
     dst = end_cell(put_host(dst, hosts, &orig->dst, NULL), dst, ADDRESS_WIDTH);
-    dst = put_ports(dst, masquerade, orig, &record->flow.way[WAY_REPLY].tuple);
+    dst = masquerade_put_ports(dst, masquerade, orig, &record->flow.way[WAY_REPLY].tuple);
     writer_commit(sink->writer, dst);
 }
 
 const struct sink_ops sink_masquerade = {
     .size = sizeof(struct masquerade_sink),
     .layout_size = sizeof(struct masquerade_layout),
-    .begin = begin,
-    .row = row,
+    .begin = masquerade_begin,
+    .row = masquerade_row,
 };

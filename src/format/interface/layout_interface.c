@@ -59,7 +59,7 @@ static char *put_counters(char *dst, const struct record *record)
 }
 
 /* The 16 bits that ioctl(2) returns, because net-tools reads them there. */
-static uint16_t flags_of(const struct record *record)
+static uint16_t layout_interface_flags_of(const struct record *record)
 {
     return (uint16_t)record->interface.flags;
 }
@@ -72,7 +72,7 @@ static char *put_letters(char *dst, const struct record *record)
         {IFF_NOARP, "O"},     {IFF_POINTOPOINT, "P"}, {IFF_SLAVE, "s"},   {IFF_MASTER, "m"},
         {IFF_RUNNING, "R"},   {IFF_UP, "U"},
     };
-    const unsigned flags = flags_of(record);
+    const unsigned flags = layout_interface_flags_of(record);
 
     if (!(record->has & INTERFACE_FLAGS))
         return PUT(dst, "-");
@@ -103,7 +103,7 @@ static char *put_flags_and_words(char *dst, const struct record *record)
         WORD(NOTRAILERS), WORD(RUNNING),   WORD(NOARP),     WORD(PROMISC),  WORD(ALLMULTI),
         WORD(SLAVE),      WORD(MASTER),    WORD(MULTICAST), WORD(DYNAMIC),
     };
-    const unsigned flags = flags_of(record);
+    const unsigned flags = layout_interface_flags_of(record);
     char *start;
 
     dst = PUT(dst, ": flags=");
@@ -118,11 +118,11 @@ static char *put_flags_and_words(char *dst, const struct record *record)
 }
 
 /* The first IPv4 address whose label is the name of the interface. */
-static char *put_ipv4(char *dst, const struct record *record)
+static char *layout_interface_put_ipv4(char *dst, const struct record *record)
 {
     const struct interface_record *interface = &record->interface;
     const struct interface_address *address = NULL;
-    const unsigned flags = flags_of(record);
+    const unsigned flags = layout_interface_flags_of(record);
 
     for (size_t i = 0; i < interface->address_count && !address; i++)
         if (interface->addresses[i].local.address.family == AF_INET &&
@@ -262,14 +262,14 @@ static char *put_map(char *dst, const struct record *record)
 
 /* --- The sink --------------------------------------------------------------------------------- */
 
-static void row(struct sink *sink, const struct record *record)
+static void layout_interface_row(struct sink *sink, const struct record *record)
 {
     char *const start = writer_reserve(sink->writer, LINES_MAX);
     char *dst = put_interface_name(start, &record->interface);
 
     if (((const struct interface_sink *)sink)->layout.extended) {
         dst = put_mtu(PUT(put_flags_and_words(dst, record), "  mtu "), record);
-        writer_commit(sink->writer, put_ipv4(PUT(dst, "\n"), record));
+        writer_commit(sink->writer, layout_interface_put_ipv4(PUT(dst, "\n"), record));
         write_ipv6(sink->writer, &record->interface);
         dst = put_hardware(writer_reserve(sink->writer, LINES_MAX), record);
         dst = put_map(put_statistics(dst, record), record);
@@ -281,7 +281,7 @@ static void row(struct sink *sink, const struct record *record)
     writer_commit(sink->writer, PUT(dst, "\n"));
 }
 
-static void begin(struct sink *sink)
+static void layout_interface_begin(struct sink *sink)
 {
     struct interface_sink *interfaces = (struct interface_sink *)sink;
 
@@ -298,6 +298,6 @@ static void begin(struct sink *sink)
 const struct sink_ops sink_interface = {
     .size = sizeof(struct interface_sink),
     .layout_size = sizeof(struct interface_layout),
-    .begin = begin,
-    .row = row,
+    .begin = layout_interface_begin,
+    .row = layout_interface_row,
 };

@@ -58,7 +58,7 @@ struct entry {
 };
 
 /* The flags of /proc/net/arp, which the kernel derives from the state (net/ipv4/arp.c). */
-static unsigned flags_of(const struct record *record)
+static unsigned layout_arp_flags_of(const struct record *record)
 {
     const struct neighbour_record *neighbour = &record->neighbour;
 
@@ -172,7 +172,7 @@ static char *put_table_lladdr(char *dst, const struct entry *entry)
     return dst;
 }
 
-static char *put_table(char *dst, const struct entry *entry)
+static char *layout_arp_put_table(char *dst, const struct entry *entry)
 {
     static const struct flag_text letters[] = {
         {ATF_COM, "C"},   {ATF_PERM, "M"},    {ATF_PUBL, "P"},
@@ -191,7 +191,7 @@ static char *put_table(char *dst, const struct entry *entry)
     return put_bytes(dst, entry->device->name, entry->device->length);
 }
 
-static void row(struct sink *sink, const struct record *record)
+static void layout_arp_row(struct sink *sink, const struct record *record)
 {
     struct arp_sink *arp = (struct arp_sink *)sink;
     const struct hosts *hosts = arp->layout.numeric ? NULL : sink->context->hosts;
@@ -199,19 +199,19 @@ static void row(struct sink *sink, const struct record *record)
                                 .host =
                                     hosts ? hosts_name(hosts, &record->neighbour.address) : NULL,
                                 .device = device_of(arp, record),
-                                .flags = flags_of(record)};
+                                .flags = layout_arp_flags_of(record)};
     char *dst;
 
     if (!arp->found++ && !arp->layout.bsd && arp->layout.header)
         writer_puts(sink->writer, "Address                  HWtype  HWaddress           Flags "
                                   "Mask            Iface\n");
     dst = writer_reserve(sink->writer, entry.host ? WRITER_RESERVE_MAX : NUMERIC_ROW_MAX);
-    dst = arp->layout.bsd ? put_bsd(dst, &entry) : put_table(dst, &entry);
+    dst = arp->layout.bsd ? put_bsd(dst, &entry) : layout_arp_put_table(dst, &entry);
     *dst++ = '\n';
     writer_commit(sink->writer, dst);
 }
 
-static void begin(struct sink *sink)
+static void layout_arp_begin(struct sink *sink)
 {
     struct arp_sink *arp = (struct arp_sink *)sink;
 
@@ -219,7 +219,7 @@ static void begin(struct sink *sink)
     arp->last.interface = 0;
 }
 
-static void end(struct sink *sink)
+static void layout_arp_end(struct sink *sink)
 {
     const struct arp_sink *arp = (const struct arp_sink *)sink;
     const struct arp_layout *layout = &arp->layout;
@@ -245,7 +245,7 @@ static void end(struct sink *sink)
 const struct sink_ops sink_arp = {
     .size = sizeof(struct arp_sink),
     .layout_size = sizeof(struct arp_layout),
-    .begin = begin,
-    .row = row,
-    .end = end,
+    .begin = layout_arp_begin,
+    .row = layout_arp_row,
+    .end = layout_arp_end,
 };

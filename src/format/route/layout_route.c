@@ -56,7 +56,8 @@ static char *put_remembered(char *dst, const struct remembered *last)
 }
 
 /* Remembers what was written from start to end, if there is room for it. */
-static void remember(struct remembered *last, uint64_t key, const char *start, const char *end)
+static void layout_route_remember(struct remembered *last, uint64_t key, const char *start,
+                                  const char *end)
 {
     const size_t length = (size_t)(end - start);
 
@@ -67,7 +68,7 @@ static void remember(struct remembered *last, uint64_t key, const char *start, c
 
 /* --- Parts of a row --------------------------------------------------------------------------- */
 
-static char *put_number(char *dst, uint32_t number, size_t width)
+static char *layout_route_put_number(char *dst, uint32_t number, size_t width)
 {
     return end_cell(put_signed(dst, number), dst, width);
 }
@@ -102,13 +103,14 @@ static char *put_destination(char *dst, const struct route_sink *routes,
 }
 
 /* True if the kernel does not say where the route goes: it may be to a gateway or not. */
-static bool is_hidden(const struct record *record)
+static bool layout_route_is_hidden(const struct record *record)
 {
     return !(record->has & ROUTE_FLAGS);
 }
 
 /* The files have the name of an interface, netlink its number. */
-static char *put_device(char *dst, struct route_sink *routes, const struct record *record)
+static char *layout_route_put_device(char *dst, struct route_sink *routes,
+                                     const struct record *record)
 {
     const struct route_record *route = &record->route;
     const struct here *here = &routes->sink.context->here;
@@ -122,7 +124,7 @@ static char *put_device(char *dst, struct route_sink *routes, const struct recor
     const char *name =
         here->interfaces ? interfaces_name(here->interfaces, route->interface) : NULL;
     char *end = name ? put_escaped(dst, name, " ") : text_u64(dst, route->interface);
-    remember(&routes->device, route->interface, dst, end);
+    layout_route_remember(&routes->device, route->interface, dst, end);
     routes->netns = here->netns;
     return end;
 }
@@ -134,14 +136,16 @@ static uint32_t packet_size(const struct record *record)
 }
 
 /* Metric, references and use. For IPv4 the last two are 0 in newer kernels. */
-static char *put_usage(char *dst, const struct route_record *route, size_t width, size_t use_width)
+static char *layout_route_put_usage(char *dst, const struct route_record *route, size_t width,
+                                    size_t use_width)
 {
-    dst = put_number(dst, route->metric, 6);
-    dst = put_number(dst, route->references, width);
+    dst = layout_route_put_number(dst, route->metric, 6);
+    dst = layout_route_put_number(dst, route->references, width);
     return put_signed_right(dst, route->use, use_width);
 }
 
-static char *put_numbers(char *dst, struct route_sink *routes, const struct record *record)
+static char *layout_route_put_numbers(char *dst, struct route_sink *routes,
+                                      const struct record *record)
 {
     const struct route_record *route = &record->route;
     const unsigned extended = routes->layout.extended;
@@ -150,26 +154,26 @@ static char *put_numbers(char *dst, struct route_sink *routes, const struct reco
     if (rejects && !extended)
         return put_string(dst, "    - -          - -");
     if (rejects) {
-        dst = PUT(put_number(dst, route->metric, 6), "-  ");
+        dst = PUT(layout_route_put_number(dst, route->metric, 6), "-  ");
         dst = put_signed_right(dst, route->use, 7);
         return put_string(dst, extended == 1 ? " -" : " -        -     -      -");
     }
     if (extended > 1) {
-        dst = PUT(put_usage(dst, route, 3, 6), " ");
-        dst = PUT(text_pad(put_device(dst, routes, record), dst, 6), "   ");
-        dst = put_number(dst, packet_size(record), 5);
-        dst = put_number(dst, route->window, 6);
+        dst = PUT(layout_route_put_usage(dst, route, 3, 6), " ");
+        dst = PUT(text_pad(layout_route_put_device(dst, routes, record), dst, 6), "   ");
+        dst = layout_route_put_number(dst, packet_size(record), 5);
+        dst = layout_route_put_number(dst, route->window, 6);
         return put_signed(dst, route->irtt);
     }
     if (extended) {
-        dst = put_usage(dst, route, 2, 7);
+        dst = layout_route_put_usage(dst, route, 2, 7);
     } else { /* MSS, window and irtt, which are 0 where the route does not set them */
         dst = PUT(put_signed_right(dst, packet_size(record), 5), " ");
-        dst = put_number(dst, route->window, 5);
+        dst = layout_route_put_number(dst, route->window, 5);
         dst = put_signed_right(dst, route->irtt, 6);
     }
     *dst++ = ' ';
-    return put_device(dst, routes, record);
+    return layout_route_put_device(dst, routes, record);
 }
 
 /* A route that rejects packets shows neither U nor G. */
@@ -184,7 +188,7 @@ static char *put_mask_and_flags(char *dst, struct route_sink *routes, const stru
     };
     const struct route_record *route = &record->route;
     const uint32_t hidden = (route->flags & RTF_REJECT) ? RTF_UP | RTF_GATEWAY : 0;
-    const bool known = !is_hidden(record);
+    const bool known = !layout_route_is_hidden(record);
     const uint64_t key = (uint64_t)known << 40 | (uint64_t)route->flags << 8 | route->prefix;
     char *start = dst, *end;
 
@@ -193,7 +197,7 @@ static char *put_mask_and_flags(char *dst, struct route_sink *routes, const stru
     dst = end_cell(put_netmask(dst, route->prefix), dst, ADDRESS_WIDTH);
     end = known ? put_flags(dst, route->flags & ~hidden, letters, COUNT(letters)) : PUT(dst, "-");
     dst = end_cell(end, dst, FLAGS_WIDTH);
-    remember(&routes->mask_and_flags, key, start, dst);
+    layout_route_remember(&routes->mask_and_flags, key, start, dst);
     return dst;
 }
 
@@ -201,10 +205,11 @@ static char *put_mask_and_flags(char *dst, struct route_sink *routes, const stru
  * Rows of the cache have no mask. They begin with the source, which is not known. netstat does not
  * know an IPv6 gateway, because the kernel's file does not show it.
  */
-static char *put_ipv4(char *dst, struct route_sink *routes, const struct record *record)
+static char *layout_route_put_ipv4(char *dst, struct route_sink *routes,
+                                   const struct record *record)
 {
     const struct address *gateway = &record->route.gateway;
-    const bool hidden = (record->route.flags & RTF_REJECT) || is_hidden(record);
+    const bool hidden = (record->route.flags & RTF_REJECT) || layout_route_is_hidden(record);
     const bool known = record->has & ROUTE_GATEWAY && gateway->family == AF_INET;
     char *end;
 
@@ -217,9 +222,9 @@ static char *put_ipv4(char *dst, struct route_sink *routes, const struct record 
                                    : put_host_of(dst, routes, gateway);
     dst = end_cell(end, dst, ADDRESS_WIDTH);
     if (!routes->cache)
-        return put_numbers(put_mask_and_flags(dst, routes, record), routes, record);
+        return layout_route_put_numbers(put_mask_and_flags(dst, routes, record), routes, record);
     dst = end_cell(put_string(dst, (record->has & ROUTE_GATEWAY) ? "G" : ""), dst, FLAGS_WIDTH);
-    return put_numbers(dst, routes, record);
+    return layout_route_put_numbers(dst, routes, record);
 }
 
 /* --- IPv6 ------------------------------------------------------------------------------------- */
@@ -247,20 +252,23 @@ static char *put_ipv6(char *dst, struct route_sink *routes, const struct record 
     dst = put_address6(dst, routes, &route->destination);
     *dst++ = '/';
     dst = end_cell(text_u64(dst, route->prefix), start, DESTINATION6_WIDTH);
-    end = is_hidden(record) ? PUT(dst, "-") : put_address6(dst, routes, &route->gateway);
+    end =
+        layout_route_is_hidden(record) ? PUT(dst, "-") : put_address6(dst, routes, &route->gateway);
     dst = end_cell(end, dst, GATEWAY6_WIDTH);
-    end = is_hidden(record) ? PUT(dst, "-") : put_flags(dst, route->flags, letters, COUNT(letters));
+    end = layout_route_is_hidden(record) ? PUT(dst, "-")
+                                         : put_flags(dst, route->flags, letters, COUNT(letters));
     dst = end_cell(end, dst, FLAGS6_WIDTH);
-    dst = put_number(dst, route->metric, 3);
-    dst = (record->has & ROUTE_REFERENCES) ? put_number(dst, route->references, 1) : PUT(dst, "- ");
+    dst = layout_route_put_number(dst, route->metric, 3);
+    dst = (record->has & ROUTE_REFERENCES) ? layout_route_put_number(dst, route->references, 1)
+                                           : PUT(dst, "- ");
     dst = put_signed_right(dst, route->use, 6);
     *dst++ = ' ';
-    return put_device(dst, routes, record);
+    return layout_route_put_device(dst, routes, record);
 }
 
 /* --- The sink --------------------------------------------------------------------------------- */
 
-static void row(struct sink *sink, const struct record *record)
+static void layout_route_row(struct sink *sink, const struct record *record)
 {
     struct route_sink *routes = (struct route_sink *)sink;
     char *dst = writer_reserve(sink->writer, routes->layout.numeric ? ROW_MAX : WRITER_RESERVE_MAX);
@@ -268,12 +276,12 @@ static void row(struct sink *sink, const struct record *record)
     if (record->route.destination.family == AF_INET6)
         dst = put_ipv6(dst, routes, record);
     else
-        dst = put_ipv4(dst, routes, record);
+        dst = layout_route_put_ipv4(dst, routes, record);
     *dst++ = '\n';
     writer_commit(sink->writer, dst);
 }
 
-static void section(struct sink *sink, unsigned number)
+static void layout_route_section(struct sink *sink, unsigned number)
 {
     static const char *const numbers[] = {
         "Flags   MSS Window  irtt Iface",
@@ -307,6 +315,6 @@ static void section(struct sink *sink, unsigned number)
 const struct sink_ops sink_route = {
     .size = sizeof(struct route_sink),
     .layout_size = sizeof(struct route_layout),
-    .section = section,
-    .row = row,
+    .section = layout_route_section,
+    .row = layout_route_row,
 };

@@ -74,7 +74,7 @@ static void drop(const struct fit *fit, const char *name, size_t length)
 }
 
 /* Leaves out columns, the important ones too if that is allowed, until the others fit. */
-static bool fits(const struct fit *fit, bool important)
+static bool fit_fits(const struct fit *fit, bool important)
 {
     const char *names = fit->options->drop ? fit->options->drop : "";
 
@@ -106,7 +106,7 @@ void fit_columns(struct fit_column *columns, const struct sink_options *options,
             columns[i].contents = columns[i].usual;
     }
     widen(&fit);
-    if (!options->width || fits(&fit, options->width >= FIT_WIDE))
+    if (!options->width || fit_fits(&fit, options->width >= FIT_WIDE))
         return;
     /* long addresses of IPv6 have no room: they take none from others, but shift their rows */
     for (size_t i = 0; i < options->count; i++) {
@@ -114,5 +114,5 @@ void fit_columns(struct fit_column *columns, const struct sink_options *options,
         if (columns[i].whole)
             columns[i].contents = columns[i].usual;
     }
-    fits(&fit, true);
+    fit_fits(&fit, true);
 }

@@ -55,7 +55,7 @@ static void put_doubled(struct writer *writer, struct text text, const char *del
         text_put(writer, text, delimiters, part);
 }
 
-static void put_text(const struct csv *csv, const struct value *value)
+static void csv_put_text(const struct csv *csv, const struct value *value)
 {
     char digits[TEXT_U64_MAX];
     struct writer *writer = csv->sink.writer;
@@ -79,7 +79,7 @@ static void put_text(const struct csv *csv, const struct value *value)
 }
 
 /* Always quoted, because of the commas between names. Quotes in names are escaped. */
-static void put_list(const struct csv *csv, const struct value *list)
+static void csv_put_list(const struct csv *csv, const struct value *list)
 {
     struct writer *writer = csv->sink.writer;
     struct value first;
@@ -105,10 +105,10 @@ static void put_view(const struct csv *csv, const struct value *view)
     char text[VALUE_VIEW_MAX];
     const struct value value = {.type = VALUE_TEXT, .text = value_view_text(text, view)};
 
-    put_text(csv, &value);
+    csv_put_text(csv, &value);
 }
 
-static void put_value(const struct csv *csv, const struct value *value)
+static void csv_put_value(const struct csv *csv, const struct value *value)
 {
     switch (value->type) {
     case VALUE_UNKNOWN:
@@ -125,12 +125,12 @@ static void put_value(const struct csv *csv, const struct value *value)
     case VALUE_TEXT:
     case VALUE_SOCKET_NAME:
     case VALUE_NAME:
-        put_text(csv, value);
+        csv_put_text(csv, value);
         break;
     case VALUE_OWNERS:
     case VALUE_FLAGS:
     case VALUE_NETWORKS:
-        put_list(csv, value);
+        csv_put_list(csv, value);
         break;
     case VALUE_VIEW:
         put_view(csv, value);
@@ -166,7 +166,7 @@ static void csv_row(struct sink *sink, const struct record *record)
         if (value.type == VALUE_UNKNOWN && options->count == 1)
             writer_puts(sink->writer, "\"\""); /* many readers ignore a blank line */
         else
-            put_value(csv, &value);
+            csv_put_value(csv, &value);
     }
     writer_put(sink->writer, "\r\n", 2);
 }

@@ -61,7 +61,7 @@ static void put_owner(struct writer *writer, const struct owner *owner)
     writer_put(writer, "}", 1);
 }
 
-static void put_list(struct writer *writer, const struct value *list)
+static void json_put_list(struct writer *writer, const struct value *list)
 {
     char digits[TEXT_U64_MAX];
     struct value element;
@@ -81,7 +81,7 @@ static void put_list(struct writer *writer, const struct value *list)
 }
 
 /* How long a value is at most; SIZE_MAX: it is written in pieces. */
-static inline size_t bound_of(const struct value *value)
+static inline size_t json_bound_of(const struct value *value)
 {
     if (value->type == VALUE_TEXT || value->type == VALUE_SOCKET_NAME)
         return 2 + ESCAPE_JSON_FACTOR * value->text.length;
@@ -90,7 +90,7 @@ static inline size_t bound_of(const struct value *value)
 }
 
 /* Of a value that has a bound. */
-static char *write_value(char *dst, const struct value *value)
+static char *json_write_value(char *dst, const struct value *value)
 {
     switch (value->type) {
     case VALUE_UNKNOWN:
@@ -118,7 +118,7 @@ static void put_long(struct writer *writer, const struct value *value)
     char text[VALUE_VIEW_MAX];
 
     if (value_is_list(value))
-        put_list(writer, value);
+        json_put_list(writer, value);
     else if (value->type == VALUE_VIEW)
         put_json(writer, value_view_text(text, value));
     else
@@ -126,10 +126,10 @@ static void put_long(struct writer *writer, const struct value *value)
 }
 
 /* Behind its key and dst, the end of what is in the writer's room; returns the end. */
-static inline char *put_value(struct writer *writer, char *dst, struct text key,
-                              const struct value *value)
+static inline char *json_put_value(struct writer *writer, char *dst, struct text key,
+                                   const struct value *value)
 {
-    const size_t bound = bound_of(value);
+    const size_t bound = json_bound_of(value);
     const bool is_long = bound > WRITER_RESERVE_MAX - KEY_USUAL;
 
     if (is_long || key.length > KEY_USUAL) {
@@ -142,7 +142,7 @@ static inline char *put_value(struct writer *writer, char *dst, struct text key,
     }
     if (is_long)
         return dst;
-    return write_value(put_text(writer_more(writer, dst, key.length + bound), key), value);
+    return json_write_value(put_text(writer_more(writer, dst, key.length + bound), key), value);
 }
 
 static void json_begin(struct sink *sink)
@@ -170,7 +170,7 @@ static void json_row(struct sink *sink, const struct record *record)
     for (size_t i = 0; i < json->options.count; i++) {
         struct value value = field_value(json->options.columns[i], record, sink->context);
         value_name_to_text(&value, digits);
-        dst = put_value(writer, dst, json->keys[i], &value);
+        dst = json_put_value(writer, dst, json->keys[i], &value);
     }
     dst = writer_more(writer, dst, 2);
     writer_commit(writer, json->array ? PUT(dst, "}") : PUT(dst, "}\n"));
@@ -213,7 +213,7 @@ static bool json_set_columns(struct sink *sink, const struct field *const *colum
     return json->keys;
 }
 
-static struct sink *create(const struct sink_options *options, bool array)
+static struct sink *json_create(const struct sink_options *options, bool array)
 {
     static const struct sink_ops ops = {.size = sizeof(struct json),
                                         .layout_size = sizeof *options,
@@ -235,10 +235,10 @@ static struct sink *create(const struct sink_options *options, bool array)
 
 struct sink *sink_json_create(const struct sink_options *options)
 {
-    return create(options, true);
+    return json_create(options, true);
 }
 
 struct sink *sink_ndjson_create(const struct sink_options *options)
 {
-    return create(options, false);
+    return json_create(options, false);
 }

@@ -91,7 +91,7 @@ static bool begin_object(struct objects *objects, struct text name)
     return added;
 }
 
-static void forget(struct objects *objects)
+static void objects_forget(struct objects *objects)
 {
     for (size_t i = 0; i < objects->members.count; i++)
         free(((struct member *)hash_table_at(&objects->members, i))->name);
@@ -115,7 +115,7 @@ static bool end_object(struct objects *objects)
         shown = true;
     }
     free(columns);
-    forget(objects);
+    objects_forget(objects);
     return shown;
 }
 
@@ -161,7 +161,7 @@ static void objects_destroy(struct sink *sink)
 {
     struct objects *objects = (struct objects *)sink;
 
-    forget(objects);
+    objects_forget(objects);
     sink_destroy(objects->inner);
 }
 

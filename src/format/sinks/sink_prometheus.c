@@ -57,7 +57,7 @@ static bool is_label(const struct field *field)
     return field->key && !field->constant;
 }
 
-static bool is_number(const struct field *field)
+static bool prometheus_is_number(const struct field *field)
 {
     return !field->key && (value_is_number(field->type) || field->type == VALUE_BOOLEAN ||
                            field->type == VALUE_TIME);
@@ -66,7 +66,7 @@ static bool is_number(const struct field *field)
 /* Views say again what other columns say. */
 static bool is_info(const struct field *field)
 {
-    return !is_label(field) && !is_number(field) && field->type != VALUE_VIEW;
+    return !is_label(field) && !prometheus_is_number(field) && field->type != VALUE_VIEW;
 }
 
 /* --- Names of families ------------------------------------------------------------------------ */
@@ -94,7 +94,7 @@ static const struct unit_words {
     [UNIT_BYTES_PER_SECOND] = {"bytes_per_second", "bytes_per_second"},
 };
 
-static struct unit_words unit_of(const struct field *field)
+static struct unit_words prometheus_unit_of(const struct field *field)
 {
     static const struct unit_words none = {"", ""}, time = {"", "seconds"};
 
@@ -118,7 +118,8 @@ static void name_words(struct name *name, const char *words, const char *without
     }
 }
 
-static const char *words_of(const struct prometheus *prometheus, const struct family *family)
+static const char *prometheus_words_of(const struct prometheus *prometheus,
+                                       const struct family *family)
 {
     const struct field *field = family->field, *of = field->rate ? field->of : field;
     const char *metric = prometheus->options.metric;
@@ -151,11 +152,11 @@ static void name_family(const struct prometheus *prometheus, const struct family
 {
     static const char total[] = "_total";
     const size_t length = sizeof total - 1;
-    const struct unit_words unit = unit_of(family->field);
+    const struct unit_words unit = prometheus_unit_of(family->field);
 
     if (family->field->sum) /* not at the end, where promtool takes it for that of a summary */
         name_puts(name, "_sum");
-    name_words(name, words_of(prometheus, family), unit.column);
+    name_words(name, prometheus_words_of(prometheus, family), unit.column);
     if (family->field->type == VALUE_TIME)
         name_puts(name, "_timestamp");
     if (*unit.metric) {
@@ -184,7 +185,7 @@ static char *buffer_room(struct buffer *buffer, size_t size)
 
 /* At most ESCAPE_LABEL_FACTOR times value_bound() bytes. An empty value, as an unknown one, is "".
  */
-static char *write_value(char *dst, const struct value *value, struct buffer *scratch)
+static char *prometheus_write_value(char *dst, const struct value *value, struct buffer *scratch)
 {
     const char *end;
 
@@ -207,8 +208,8 @@ static char *write_value(char *dst, const struct value *value, struct buffer *sc
 }
 
 /* Adds a label; to Prometheus an empty one is none. Returns false when memory is short. */
-static bool add_label(struct prometheus *prometheus, const struct field *field,
-                      const struct value *value)
+static bool prometheus_add_label(struct prometheus *prometheus, const struct field *field,
+                                 const struct value *value)
 {
     struct buffer *labels = &prometheus->labels;
     const size_t bound = value_bound(value) + sizeof "false", name = strlen(field->name);
@@ -220,7 +221,7 @@ static bool add_label(struct prometheus *prometheus, const struct field *field,
     if (labels->length > 0)
         *at++ = ',';
     at = stpcpy(mempcpy(at, field->name, name), "=\"");
-    end = write_value(at, value, &prometheus->scratch);
+    end = prometheus_write_value(at, value, &prometheus->scratch);
     if (end > at)
         labels->length += (size_t)(stpcpy(end, "\"") - start);
     return true;
@@ -241,7 +242,7 @@ static bool add_labels(struct prometheus *prometheus, const struct record *recor
         const struct value value = is_so(field) && !(everywhere && field->of_netns)
                                        ? field_value(field, record, prometheus->sink.context)
                                        : (struct value){.type = VALUE_UNKNOWN};
-        if (value.type != VALUE_UNKNOWN && !add_label(prometheus, field, &value))
+        if (value.type != VALUE_UNKNOWN && !prometheus_add_label(prometheus, field, &value))
             return false;
     }
     return true;
@@ -258,8 +259,8 @@ static bool is_row_of(const void *element, const void *labels)
 }
 
 /* What a family shows of a record: a number, in the unit of its name. */
-static struct value value_of(const struct family *family, const struct record *record,
-                             const struct context *context)
+static struct value prometheus_value_of(const struct family *family, const struct record *record,
+                                        const struct context *context)
 {
     const struct field *field = family->field;
     struct value value = {.type = VALUE_UNKNOWN};
@@ -299,7 +300,8 @@ static bool add_row(struct prometheus *prometheus, const struct record *record, 
     row->length = length;
     row->info_length = labels->length - length;
     for (size_t i = 0; i < count; i++)
-        row->values[i] = value_of(&prometheus->families[i], record, prometheus->sink.context);
+        row->values[i] =
+            prometheus_value_of(&prometheus->families[i], record, prometheus->sink.context);
     if (row->info_length)
         row->values[0] = (struct value){.type = VALUE_NUMBER, .number = 1};
     return true;
@@ -322,12 +324,13 @@ static void prometheus_row(struct sink *sink, const struct record *record)
         return;
     }
     for (size_t i = 0; record->kind == &kind_count && i < prometheus->family_count; i++) {
-        const struct value value = value_of(&prometheus->families[i], record, sink->context);
+        const struct value value =
+            prometheus_value_of(&prometheus->families[i], record, sink->context);
         value_add(&same->values[i], &value);
     }
 }
 
-static void forget(struct prometheus *prometheus)
+static void prometheus_forget(struct prometheus *prometheus)
 {
     for (size_t i = 0; i < prometheus->rows.count; i++)
         free(((struct row *)hash_table_at(&prometheus->rows, i))->labels);
@@ -359,7 +362,7 @@ static void put_head(struct prometheus *prometheus, const struct family *family,
         field ? field->help : "what is known of it besides numbers, as labels; always 1";
     const char *suffix = !field ? "_info" : family->counter ? "_total" : "";
     const char *type = family->counter ? "counter" : !field && prometheus->open ? "info" : "gauge";
-    const char *unit = field ? unit_of(field).metric : "";
+    const char *unit = field ? prometheus_unit_of(field).metric : "";
     struct writer *writer = prometheus->sink.writer;
     size_t length;
 
@@ -390,7 +393,7 @@ static void put_head(struct prometheus *prometheus, const struct family *family,
     name_puts(name, suffix);
 }
 
-static void put_family(struct prometheus *prometheus, size_t index)
+static void prometheus_put_family(struct prometheus *prometheus, size_t index)
 {
     const struct family *family = &prometheus->families[index];
     struct writer *writer = prometheus->sink.writer;
@@ -418,7 +421,7 @@ static void put_family(struct prometheus *prometheus, size_t index)
 
 static void prometheus_begin(struct sink *sink)
 {
-    forget((struct prometheus *)sink);
+    prometheus_forget((struct prometheus *)sink);
 }
 
 static void prometheus_end(struct sink *sink)
@@ -426,25 +429,25 @@ static void prometheus_end(struct sink *sink)
     struct prometheus *prometheus = (struct prometheus *)sink;
 
     for (size_t i = 0; i < prometheus->family_count; i++)
-        put_family(prometheus, i);
+        prometheus_put_family(prometheus, i);
     if (prometheus->options.more_metrics)
         prometheus->options.more_metrics(sink->writer, prometheus->options.layout);
     if (prometheus->open)
         writer_puts(sink->writer, "# EOF\n");
-    forget(prometheus);
+    prometheus_forget(prometheus);
 }
 
 static void prometheus_destroy(struct sink *sink)
 {
     struct prometheus *prometheus = (struct prometheus *)sink;
 
-    forget(prometheus);
+    prometheus_forget(prometheus);
     free(prometheus->families);
     free(prometheus->labels.data);
     free(prometheus->scratch.data);
 }
 
-static struct sink *create(const struct sink_options *options, bool open)
+static struct sink *prometheus_create(const struct sink_options *options, bool open)
 {
     static const struct sink_ops ops = {.size = sizeof(struct prometheus),
                                         .layout_size = sizeof *options,
@@ -467,9 +470,9 @@ static struct sink *create(const struct sink_options *options, bool open)
     prometheus->family_count = 1; /* that of the info */
     for (size_t i = 0; i < options->count; i++) {
         const struct field *field = options->columns[i];
-        if (is_number(field) && field->counter)
+        if (prometheus_is_number(field) && field->counter)
             prometheus->families[prometheus->family_count++] = (struct family){field, true};
-        if (is_number(field) && (!field->counter || field->partly))
+        if (prometheus_is_number(field) && (!field->counter || field->partly))
             prometheus->families[prometheus->family_count++] = (struct family){field, false};
     }
     return sink;
@@ -477,10 +480,10 @@ static struct sink *create(const struct sink_options *options, bool open)
 
 struct sink *sink_prometheus_create(const struct sink_options *options)
 {
-    return create(options, false);
+    return prometheus_create(options, false);
 }
 
 struct sink *sink_openmetrics_create(const struct sink_options *options)
 {
-    return create(options, true);
+    return prometheus_create(options, true);
 }

@@ -126,7 +126,7 @@ static void colour_line(struct screen *screen, size_t line, const char *colour)
     }
 }
 
-static bool is_same(const struct spot *a, const struct spot *b)
+static bool sink_screen_is_same(const struct spot *a, const struct spot *b)
 {
     return a->colour == b->colour && a->length == b->length &&
            (a->length == UINT8_MAX || memcmp(a->text, b->text, a->length) == 0);
@@ -150,12 +150,12 @@ static bool is_written(const struct screen *screen, size_t line, size_t column)
 {
     const struct spot *now = spot_at(screen->now, line, column);
     const struct spot *before = spot_at(screen->before, line, column);
-    bool changed = !is_same(now, before);
+    bool changed = !sink_screen_is_same(now, before);
 
     if (now->length == UINT8_MAX && column)
-        changed |= !is_same(now - 1, before - 1);
+        changed |= !sink_screen_is_same(now - 1, before - 1);
     if (column + 1 < screen->width && now[1].length == UINT8_MAX)
-        changed |= !is_same(now + 1, before + 1);
+        changed |= !sink_screen_is_same(now + 1, before + 1);
     return changed;
 }
 
@@ -343,8 +343,8 @@ struct place {
 };
 
 /* A cell at the edge of the screen is cut as others are, but never within a number. */
-static void put_cell(struct screen *screen, size_t line, struct place *place, size_t column,
-                     struct text text, size_t width, const char *colour)
+static void sink_screen_put_cell(struct screen *screen, size_t line, struct place *place,
+                                 size_t column, struct text text, size_t width, const char *colour)
 {
     const struct fit_column *fit = &screen->columns[column];
     const bool right = fit_is_right(screen->options.columns[column]);
@@ -361,7 +361,7 @@ static void put_cell(struct screen *screen, size_t line, struct place *place, si
     place->start = end + FIT_GAP;
 }
 
-static void put_row(struct screen *screen, size_t row, size_t line)
+static void sink_screen_put_row(struct screen *screen, size_t row, size_t line)
 {
     const enum screen_style of = screen->rows[row];
     const char *style = style_of(screen, of);
@@ -373,12 +373,13 @@ static void put_row(struct screen *screen, size_t row, size_t line)
         const struct screen_cell *cell = cell_at(screen, row, i);
         if (!screen->columns[i].width)
             continue;
-        put_cell(screen, line, &place, i, (struct text){cell->text, cell->length}, cell->width,
-                 cell->colour && of != SCREEN_ENDED ? cell->colour : style);
+        sink_screen_put_cell(screen, line, &place, i, (struct text){cell->text, cell->length},
+                             cell->width,
+                             cell->colour && of != SCREEN_ENDED ? cell->colour : style);
     }
 }
 
-static void put_headings(struct screen *screen, const struct field *sorted)
+static void sink_screen_put_headings(struct screen *screen, const struct field *sorted)
 {
     struct place place = {GUTTER, GUTTER};
 
@@ -392,8 +393,9 @@ static void put_headings(struct screen *screen, const struct field *sorted)
         for (; length < title.length && length < sizeof capitals; length++)
             capitals[length] =
                 is_name ? (char)toupper((unsigned char)title.data[length]) : title.data[length];
-        put_cell(screen, screen->lines, &place, i, (struct text){capitals, length}, length,
-                 styles[screen->options.columns[i] == sorted ? SCREEN_CHOSEN : SCREEN_BOLD]);
+        sink_screen_put_cell(
+            screen, screen->lines, &place, i, (struct text){capitals, length}, length,
+            styles[screen->options.columns[i] == sorted ? SCREEN_CHOSEN : SCREEN_BOLD]);
     }
 }
 
@@ -443,9 +445,9 @@ int screen_end(struct sink *sink, const struct field *sorted, size_t chosen,
     screen->options.width = screen->width > GUTTER ? screen->width - GUTTER : 1;
     fit_columns(screen->columns, &screen->options, false);
     if (screen->table)
-        put_headings(screen, sorted);
+        sink_screen_put_headings(screen, sorted);
     for (size_t i = 0; i < count; i++) {
-        put_row(screen, screen->first + i, screen->lines + 1 + i);
+        sink_screen_put_row(screen, screen->first + i, screen->lines + 1 + i);
         if (i == chosen)
             colour_line(screen, screen->lines + 1 + i, styles[SCREEN_CHOSEN]);
     }

@@ -46,7 +46,7 @@ struct fitted {
 };
 
 /* Whether all characters of its values are ASCII, as those of words and numbers are. */
-static bool is_ascii(const struct field *column)
+static bool sink_table_is_ascii(const struct field *column)
 {
     const enum value_type type = column->type;
 
@@ -92,7 +92,7 @@ static const char *colour_of(const struct table_line *line, const char *text,
  * Where a terminal has no room for a text, cuts it so that the sign of a cut fits after
  * it. If longer cells have taken the room, the row ends here.
  */
-static bool cut(struct table_line *line, const char *text, struct kept_cell *cell)
+static bool sink_table_cut(struct table_line *line, const char *text, struct kept_cell *cell)
 {
     const struct fit_column *fit = &line->table->columns[line->column];
     const size_t width = line->table->options.width, used = line->at + line->blanks;
@@ -111,7 +111,7 @@ static bool cut(struct table_line *line, const char *text, struct kept_cell *cel
     return part.cut;
 }
 
-static void put_cell(struct table_line *line, const char *text, struct kept_cell cell)
+static void sink_table_put_cell(struct table_line *line, const char *text, struct kept_cell cell)
 {
     struct writer *writer = line->table->sink.writer;
     const char *colour = colour_of(line, text, &cell);
@@ -122,7 +122,7 @@ static void put_cell(struct table_line *line, const char *text, struct kept_cell
         line->ended = true;
         return;
     }
-    const bool is_cut = cut(line, text, &cell);
+    const bool is_cut = sink_table_cut(line, text, &cell);
     const bool right = line->table->columns[line->column].right;
     const bool is_whole = !width || line->table->columns[line->column].whole;
     const size_t used = line->at + line->blanks + cell.width;
@@ -150,8 +150,8 @@ static void put_cell(struct table_line *line, const char *text, struct kept_cell
  * A name becomes its text: digits (TEXT_U64_MAX) has room for one. In place, because to copy a
  * value takes longer than to look at it.
  */
-static inline void prepare(struct value *value, const struct fitted *table, size_t column,
-                           char *digits)
+static inline void sink_table_prepare(struct value *value, const struct fitted *table,
+                                      size_t column, char *digits)
 {
     if (column == table->synonym && value->type == VALUE_TEXT)
         value->text = synonym_of(table->options.synonym, value->text);
@@ -159,7 +159,7 @@ static inline void prepare(struct value *value, const struct fitted *table, size
 }
 
 /* The most bytes that a cell takes. */
-static inline size_t bound_of(const struct value *value)
+static inline size_t sink_table_bound_of(const struct value *value)
 {
     const size_t most = value_most[value->type];
 
@@ -168,7 +168,7 @@ static inline size_t bound_of(const struct value *value)
                                        : value_bound(value);
 }
 
-/* Writes a cell of a column; returns its end. bound_of() is enough for it. */
+/* Writes a cell of a column; returns its end. sink_table_bound_of() is enough for it. */
 static inline char *write_cell(const struct fitted *table, size_t column, char *dst,
                                const struct value *value, size_t *width)
 {
@@ -188,7 +188,7 @@ static void end_line(const struct table_line *line)
     writer_put(line->table->sink.writer, "\n", 1);
 }
 
-static void put_headings(struct fitted *table)
+static void sink_table_put_headings(struct fitted *table)
 {
     struct table_line line = {.table = table};
 
@@ -200,7 +200,7 @@ static void put_headings(struct fitted *table)
         for (; length < sizeof heading && name[length]; length++)
             heading[length] = (char)toupper((unsigned char)name[length]);
         if (table->columns[line.column].width)
-            put_cell(&line, heading, (struct kept_cell){length, length});
+            sink_table_put_cell(&line, heading, (struct kept_cell){length, length});
     }
     writer_puts(table->sink.writer, table->options.colour ? COLOUR_RESET : "");
     end_line(&line);
@@ -249,7 +249,7 @@ static void put_kept_rows(struct fitted *table, bool with, bool without)
             if (table->options.totals && table->options.columns[line.column]->coloured)
                 totals_add_state(&table->totals, at, cell.length);
             if (table->columns[line.column].width && !line.ended)
-                put_cell(&line, at, cell);
+                sink_table_put_cell(&line, at, cell);
             at += cell.length;
         }
         end_line(&line);
@@ -257,7 +257,7 @@ static void put_kept_rows(struct fitted *table, bool with, bool without)
 }
 
 /* Fixes the widths and writes the kept rows. more: others follow. */
-static void put_kept(struct fitted *table, bool more)
+static void sink_table_put_kept(struct fitted *table, bool more)
 {
     const bool first = table->options.attention_first;
 
@@ -265,7 +265,7 @@ static void put_kept(struct fitted *table, bool more)
     for (size_t i = 0; i < table->options.count; i++)
         table->is_plain &= table->columns[i].width <= CELL_BOUND;
     if (table->options.header)
-        put_headings(table);
+        sink_table_put_headings(table);
     put_kept_rows(table, true, !first);
     if (first)
         put_kept_rows(table, false, true);
@@ -274,7 +274,7 @@ static void put_kept(struct fitted *table, bool more)
 }
 
 /* Moves a cell that is to have other blanks before it than the one above; returns its end. */
-static char *move(char *text, const char *end, size_t before, size_t padding)
+static char *sink_table_move(char *text, const char *end, size_t before, size_t padding)
 {
     char *const moved = text + padding - before;
 
@@ -298,8 +298,8 @@ static void stream_plain(struct fitted *table, const struct record *record)
     for (size_t i = 0; i < table->options.count; i++) {
         struct fit_column *const column = &table->columns[i];
         struct value value = field_value(table->options.columns[i], record, table->sink.context);
-        prepare(&value, table, i, digits);
-        if (bound_of(&value) > CELL_BOUND) {
+        sink_table_prepare(&value, table, i, digits);
+        if (sink_table_bound_of(&value) > CELL_BOUND) {
             writer_commit(writer, dst);
             writer_put_after(writer, blanks, "", 0);
             value_put(writer, &value, " ");
@@ -313,7 +313,7 @@ static void stream_plain(struct fitted *table, const struct record *record)
         const size_t padding = padding_of(&shift, column->width, width);
         blanks = FIT_GAP + (column->right ? 0 : padding);
         if (column->right && padding != column->before) {
-            dst = move(text, dst, column->before, padding);
+            dst = sink_table_move(text, dst, column->before, padding);
             column->before = padding;
         }
     }
@@ -324,7 +324,7 @@ static void stream_plain(struct fitted *table, const struct record *record)
 static char *keep_cell(struct fitted *table, size_t column, char *at, const struct value *value)
 {
     const size_t room = (size_t)(table->kept + KEPT_BYTES - at);
-    const size_t bound = bound_of(value);
+    const size_t bound = sink_table_bound_of(value);
 
     if (room < sizeof(struct kept_cell) || room - sizeof(struct kept_cell) < bound)
         return NULL;
@@ -349,7 +349,7 @@ static bool keep_row(struct fitted *table, const struct record *record)
     at = start + sizeof(struct kept_row);
     for (size_t i = 0; i < table->options.count; i++) {
         struct value value = field_value(table->options.columns[i], record, table->sink.context);
-        prepare(&value, table, i, digits);
+        sink_table_prepare(&value, table, i, digits);
         at = keep_cell(table, i, at, &value);
         if (!at)
             return false;
@@ -371,7 +371,7 @@ static void put_huge(struct fitted *table, const struct record *record)
         struct value value = field_value(table->options.columns[i], record, table->sink.context);
         if (!table->columns[i].width)
             continue;
-        prepare(&value, table, i, digits);
+        sink_table_prepare(&value, table, i, digits);
         writer_put_after(table->sink.writer, line.blanks, "", 0);
         value_put(table->sink.writer, &value, " ");
         line.blanks = FIT_GAP;
@@ -390,8 +390,9 @@ static void table_begin(struct sink *sink)
     table->is_plain = !options->width && !options->colour && !options->totals;
     table->totals = (struct totals){.rows = 0};
     for (size_t i = 0; i < options->count; i++)
-        table->columns[i] = (struct fit_column){.right = fit_is_right(options->columns[i]),
-                                                .is_ascii = is_ascii(options->columns[i])};
+        table->columns[i] =
+            (struct fit_column){.right = fit_is_right(options->columns[i]),
+                                .is_ascii = sink_table_is_ascii(options->columns[i])};
 }
 
 static void table_row(struct sink *sink, const struct record *record)
@@ -402,7 +403,7 @@ static void table_row(struct sink *sink, const struct record *record)
     if (!table->streaming && keep_row(table, record))
         return;
     if (!table->streaming)
-        put_kept(table, true);
+        sink_table_put_kept(table, true);
     table->rows = table->used = 0;
     if (table->is_plain)
         stream_plain(table, record);
@@ -428,8 +429,8 @@ static void table_unshown(struct sink *sink, const struct record *record)
             continue;
         struct value value = field_value(options->columns[i], record, sink->context);
         size_t width;
-        prepare(&value, table, i, digits);
-        if (bound_of(&value) <= sizeof text)
+        sink_table_prepare(&value, table, i, digits);
+        if (sink_table_bound_of(&value) <= sizeof text)
             totals_add_state(&table->totals, text,
                              (size_t)(write_cell(table, i, text, &value, &width) - text));
     }
@@ -441,7 +442,7 @@ static void table_end(struct sink *sink)
     const struct sink_options *options = &table->options;
 
     if (!table->streaming)
-        put_kept(table, false);
+        sink_table_put_kept(table, false);
     if (options->totals)
         totals_put(&table->totals, options);
 }
@@ -452,7 +453,7 @@ static void table_pause(struct sink *sink)
     struct fitted *table = (struct fitted *)sink;
 
     if (table->rows > 0 && !table->streaming)
-        put_kept(table, false);
+        sink_table_put_kept(table, false);
 }
 
 struct sink *sink_table_create(const struct sink_options *options)

@@ -101,7 +101,7 @@ static size_t append_states(char line[LINE_MAX_BYTES], size_t used, struct total
     return used;
 }
 
-static size_t less(size_t room, size_t by)
+static size_t totals_less(size_t room, size_t by)
 {
     return room > by ? room - by : 0;
 }
@@ -117,9 +117,10 @@ void totals_put(struct totals *totals, const struct sink_options *options)
     const bool beside = /* or else in a line of its own: reasons are not cut for it */
         used + text_width(reasons, all) + command <= options->width;
     const size_t room = options->width - (beside ? command : 0),
-                 behind = append_reasons(reasons, totals, options, less(room, used));
+                 behind = append_reasons(reasons, totals, options, totals_less(room, used));
 
-    used = append_states(line, used, totals, options, less(room, text_width(reasons, behind)));
+    used =
+        append_states(line, used, totals, options, totals_less(room, text_width(reasons, behind)));
     used = append(line, used, "%.*s%s%s\n", (int)behind, reasons,
                   !see     ? ""
                   : beside ? "; see: "

@@ -13,7 +13,7 @@ struct declaration {
 
 static const struct text no_name = {"", 0};
 
-static void put(struct declaration *declaration, struct text text)
+static void declaration_put(struct declaration *declaration, struct text text)
 {
     if (declaration->dst && text.length <= (size_t)(declaration->end - declaration->dst))
         declaration->dst = put_text(declaration->dst, text);
@@ -23,15 +23,15 @@ static void put(struct declaration *declaration, struct text text)
 
 static void put_word(struct declaration *declaration, const char *word)
 {
-    put(declaration, as_text(word));
+    declaration_put(declaration, as_text(word));
 }
 
-static void put_name(struct declaration *declaration, struct text name)
+static void declaration_put_name(struct declaration *declaration, struct text name)
 {
     char escaped[ESCAPE_FACTOR * BTF_NAME_MAX];
     const char *end = escape_text(escaped, name.data, name.length, NULL);
 
-    put(declaration, (struct text){escaped, (size_t)(end - escaped)});
+    declaration_put(declaration, (struct text){escaped, (size_t)(end - escaped)});
 }
 
 /* --- Around the name -------------------------------------------------------------------------- */
@@ -87,14 +87,14 @@ static void put_chain(struct declaration *declaration, struct chain *chain, bool
         if (array) {
             char text[TEXT_U64_MAX + 2];
             const char *end = PUT(text_u64(PUT(text, "["), btf_array(type).count), "]");
-            put(declaration, (struct text){text, (size_t)(end - text)});
+            declaration_put(declaration, (struct text){text, (size_t)(end - text)});
         } else {
             put_parameters(declaration, type);
         }
         return;
     }
     put_word(declaration, chain->name.length && !after_pointer ? " " : "");
-    put_name(declaration, chain->name);
+    declaration_put_name(declaration, chain->name);
     chain->name = no_name;
 }
 
@@ -118,7 +118,7 @@ static void put_base(struct declaration *declaration, const struct btf_type *typ
     }
     put_word(declaration, type->kind == BTF_FORWARD && type->flag ? "union" : word);
     put_word(declaration, tagged && type->name.length ? " " : "");
-    put_name(declaration, type->name);
+    declaration_put_name(declaration, type->name);
 }
 
 /* Follows the type to its beginning, which stands in front. */

@@ -15,7 +15,7 @@ static void put_aligned(struct writer *writer, const void *message, size_t size)
     writer_put(writer, padding, NLMSG_ALIGN(size) - size);
 }
 
-static void put_row(struct sink *sink, const struct record *record)
+static void layout_diag_put_row(struct sink *sink, const struct record *record)
 {
     const struct text message = record->socket.message;
 
@@ -23,7 +23,7 @@ static void put_row(struct sink *sink, const struct record *record)
         put_aligned(sink->writer, message.data, message.length);
 }
 
-static void put_end(struct sink *sink)
+static void layout_diag_put_end(struct sink *sink)
 {
     static const int no_error = 0;
     const struct nlmsghdr done = {.nlmsg_len = NLMSG_LENGTH(sizeof no_error),
@@ -35,7 +35,7 @@ static void put_end(struct sink *sink)
 
 const struct sink_ops sink_diag = {
     .size = sizeof(struct sink),
-    .row = put_row,
-    .end = put_end,
+    .row = layout_diag_put_row,
+    .end = layout_diag_put_end,
     .clone = sink_clone,
 };

@@ -136,7 +136,7 @@ static char *put_user_and_inode(char *dst, const struct netstat_sink *netstat,
  * "PID/name" of the first owner. netstat shows 19 bytes of it, which are counted unescaped, and no
  * name if a command is '/' or empty; a column of words needs one.
  */
-static char *put_program(char *dst, const struct netstat_sink *netstat, uint64_t inode)
+static char *netstat_put_program(char *dst, const struct netstat_sink *netstat, uint64_t inode)
 {
     struct owners *owners = netstat->sink.context->owners;
     const struct owner *owner;
@@ -153,12 +153,12 @@ static char *put_program(char *dst, const struct netstat_sink *netstat, uint64_t
     return text_pad(dst, start, PROGRAM_WIDTH);
 }
 
-static char *put_count(char *dst, bool known, uint32_t count)
+static char *netstat_put_count(char *dst, bool known, uint32_t count)
 {
     return known ? text_u64(dst, count) : put_string(dst, "-");
 }
 
-static char *put_timer(char *dst, const struct record *record)
+static char *netstat_put_timer(char *dst, const struct record *record)
 {
     static const char tcp_timers[][10] = {"off", "on", "keepalive", "timewait", "probe"};
     static const char other_timers[][4] = {"off", "on1", "on2"};
@@ -169,12 +169,13 @@ static char *put_timer(char *dst, const struct record *record)
     dst = PUT(dst, " ");
     dst = name ? put_string(dst, name) : text_u64(PUT(dst, "unkn-"), sock->timer);
     dst = put_hundredths(PUT(dst, " ("), sock->timer == TIMER_OFF ? 0 : sock->timer_ms);
-    dst = put_count(PUT(dst, "/"), record->has & SOCKET_RETRANSMITS, sock->retransmits);
-    dst = put_count(PUT(dst, "/"), record->has & SOCKET_RETRANSMITS, sock->probes);
+    dst = netstat_put_count(PUT(dst, "/"), record->has & SOCKET_RETRANSMITS, sock->retransmits);
+    dst = netstat_put_count(PUT(dst, "/"), record->has & SOCKET_RETRANSMITS, sock->probes);
     return PUT(dst, ")");
 }
 
-static char *put_inet(char *dst, const struct netstat_sink *netstat, const struct record *record)
+static char *netstat_put_inet(char *dst, const struct netstat_sink *netstat,
+                              const struct record *record)
 {
     const struct socket_record *sock = &record->socket;
     /* what the kernel says of a listener is its backlog; raw sockets have no remote port */
@@ -194,9 +195,9 @@ static char *put_inet(char *dst, const struct netstat_sink *netstat, const struc
     if (netstat->layout.extended)
         dst = put_user_and_inode(dst, netstat, record);
     if (netstat->layout.programs)
-        dst = put_program(dst, netstat, sock->inode);
+        dst = netstat_put_program(dst, netstat, sock->inode);
     if (netstat->layout.timers)
-        dst = put_timer(dst, record);
+        dst = netstat_put_timer(dst, record);
     return dst;
 }
 
@@ -212,7 +213,8 @@ static const char *unix_state(const struct socket_record *sock)
     return states[sock->unix_state];
 }
 
-static char *put_unix(char *dst, const struct netstat_sink *netstat, const struct record *record)
+static char *netstat_put_unix(char *dst, const struct netstat_sink *netstat,
+                              const struct record *record)
 {
     static const struct flag_text words[] = {
         {UNIX_ACCEPTCON, "ACC "}, {UNIX_WAITDATA, "W "}, {UNIX_NOSPACE, "N "}};
@@ -225,7 +227,7 @@ static char *put_unix(char *dst, const struct netstat_sink *netstat, const struc
     char *end;
 
     dst = put_padded(dst, "unix", UNIX_PROTO_WIDTH);
-    dst = end_cell(put_count(dst, record->has & SOCKET_REFCOUNT, sock->refcount), dst,
+    dst = end_cell(netstat_put_count(dst, record->has & SOCKET_REFCOUNT, sock->refcount), dst,
                    UNIX_REFCOUNT_WIDTH);
     end = put_flags(PUT(dst, "[ "), sock->flags, words, COUNT(words));
     dst = text_pad(PUT(end, "]"), dst, UNIX_FLAGS_WIDTH);
@@ -233,12 +235,12 @@ static char *put_unix(char *dst, const struct netstat_sink *netstat, const struc
     dst = put_state(dst, netstat, unix_state(sock), UNIX_STATE_WIDTH);
     dst = text_pad(text_u64(dst, sock->inode), dst, UNIX_INODE_WIDTH);
     if (netstat->layout.programs)
-        dst = put_program(dst, netstat, sock->inode);
+        dst = netstat_put_program(dst, netstat, sock->inode);
     *dst++ = ' ';
     return escape_socket_name(dst, sock->path.data, sock->path.length, NULL);
 }
 
-static void row(struct sink *sink, const struct record *record)
+static void netstat_row(struct sink *sink, const struct record *record)
 {
     const struct netstat_sink *netstat = (const struct netstat_sink *)sink;
     const struct netstat_layout *layout = &netstat->layout;
@@ -255,16 +257,16 @@ static void row(struct sink *sink, const struct record *record)
                        &record->group.address, NULL);
     } else if (record->socket.family == AF_UNIX) {
         dst = writer_reserve(sink->writer, NUMERIC_ROW_MAX + ESCAPE_FACTOR * SOCKET_PATH_MAX);
-        dst = put_unix(dst, netstat, record);
+        dst = netstat_put_unix(dst, netstat, record);
     } else {
         dst = writer_reserve(sink->writer, plain ? NUMERIC_ROW_MAX : WRITER_RESERVE_MAX);
-        dst = put_inet(dst, netstat, record);
+        dst = netstat_put_inet(dst, netstat, record);
     }
     *dst++ = '\n';
     writer_commit(sink->writer, dst);
 }
 
-static void section(struct sink *sink, unsigned section_number)
+static void netstat_section(struct sink *sink, unsigned section_number)
 {
     static const char *const titles[] = {[SHOW_CONNECTED] = "(w/o servers)\n",
                                          [SHOW_LISTENING] = "(only servers)\n",
@@ -298,7 +300,7 @@ static void section(struct sink *sink, unsigned section_number)
 const struct sink_ops sink_netstat = {
     .size = sizeof(struct netstat_sink),
     .layout_size = sizeof(struct netstat_layout),
-    .section = section,
-    .row = row,
+    .section = netstat_section,
+    .row = netstat_row,
     .clone = sink_clone,
 };

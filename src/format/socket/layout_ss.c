@@ -167,7 +167,7 @@ static inline __attribute__((always_inline)) char *put_columns(struct ss_sink *s
     return put_column(ss, row, ss_more(row, dst), SS_DETAILS, kept);
 }
 
-static void put_row(struct ss_sink *ss, const struct record *record, struct writer *writer)
+static void ss_put_row(struct ss_sink *ss, const struct record *record, struct writer *writer)
 {
     const struct socket_record *sock = &record->socket;
     /* an association has the inode of its endpoint and comes behind it */
@@ -286,12 +286,12 @@ static inline __attribute__((always_inline)) void put_cell(struct line *line, en
     line->blanks += right ? 0 : blanks;
 }
 
-static struct line line_begin(const struct ss_sink *ss)
+static struct line ss_line_begin(const struct ss_sink *ss)
 {
     return (struct line){.ss = ss, .dst = writer_reserve(ss->sink.writer, WRITER_ROOM)};
 }
 
-static inline void line_end(struct line *line, size_t blanks)
+static inline void ss_line_end(struct line *line, size_t blanks)
 {
     put_after(line, blanks, "\n", 1);
     writer_commit(line->ss->sink.writer, line->dst);
@@ -300,7 +300,7 @@ static inline void line_end(struct line *line, size_t blanks)
 /* Writes a kept row, in which a NUL ends each cell; returns its end. */
 static const char *put_kept_row(struct ss_sink *ss, const char *cell)
 {
-    struct line line = line_begin(ss);
+    struct line line = ss_line_begin(ss);
 
     for (enum ss_column column = 0; column < SS_COLUMNS; column++) {
         if (!ss->shown[column])
@@ -309,23 +309,23 @@ static const char *put_kept_row(struct ss_sink *ss, const char *cell)
         put_cell(&line, column, cell, length);
         cell += length + 1;
     }
-    line_end(&line, 0);
+    ss_line_end(&line, 0);
     return cell;
 }
 
 /* Off a terminal it is that of ss to the byte, which parsers look for. */
 static void put_heading(struct ss_sink *ss)
 {
-    struct line heading = line_begin(ss);
+    struct line heading = ss_line_begin(ss);
 
     heading.glued = !ss->layout.width;
     for (enum ss_column column = 0; column < SS_COLUMNS; column++)
         if (ss->shown[column])
             put_cell(&heading, column, columns[column].heading, strlen(columns[column].heading));
-    line_end(&heading, heading.glued ? ss->blanks : 0);
+    ss_line_end(&heading, heading.glued ? ss->blanks : 0);
 }
 
-static void put_rows(struct ss_sink *ss, const char *rows, size_t length)
+static void ss_put_rows(struct ss_sink *ss, const char *rows, size_t length)
 {
     for (const char *at = rows; at < rows + length;)
         at = put_kept_row(ss, at);
@@ -344,14 +344,14 @@ static void forget_kept(struct ss_sink *ss)
  * clone may be more than its writer holds, both are written out, so that no row is parted by
  * others.
  */
-static void put_kept(struct ss_sink *ss)
+static void ss_put_kept(struct ss_sink *ss)
 {
     const bool many = ss->origin != ss && ss->waiting_length;
 
     ss->keeping = false;
     if (ss->origin != ss && ss->origin->keeping) {
         count_latest(ss->origin);
-        put_kept(ss->origin);
+        ss_put_kept(ss->origin);
     }
     if (ss->origin != ss) {
         memcpy(ss->widths, ss->origin->widths, sizeof ss->widths);
@@ -366,8 +366,8 @@ static void put_kept(struct ss_sink *ss)
     }
     if (many)
         writer_flush(ss->origin->sink.writer);
-    put_rows(ss, ss->waiting, ss->waiting_length);
-    put_rows(ss, ss->kept.buffer, ss->kept.length);
+    ss_put_rows(ss, ss->waiting, ss->waiting_length);
+    ss_put_rows(ss, ss->kept.buffer, ss->kept.length);
     if (many)
         writer_flush(ss->sink.writer);
     forget_kept(ss);
@@ -474,23 +474,23 @@ struct needs ss_layout_needs(const struct ss_layout *layout)
 
 /* --- The sink --------------------------------------------------------------------------------- */
 
-static void row(struct sink *sink, const struct record *record)
+static void ss_layout_row(struct sink *sink, const struct record *record)
 {
     struct ss_sink *ss = (struct ss_sink *)sink;
 
     if (ss->keeping && (!ss->origin->keeping || !can_keep(ss, record))) {
         count_latest(ss);
-        put_kept(ss);
+        ss_put_kept(ss);
     }
-    put_row(ss, record, ss->keeping ? &ss->kept : sink->writer);
+    ss_put_row(ss, record, ss->keeping ? &ss->kept : sink->writer);
 }
 
-static void end(struct sink *sink)
+static void ss_layout_end(struct sink *sink)
 {
     struct ss_sink *ss = (struct ss_sink *)sink;
 
     if (ss->keeping)
-        put_kept(ss);
+        ss_put_kept(ss);
 }
 
 /* Fixes the widths by the rows so far, if there are any. The rows of a clone go on waiting. */
@@ -501,7 +501,7 @@ static void pause(struct sink *sink)
     if (!ss->keeping || keeps_none(ss))
         return;
     if (ss == origin || !origin->keeping || !set_aside(origin, origin) || !set_aside(ss, origin)) {
-        put_kept(ss);
+        ss_put_kept(ss);
         return;
     }
     count_latest(origin);
@@ -509,13 +509,13 @@ static void pause(struct sink *sink)
     ss->latest = 0;
 }
 
-static void destroy(struct sink *sink)
+static void ss_destroy(struct sink *sink)
 {
     forget_kept((struct ss_sink *)sink);
 }
 
 /* Without memory for rows that wait, columns are as wide as their headings. */
-static void start(struct ss_sink *ss, struct ss_sink *origin)
+static void ss_start(struct ss_sink *ss, struct ss_sink *origin)
 {
     for (enum ss_column column = 0; column < SS_COLUMNS; column++)
         ss->shown[column] = true;
@@ -539,12 +539,12 @@ static void start(struct ss_sink *ss, struct ss_sink *origin)
     ss->waiting = malloc(WAITING_MAX);
     ss->keeping = ss->waiting && writer_init(&ss->kept, -1) == 0;
     if (!ss->keeping)
-        put_kept(ss);
+        ss_put_kept(ss);
 }
 
-static void begin(struct sink *sink)
+static void ss_begin(struct sink *sink)
 {
-    start((struct ss_sink *)sink, (struct ss_sink *)sink);
+    ss_start((struct ss_sink *)sink, (struct ss_sink *)sink);
 }
 
 static struct sink *make_clone(struct sink *sink, struct writer *writer)
@@ -552,17 +552,17 @@ static struct sink *make_clone(struct sink *sink, struct writer *writer)
     struct sink *clone = sink_clone(sink, writer);
 
     if (clone)
-        start((struct ss_sink *)clone, (struct ss_sink *)sink);
+        ss_start((struct ss_sink *)clone, (struct ss_sink *)sink);
     return clone;
 }
 
 const struct sink_ops sink_ss = {
     .size = sizeof(struct ss_sink),
     .layout_size = sizeof(struct ss_layout),
-    .begin = begin,
-    .row = row,
+    .begin = ss_begin,
+    .row = ss_layout_row,
     .pause = pause,
-    .end = end,
-    .destroy = destroy,
+    .end = ss_layout_end,
+    .destroy = ss_destroy,
     .clone = make_clone,
 };

@@ -22,7 +22,7 @@ const char *ss_sctp_state(uint32_t state)
 
 /* --- Internet --------------------------------------------------------------------------------- */
 
-static char *put_device(char *dst, const struct ss_row *row, uint32_t index)
+static char *ss_columns_put_device(char *dst, const struct ss_row *row, uint32_t index)
 {
     struct interfaces *interfaces = row->context->here.interfaces;
     const char *name = interfaces ? interfaces_name(interfaces, index) : NULL;
@@ -69,7 +69,7 @@ put_service_port(char *dst, const struct ss_row *row, uint16_t port)
     return put_port(dst, services, protocol == PROTOCOL_MPTCP ? IPPROTO_TCP : protocol, port, " ");
 }
 
-/* A function of its own, because with it in put_inet() each row takes longer. */
+/* A function of its own, because with it in ss_columns_put_inet() each row takes longer. */
 static __attribute__((noinline)) char *put_program(char *dst, const struct ss_row *row,
                                                    uint16_t port)
 {
@@ -86,7 +86,7 @@ static char *put_inet_port(char *dst, const struct ss_row *row, uint16_t port)
     return put_service_port(dst, row, port);
 }
 
-static char *put_inet(char *dst, const struct ss_row *row, bool peer, bool port)
+static char *ss_columns_put_inet(char *dst, const struct ss_row *row, bool peer, bool port)
 {
     const struct socket_record *sock = &row->record->socket;
     const struct endpoint *end = peer ? &sock->remote : &sock->local;
@@ -95,13 +95,13 @@ static char *put_inet(char *dst, const struct ss_row *row, bool peer, bool port)
         return put_inet_port(dst, row, peer && sock->protocol == IPPROTO_RAW ? 0 : end->port);
     dst = put_inet_host(dst, row, &end->address);
     if (!peer && is_bound_to_device(row))
-        dst = put_device(PUT(dst, "%"), row, sock->interface);
+        dst = ss_columns_put_device(PUT(dst, "%"), row, sock->interface);
     return PUT(dst, ":");
 }
 
 /* --- Unix ------------------------------------------------------------------------------------- */
 
-static char *put_unix(char *dst, const struct ss_row *row, bool peer, bool port)
+static char *ss_columns_put_unix(char *dst, const struct ss_row *row, bool peer, bool port)
 {
     const struct socket_record *sock = &row->record->socket;
 
@@ -165,7 +165,7 @@ static char *put_packet(char *dst, const struct ss_row *row, bool peer, bool por
         return port ? dst : PUT(dst, "*");
     if (!port)
         return PUT(put_ether_protocol(dst, row), ":");
-    return is_bound_to_device(row) ? put_device(dst, row, row->record->socket.interface)
+    return is_bound_to_device(row) ? ss_columns_put_device(dst, row, row->record->socket.interface)
                                    : PUT(dst, "*");
 }
 
@@ -238,14 +238,14 @@ static char *put_xdp(char *dst, const struct ss_row *row, bool peer, bool port)
     if (peer || !is_bound_to_device(row))
         return port ? dst : PUT(dst, "*");
     return port ? text_u64(PUT(dst, "q"), sock->queue_id)
-                : PUT(put_device(dst, row, sock->interface), ":");
+                : PUT(ss_columns_put_device(dst, row, sock->interface), ":");
 }
 
 /* --- Columns ---------------------------------------------------------------------------------- */
 
 static const struct ss_family families[] = {
-    [AF_INET] = {put_inet, ss_put_inet, false, {NULL}},
-    [AF_UNIX] = {put_unix,
+    [AF_INET] = {ss_columns_put_inet, ss_put_inet, false, {NULL}},
+    [AF_UNIX] = {ss_columns_put_unix,
                  ss_put_unix,
                  false,
                  {"u_dgr", [SOCK_STREAM] = "u_str", [SOCK_SEQPACKET] = "u_seq"}},

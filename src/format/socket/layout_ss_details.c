@@ -68,7 +68,7 @@ static char *put_time(char *dst, uint64_t milliseconds)
     return seconds ? PUT(dst, "sec") : rest ? PUT(dst, "ms") : dst;
 }
 
-static char *put_timer(char *dst, const struct ss_row *row)
+static char *ss_details_put_timer(char *dst, const struct ss_row *row)
 {
     static const char *const names[] = {"off", "on", "keepalive", "timewait", "persist", "delack"};
     const struct socket_record *sock = &row->record->socket;
@@ -205,7 +205,7 @@ static char *put_tos(char *dst, const struct ss_row *row)
     return dst;
 }
 
-static char *put_options(char *dst, struct ss_row *row)
+static char *ss_details_put_options(char *dst, struct ss_row *row)
 {
     /* struct inet_diag_sockopt of linux/inet_diag.h */
     static const struct flag_text texts[] = {
@@ -243,7 +243,7 @@ char *ss_put_inet(char *dst, struct ss_row *row)
     const struct socket_record *sock = &row->record->socket;
 
     if (layout->timers)
-        dst = put_timer(dst, row);
+        dst = ss_details_put_timer(dst, row);
     if (layout->extended) {
         dst = ss_put_extended(dst, row);
         if (sock->family == AF_INET6 && ss_has(row, SOCKET_V6ONLY))
@@ -255,7 +255,7 @@ char *ss_put_inet(char *dst, struct ss_row *row)
     if (layout->cgroup && ss_has(row, SOCKET_CGROUP) && !(layout->extended && sock->cgroup))
         dst = put_cgroup(dst, row);
     if (layout->options)
-        dst = put_options(dst, row);
+        dst = ss_details_put_options(dst, row);
     /*
      * Rows of netlink have a line, even if there is nothing to say: of half-open connections, for
      * example. Those of /proc have none: TCP's numbers stand behind the rest. -i has nothing to say

@@ -183,7 +183,7 @@ static char *put_tcp_sending(char *dst, const struct ss_row *row, const struct k
     return dst;
 }
 
-static char *put_tcp(char *dst, const struct ss_row *row, const struct kernel_tcp_info *tcp)
+static char *ss_info_put_tcp(char *dst, const struct ss_row *row, const struct kernel_tcp_info *tcp)
 {
     enum { USUAL_REORDERING = 3 };
     /* of a listener, the number is the limit of its queue */
@@ -334,7 +334,7 @@ char *ss_put_info(char *dst, const struct ss_row *row)
 
     if (ss_has(row, SOCKET_TCP_INFO)) {
         const struct kernel_tcp_info tcp = tcp_info_of(row->record);
-        return put_tcp(dst, row, &tcp);
+        return ss_info_put_tcp(dst, row, &tcp);
     }
     if (ss_has(row, SOCKET_MPTCP_INFO)) {
         struct kernel_mptcp_info mptcp;

@@ -146,7 +146,7 @@ static size_t measure_value(struct measure *measure, uint32_t id, size_t name_le
 }
 
 /* The most bytes of text that show the value; 0 if its type is unknown or another one. */
-static size_t bound_of(const struct bpf_values *values, struct text value)
+static size_t storages_bound_of(const struct bpf_values *values, struct text value)
 {
     struct measure measure = {.btf = &values->btf, .steps = STEPS_MOST};
     size_t size;
@@ -172,9 +172,10 @@ struct place {
     unsigned bit, bits; /* of a bit field: from 0 to 7, and how many */
 };
 
-static void show_value(struct shown *shown, uint32_t id, struct text name, struct place place);
+static void storages_show_value(struct shown *shown, uint32_t id, struct text name,
+                                struct place place);
 
-static void put_indent(struct shown *shown)
+static void storages_put_indent(struct shown *shown)
 {
     shown->dst = ss_more(shown->row, shown->dst);
     if (!shown->row->layout->one_line)
@@ -182,7 +183,7 @@ static void put_indent(struct shown *shown)
             *shown->dst++ = '\t';
 }
 
-static void put_end(struct shown *shown)
+static void storages_put_end(struct shown *shown)
 {
     if (shown->depth)
         *shown->dst++ = ',';
@@ -201,7 +202,7 @@ static void open_bracket(struct shown *shown, char bracket)
 static void close_bracket(struct shown *shown, char bracket)
 {
     shown->depth--;
-    put_indent(shown);
+    storages_put_indent(shown);
     *shown->dst++ = bracket;
 }
 
@@ -228,7 +229,7 @@ static uint64_t number_at(const char *bytes, size_t size, bool is_signed)
     return is_signed ? (number ^ sign) - sign : number;
 }
 
-static char *put_number(char *dst, uint64_t number, bool is_signed)
+static char *storages_put_number(char *dst, uint64_t number, bool is_signed)
 {
     const bool negative = is_signed && number > INT64_MAX;
 
@@ -241,7 +242,7 @@ static char *put_prefixed(char *dst, uint64_t number)
 }
 
 /* The upper half only if there is something in it. */
-static char *put_wide(char *dst, const char *bytes)
+static char *storages_put_wide(char *dst, const char *bytes)
 {
     const bool little = __BYTE_ORDER == __LITTLE_ENDIAN;
     const uint64_t high = number_at(bytes + (little ? 8 : 0), 8, false);
@@ -260,9 +261,9 @@ static char *put_int(char *dst, const struct btf_type *type, struct place place)
     if (place.bits)
         return put_prefixed(dst, bits_at(place));
     if (type->size > sizeof(uint64_t))
-        return put_wide(dst, place.bytes);
-    return put_number(dst, number_at(place.bytes, type->size, btf_is_signed(type)),
-                      btf_is_signed(type));
+        return storages_put_wide(dst, place.bytes);
+    return storages_put_number(dst, number_at(place.bytes, type->size, btf_is_signed(type)),
+                               btf_is_signed(type));
 }
 
 static char *put_enum(char *dst, const struct btf *btf, const struct btf_type *type,
@@ -275,7 +276,7 @@ static char *put_enum(char *dst, const struct btf *btf, const struct btf_type *t
     for (uint32_t i = 0; i < type->count; i++)
         if (btf_enumerator(btf, type, i, &enumerator) && enumerator.value == number)
             return escape_text(dst, enumerator.name.data, enumerator.name.length, NULL);
-    dst = put_number(dst, number, type->flag);
+    dst = storages_put_number(dst, number, type->flag);
     if (type->kind == BTF_ENUM)
         return dst;
     return type->flag ? PUT(dst, "LL") : PUT(dst, "ULL");
@@ -297,7 +298,7 @@ static char *put_real(char *dst, size_t size, const char *bytes)
 /* Returns false at the end of a string. Bytes that cannot be seen are numbers. */
 static bool show_character(struct shown *shown, const struct btf_type *type, const char *byte)
 {
-    put_indent(shown);
+    storages_put_indent(shown);
     if (*byte == '\0')
         shown->dst = PUT(shown->dst, "'\\0'");
     else if (*byte >= ' ' && *byte < 0x7f) {
@@ -306,7 +307,7 @@ static bool show_character(struct shown *shown, const struct btf_type *type, con
         *shown->dst++ = '\'';
     } else
         shown->dst = put_int(shown->dst, type, (struct place){byte, 0, 0});
-    put_end(shown);
+    storages_put_end(shown);
     return *byte;
 }
 
@@ -327,7 +328,8 @@ static void show_array(struct shown *shown, const struct btf_type *type, const c
         if (characters)
             more = show_character(shown, &element, bytes);
         else
-            show_value(shown, array.type, (struct text){"", 0}, (struct place){bytes, 0, 0});
+            storages_show_value(shown, array.type, (struct text){"", 0},
+                                (struct place){bytes, 0, 0});
     shown->in_array = in_array;
     close_bracket(shown, ']');
 }
@@ -339,8 +341,9 @@ static void show_struct(struct shown *shown, const struct btf_type *type, const 
     open_bracket(shown, '{');
     for (uint32_t i = 0; i < type->count; i++)
         if (btf_member(shown->btf, type, i, &member))
-            show_value(shown, member.type, member.name,
-                       (struct place){bytes + member.offset / 8, member.offset % 8, member.bits});
+            storages_show_value(
+                shown, member.type, member.name,
+                (struct place){bytes + member.offset / 8, member.offset % 8, member.bits});
     close_bracket(shown, '}');
 }
 
@@ -375,12 +378,13 @@ static void show_content(struct shown *shown, const struct btf_type *type, struc
     }
 }
 
-/* bound_of() has followed the type to its end. */
-static void show_value(struct shown *shown, uint32_t id, struct text name, struct place place)
+/* storages_bound_of() has followed the type to its end. */
+static void storages_show_value(struct shown *shown, uint32_t id, struct text name,
+                                struct place place)
 {
     struct btf_type type;
 
-    put_indent(shown);
+    storages_put_indent(shown);
     if (name.length) {
         shown->dst = escape_text(PUT(shown->dst, "."), name.data, name.length, NULL);
         shown->dst = PUT(shown->dst, " = ");
@@ -392,7 +396,7 @@ static void show_value(struct shown *shown, uint32_t id, struct text name, struc
     }
     if (btf_resolve(shown->btf, id, &type))
         show_content(shown, &type, place);
-    put_end(shown);
+    storages_put_end(shown);
 }
 
 /* --- Storages --------------------------------------------------------------------------------- */
@@ -406,14 +410,15 @@ static const struct bpf_values *find_values(const struct ss_layout *layout, uint
 }
 
 /* A value of unknown type is shown as bytes. */
-static char *put_value(char *dst, struct ss_row *row, uint64_t map, struct text value)
+static char *storages_put_value(char *dst, struct ss_row *row, uint64_t map, struct text value)
 {
     const struct bpf_values *values = find_values(row->layout, map);
     struct shown shown = {.row = row, .dst = dst};
 
-    if (values && bound_of(values, value)) {
+    if (values && storages_bound_of(values, value)) {
         shown.btf = &values->btf;
-        show_value(&shown, values->type, (struct text){"", 0}, (struct place){value.data, 0, 0});
+        storages_show_value(&shown, values->type, (struct text){"", 0},
+                            (struct place){value.data, 0, 0});
         return ss_more(row, shown.dst);
     }
     dst = row->layout->one_line ? PUT(dst, " 0x") : PUT(dst, "\t\t0x");
@@ -439,7 +444,7 @@ char *ss_put_storages(char *dst, struct ss_row *row)
             continue;
         dst = text_u64(PUT(ss_break(row, ss_more(row, dst)), "map_id:"), map);
         dst = one_line ? dst : PUT(dst, " [\n");
-        dst = put_value(dst, row, map, nested_find(storage, STORAGE_MAP_VALUE));
+        dst = storages_put_value(dst, row, map, nested_find(storage, STORAGE_MAP_VALUE));
         if (!one_line)
             dst = PUT(dst, "\n\t]");
     }
@@ -459,7 +464,7 @@ size_t ss_storages_bound(const struct ss_layout *layout, struct text storages)
             continue;
         values = find_values(layout, map);
         value = nested_find(storage, STORAGE_MAP_VALUE);
-        sum += 32 + (values ? bound_of(values, value) : 0);
+        sum += 32 + (values ? storages_bound_of(values, value) : 0);
     }
     return sum;
 }

@@ -16,7 +16,7 @@ struct summary_sink {
     size_t subject_length;
 };
 
-static void begin(struct sink *sink)
+static void layout_summary_begin(struct sink *sink)
 {
     const struct summary_sink *summary = (struct summary_sink *)sink;
     char *dst;
@@ -103,7 +103,7 @@ static char *put_remarks(char *dst, const struct summary_sink *summary, const st
     return dst;
 }
 
-static void row(struct sink *sink, const struct record *record)
+static void layout_summary_row(struct sink *sink, const struct record *record)
 {
     struct summary_sink *summary = (struct summary_sink *)sink;
     const struct summary_record *used = &record->summary;
@@ -131,6 +131,6 @@ static void row(struct sink *sink, const struct record *record)
 const struct sink_ops sink_summary = {
     .size = sizeof(struct summary_sink),
     .layout_size = sizeof(struct summary_layout),
-    .begin = begin,
-    .row = row,
+    .begin = layout_summary_begin,
+    .row = layout_summary_row,
 };

@@ -9,7 +9,7 @@ static struct value value(const struct cell *cell)
     return integer(counter->magnitude, counter->negative);
 }
 
-static bool is_of_machine(const struct record *record)
+static bool counter_is_of_machine(const struct record *record)
 {
     return record->counter.machine;
 }
@@ -35,7 +35,7 @@ static const struct borrowed borrowed[] = {
 const struct kind kind_counter = {
     .name = "counters",
     .metric = "protocol",
-    .is_of_machine = is_of_machine,
+    .is_of_machine = counter_is_of_machine,
     .size = RECORD_SIZE(counter),
     FIELDS(fields),
     BORROWED(borrowed),

@@ -10,7 +10,7 @@
 #include "text/put.h"
 
 /* Where the field's part of borrowed bytes is; NULL: there are too few. */
-static char *part_of(const struct field *field, const struct record *record)
+static char *fields_part_of(const struct field *field, const struct record *record)
 {
     struct {
         char *data;
@@ -33,13 +33,13 @@ uint64_t field_number(const struct field *field, const struct record *record)
 
     if (!is_part(field))
         return bytes_number((const char *)record + field->offset, field->member);
-    part = part_of(field, record);
+    part = fields_part_of(field, record);
     return part ? bytes_number(part, field->part.size) : 0;
 }
 
 void field_set_number(const struct field *field, struct record *record, uint64_t number)
 {
-    void *part = is_part(field) ? part_of(field, record) : NULL;
+    void *part = is_part(field) ? fields_part_of(field, record) : NULL;
     const size_t size = part ? field->part.size : field->member; /* above 8 it is no number */
     const uint64_t most = size < sizeof number ? (UINT64_C(1) << 8 * size) - 1 : UINT64_MAX;
 
@@ -63,7 +63,7 @@ struct value number_per_second(const struct cell *cell)
 
 struct value info_member(const struct cell *cell)
 {
-    const char *part = part_of(cell->field, cell->record);
+    const char *part = fields_part_of(cell->field, cell->record);
     const enum value_type type = cell->field->type;
 
     if (!part)

@@ -50,7 +50,7 @@ static struct value rate_of_pair(const struct cell *cell)
 }
 
 /* Of a counter that grows in other rows only. */
-static struct value state(const struct cell *cell)
+static struct value rate_state(const struct cell *cell)
 {
     const struct field *of = cell->field->of;
 
@@ -91,7 +91,7 @@ static void add_pair(struct rates *rates, const struct field *pair, size_t *coun
     ++*count;
 }
 
-static void finish(struct rates *rates, const struct kind *of, size_t count)
+static void rate_finish(struct rates *rates, const struct kind *of, size_t count)
 {
     if (of->both_ways && count < RATES_MAX)
         add_pair(rates, of->both_ways, &count);
@@ -113,9 +113,9 @@ void rates_init(struct rates *rates, const struct kind *of)
         rates->fields[count] = *field;
         rates->fields[count].counter = false;
         rates->fields[count].of = field;
-        rates->fields[count++].value = state;
+        rates->fields[count++].value = rate_state;
     }
-    finish(rates, of, count);
+    rate_finish(rates, of, count);
 }
 
 void rates_add(struct rates *rates, const struct kind *of)
@@ -128,5 +128,5 @@ void rates_add(struct rates *rates, const struct kind *of)
             rates->fields[count] = make_rate(&of->fields[i], rates->names[count]);
             count++;
         }
-    finish(rates, of, count);
+    rate_finish(rates, of, count);
 }

@@ -9,7 +9,7 @@
 #include "model/fields/fields.h"
 #include "model/flow/view_fields.h"
 
-/* A member of a struct flow_tuple; the function sees the tuple by tuple_of(). */
+/* A member of a struct flow_tuple; the function sees the tuple by flow_fields_tuple_of(). */
 #define OF_TUPLE(id, function, tuple, part, ...)                                                   \
     COMPUTED(id, VALUE_NUMBER, function, __VA_ARGS__, MEMBER(tuple.part),                          \
              .index = offsetof(struct record, tuple))
@@ -24,33 +24,33 @@
 
 /* --- Its ends --------------------------------------------------------------------------------- */
 
-static const struct flow_tuple *tuple_of(const struct cell *cell)
+static const struct flow_tuple *flow_fields_tuple_of(const struct cell *cell)
 {
     return (const void *)((const char *)cell->record + cell->field->index);
 }
 
 static struct value port_of_tuple(const struct cell *cell)
 {
-    const struct flow_tuple *tuple = tuple_of(cell);
+    const struct flow_tuple *tuple = flow_fields_tuple_of(cell);
 
     return flow_has_ports(tuple->protocol) && tuple->has_ports ? number_member(cell) : unknown;
 }
 
 static struct value key_of_tuple(const struct cell *cell)
 {
-    const struct flow_tuple *tuple = tuple_of(cell);
+    const struct flow_tuple *tuple = flow_fields_tuple_of(cell);
 
     return tuple->protocol == IPPROTO_GRE && tuple->has_ports ? number_member(cell) : unknown;
 }
 
 static struct value icmp_of_tuple(const struct cell *cell)
 {
-    return flow_is_icmp(tuple_of(cell)->protocol) ? number_member(cell) : unknown;
+    return flow_is_icmp(flow_fields_tuple_of(cell)->protocol) ? number_member(cell) : unknown;
 }
 
 /* --- Its state, and since when ---------------------------------------------------------------- */
 
-static struct value state(const struct cell *cell)
+static struct value flow_state(const struct cell *cell)
 {
     const struct flow_record *flow = &cell->record->flow;
     const struct text word = flow_state_name(flow->way[WAY_ORIG].tuple.protocol, flow->state);
@@ -109,7 +109,7 @@ static const struct field fields[] = {
           "tcp, udp, icmp, ...; the number if it has no name"),
     NUMBER(protocol_number, ORIG.tuple.protocol, FLOW_ORIG, "number of the protocol"),
     WORD(family, flow.family, family_name, 0, "inet or inet6"),
-    COMPUTED(state, VALUE_TEXT, state, FLOW_STATE | FLOW_ORIG,
+    COMPUTED(state, VALUE_TEXT, flow_state, FLOW_STATE | FLOW_ORIG,
              "for TCP, SCTP and DCCP: ESTABLISHED, TIME_WAIT, SYN_SENT, ...", .coloured = true,
              .word = flow_state_word),
     NUMBER(timeout, flow.timeout, FLOW_TIMEOUT, "seconds until it is removed",
@@ -193,7 +193,7 @@ static const char *const views[][2] = {{"from", "orig_src"},
 /* --- What rows are chosen by, and not shown --------------------------------------------------- */
 
 /* Without a status an end that differs was translated. */
-static bool is_translated(const struct cell *cell, bool source)
+static bool flow_is_translated(const struct cell *cell, bool source)
 {
     const uint32_t done = source ? IPS_SRC_NAT_DONE : IPS_DST_NAT_DONE;
 
@@ -213,7 +213,7 @@ static struct value nat_address(const struct cell *cell)
     const struct address *from = source ? &orig->src : &orig->dst;
     const struct address *to = source ? &reply->dst : &reply->src;
 
-    if (address_equal(from, to) || !is_translated(cell, source))
+    if (address_equal(from, to) || !flow_is_translated(cell, source))
         return unknown;
     return (struct value){.type = VALUE_ADDRESS, .address = *to};
 }
@@ -226,8 +226,9 @@ static struct value nat_port(const struct cell *cell)
     const uint16_t from = source ? orig->src_port : orig->dst_port;
     const uint16_t to = source ? reply->dst_port : reply->src_port;
 
-    return flow_has_ports(orig->protocol) && from != to && is_translated(cell, source) ? number(to)
-                                                                                       : unknown;
+    return flow_has_ports(orig->protocol) && from != to && flow_is_translated(cell, source)
+               ? number(to)
+               : unknown;
 }
 
 #define NAT(id, type, function, text)                                                              \

@@ -70,7 +70,7 @@ static struct names states_of(uint8_t protocol)
     }
 }
 
-static struct text name_of(struct names names, uint8_t number)
+static struct text flow_name_of(struct names names, uint8_t number)
 {
     const struct name *name = number < names.count ? &names.by_number[number] : NULL;
 
@@ -78,7 +78,7 @@ static struct text name_of(struct names names, uint8_t number)
                                 : (struct text){NULL, 0};
 }
 
-static int number_of(struct names names, const char *name, size_t length)
+static int flow_number_of(struct names names, const char *name, size_t length)
 {
     for (size_t i = 0; length && i < names.count; i++)
         if (names.by_number[i].length == length &&
@@ -89,7 +89,7 @@ static int number_of(struct names names, const char *name, size_t length)
 
 struct text flow_state_name(uint8_t protocol, uint8_t state)
 {
-    return name_of(states_of(protocol), state);
+    return flow_name_of(states_of(protocol), state);
 }
 
 const char *flow_state_word(uint64_t i)
@@ -104,17 +104,17 @@ const char *flow_state_word(uint64_t i)
 
 int flow_state_number(uint8_t protocol, const char *name, size_t length)
 {
-    return number_of(states_of(protocol), name, length);
+    return flow_number_of(states_of(protocol), name, length);
 }
 
 struct text flow_protocol_name(uint8_t protocol)
 {
-    return name_of(NAMES(protocols), protocol);
+    return flow_name_of(NAMES(protocols), protocol);
 }
 
 int flow_protocol_number(const char *name, size_t length)
 {
-    return number_of(NAMES(protocols), name, length);
+    return flow_number_of(NAMES(protocols), name, length);
 }
 
 /*
@@ -164,7 +164,7 @@ const char *flow_protocol_word(uint64_t protocol)
     return name;
 }
 
-static int find_word(const struct protocol_word *list, size_t count, const char *name)
+static int flow_find_word(const struct protocol_word *list, size_t count, const char *name)
 {
     for (size_t i = 0; i < count; i++)
         if (strcasecmp(list[i].word, name) == 0)
@@ -177,8 +177,8 @@ int flow_protocol_of_word(const char *name)
     int number = flow_protocol_number(name, strlen(name));
 
     if (number < 0)
-        number = find_word(more_words, COUNT(more_words), name);
-    return number < 0 ? find_word(aliases, COUNT(aliases), name) : number;
+        number = flow_find_word(more_words, COUNT(more_words), name);
+    return number < 0 ? flow_find_word(aliases, COUNT(aliases), name) : number;
 }
 
 const bool flow_protocols_with_ports[UINT8_MAX + 1] = {

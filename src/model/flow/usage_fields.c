@@ -2,7 +2,7 @@
 /* The fields of how full the table of flows is. */
 #include "model/fields/fields.h"
 
-static struct value percent_full(const struct cell *cell)
+static struct value flow_usage_percent_full(const struct cell *cell)
 {
     const struct flow_usage_record *usage = &cell->record->usage;
 
@@ -37,7 +37,7 @@ static struct value memory(const struct cell *cell)
     return number(usage->entries * entry_size(cell).number + usage->buckets * FLOW_BUCKET_SIZE);
 }
 
-static struct value sysctl(const struct cell *cell)
+static struct value flow_usage_sysctl(const struct cell *cell)
 {
     (void)cell;
     return string("net.netfilter.nf_conntrack_max");
@@ -47,7 +47,7 @@ static struct value sysctl(const struct cell *cell)
 static const struct field fields[] = {
     GAUGE(entries, usage.entries, USAGE_ENTRIES, "flows in the table"),
     GAUGE(maximum, usage.maximum, USAGE_MAXIMUM, "limit of entries; 0 means no limit"),
-    COMPUTED(percent_full, VALUE_DECIMAL, percent_full, USAGE_ENTRIES | USAGE_MAXIMUM,
+    COMPUTED(percent_full, VALUE_DECIMAL, flow_usage_percent_full, USAGE_ENTRIES | USAGE_MAXIMUM,
              "part of the maximum that is in use", .gauge = true, .unit = UNIT_PERCENT),
     GAUGE(buckets, usage.buckets, USAGE_BUCKETS, "size of the hash table"),
     COMPUTED(average_chain, VALUE_DECIMAL, average_chain, USAGE_ENTRIES | USAGE_BUCKETS,
@@ -63,8 +63,8 @@ static const struct field fields[] = {
             "packets dropped by a helper, or because no flow could be made for them",
             .unit = UNIT_PACKETS),
     COUNTER(early_drop, usage.early_drop, USAGE_DROPS, "flows dropped to make room for new ones"),
-    COMPUTED(sysctl, VALUE_TEXT, sysctl, 0, "name of the sysctl that sets the maximum", .key = true,
-             .constant = true),
+    COMPUTED(sysctl, VALUE_TEXT, flow_usage_sysctl, 0, "name of the sysctl that sets the maximum",
+             .key = true, .constant = true),
 };
 
 const struct kind kind_flow_usage = {

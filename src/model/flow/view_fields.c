@@ -8,12 +8,12 @@
 #include "model/value.h"
 #include "text/put.h"
 
-static const struct flow_tuple *tuple_of(const struct value *view, enum flow_way way)
+static const struct flow_tuple *flow_view_tuple_of(const struct value *view, enum flow_way way)
 {
     return &view->view.record->flow.way[way].tuple;
 }
 
-static char *put_end(char *dst, const struct flow_tuple *tuple, bool source)
+static char *flow_view_put_end(char *dst, const struct flow_tuple *tuple, bool source)
 {
     const bool has_ports = flow_has_ports(tuple->protocol) && tuple->has_ports;
 
@@ -24,17 +24,17 @@ static char *put_end(char *dst, const struct flow_tuple *tuple, bool source)
 char *write_flow_from(char *dst, const struct value *view, bool human)
 {
     (void)human;
-    return put_end(dst, tuple_of(view, WAY_ORIG), true);
+    return flow_view_put_end(dst, flow_view_tuple_of(view, WAY_ORIG), true);
 }
 
 char *write_flow_to(char *dst, const struct value *view, bool human)
 {
     (void)human;
-    return put_end(dst, tuple_of(view, WAY_ORIG), false);
+    return flow_view_put_end(dst, flow_view_tuple_of(view, WAY_ORIG), false);
 }
 
 /* Whether the reply goes to another end than the source, or does not come from the destination. */
-static bool is_translated(const struct flow_direction way[], bool source)
+static bool flow_view_is_translated(const struct flow_direction way[], bool source)
 {
     const struct flow_tuple *orig = &way[WAY_ORIG].tuple, *reply = &way[WAY_REPLY].tuple;
 
@@ -49,20 +49,24 @@ static char *write_nat(char *dst, const struct value *view, bool human)
     const struct flow_direction *way = view->view.record->flow.way;
     const char *start = dst;
 
-    if (is_translated(way, true))
-        dst = put_end(human ? PUT(dst, "as ") : PUT(dst, "as="), tuple_of(view, WAY_REPLY), false);
-    if (!is_translated(way, false))
+    if (flow_view_is_translated(way, true))
+        dst = flow_view_put_end(human ? PUT(dst, "as ") : PUT(dst, "as="),
+                                flow_view_tuple_of(view, WAY_REPLY), false);
+    if (!flow_view_is_translated(way, false))
         return dst;
     if (dst != start)
         *dst++ = human ? ' ' : ',';
-    return put_end(human ? PUT(dst, "at ") : PUT(dst, "at="), tuple_of(view, WAY_REPLY), true);
+    return flow_view_put_end(human ? PUT(dst, "at ") : PUT(dst, "at="),
+                             flow_view_tuple_of(view, WAY_REPLY), true);
 }
 
 struct value view_flow_nat(const struct cell *cell)
 {
     const struct flow_direction *way = cell->record->flow.way;
 
-    return is_translated(way, true) || is_translated(way, false) ? view(cell, write_nat) : unknown;
+    return flow_view_is_translated(way, true) || flow_view_is_translated(way, false)
+               ? view(cell, write_nat)
+               : unknown;
 }
 
 /* --- What else tells flows apart ---------------------------------------------------------------
@@ -75,7 +79,8 @@ struct part {
     uint64_t number;
 };
 
-static size_t put_part(struct part *parts, size_t count, const char *column, uint64_t number)
+static size_t flow_view_put_part(struct part *parts, size_t count, const char *column,
+                                 uint64_t number)
 {
     parts[count] = (struct part){column, number};
     return count + 1;
@@ -88,10 +93,10 @@ static size_t icmp_parts(struct part *parts, size_t count, const struct flow_tup
         tuple->icmp_type == (tuple->protocol == IPPROTO_ICMP ? 8 : 128) && !tuple->icmp_code;
 
     if (!is_echo) {
-        count = put_part(parts, count, "icmp_type", tuple->icmp_type);
-        count = put_part(parts, count, "icmp_code", tuple->icmp_code);
+        count = flow_view_put_part(parts, count, "icmp_type", tuple->icmp_type);
+        count = flow_view_put_part(parts, count, "icmp_code", tuple->icmp_code);
     }
-    return put_part(parts, count, "icmp_id", tuple->src_port);
+    return flow_view_put_part(parts, count, "icmp_id", tuple->src_port);
 }
 
 static size_t parts_of(struct part parts[PARTS_MOST], const struct record *record)
@@ -103,17 +108,17 @@ static size_t parts_of(struct part parts[PARTS_MOST], const struct record *recor
     if (flow_is_icmp(orig->protocol))
         count = icmp_parts(parts, count, orig);
     if (orig->protocol == IPPROTO_GRE && orig->has_ports) {
-        count = put_part(parts, count, "orig_srckey", orig->src_port);
-        count = put_part(parts, count, "orig_dstkey", orig->dst_port);
+        count = flow_view_put_part(parts, count, "orig_srckey", orig->src_port);
+        count = flow_view_put_part(parts, count, "orig_dstkey", orig->dst_port);
         if (record->has & FLOW_REPLY && reply->has_ports) {
-            count = put_part(parts, count, "reply_srckey", reply->src_port);
-            count = put_part(parts, count, "reply_dstkey", reply->dst_port);
+            count = flow_view_put_part(parts, count, "reply_srckey", reply->src_port);
+            count = flow_view_put_part(parts, count, "reply_dstkey", reply->dst_port);
         }
     }
     if (record->has & FLOW_ORIG_ZONE)
-        count = put_part(parts, count, "orig_zone", way[WAY_ORIG].zone);
+        count = flow_view_put_part(parts, count, "orig_zone", way[WAY_ORIG].zone);
     if (record->has & FLOW_REPLY_ZONE)
-        count = put_part(parts, count, "reply_zone", way[WAY_REPLY].zone);
+        count = flow_view_put_part(parts, count, "reply_zone", way[WAY_REPLY].zone);
     return count;
 }
 

@@ -17,7 +17,7 @@ static const struct flag_names flag_names =
 static WORDS(state_name, "UNKNOWN", "NOTPRESENT", "DOWN", "LOWERLAYERDOWN", "TESTING", "DORMANT",
              "UP");
 
-static struct value master(const struct cell *cell)
+static struct value interface_master(const struct cell *cell)
 {
     if (!cell->context->here.interfaces)
         return unknown;
@@ -35,7 +35,7 @@ static struct value first_address(const struct cell *cell)
     return unknown;
 }
 
-static struct value lladdr(const struct cell *cell)
+static struct value interface_lladdr(const struct cell *cell)
 {
     const struct interface_record *interface = &cell->record->interface;
 
@@ -91,8 +91,8 @@ static const struct field fields[] = {
           "hardware type: ether, loopback, sit ..."),
     COMPUTED(kind, VALUE_TEXT, text_unless_empty, INTERFACE_KIND,
              "kind of a virtual interface: veth, bridge, vlan ...", MEMBER(interface.kind)),
-    COMPUTED(lladdr, VALUE_LLADDR, lladdr, INTERFACE_LLADDR, "link-layer address"),
-    COMPUTED(master, VALUE_TEXT, master, INTERFACE_MASTER,
+    COMPUTED(lladdr, VALUE_LLADDR, interface_lladdr, INTERFACE_LLADDR, "link-layer address"),
+    COMPUTED(master, VALUE_TEXT, interface_master, INTERFACE_MASTER,
              "bridge, bond or other device that it belongs to", .lookups = NEED_INTERFACES),
     NUMBER(queue, interface.queue, INTERFACE_QUEUE, "packets that may wait to be sent",
            .unit = UNIT_PACKETS),

@@ -64,7 +64,7 @@ static uint8_t family_of_lladdr(const struct cell *cell)
     }
 }
 
-static struct value lladdr(const struct cell *cell)
+static struct value neighbour_lladdr(const struct cell *cell)
 {
     const struct neighbour_record *neighbour = &cell->record->neighbour;
 
@@ -75,7 +75,7 @@ static struct value lladdr(const struct cell *cell)
     };
 }
 
-static struct value interface(const struct cell *cell)
+static struct value neighbour_interface(const struct cell *cell)
 {
     if (index_of(cell) == 0)
         return name(cell->record->neighbour.interface_name, 0);
@@ -94,7 +94,7 @@ static struct value hardware(const struct cell *cell)
     return type < 0 ? unknown : name(hardware_name((uint64_t)type), (uint64_t)type);
 }
 
-static struct value netns(const struct cell *cell)
+static struct value neighbour_netns(const struct cell *cell)
 {
     int32_t netns = -1;
 
@@ -105,7 +105,7 @@ static struct value netns(const struct cell *cell)
     return netns >= 0 ? number((uint64_t)netns) : unknown;
 }
 
-static struct value master(const struct cell *cell)
+static struct value neighbour_master(const struct cell *cell)
 {
     uint32_t index = 0;
 
@@ -116,7 +116,7 @@ static struct value master(const struct cell *cell)
     return interface_named(cell->context, index);
 }
 
-static const char *type_name(uint64_t type)
+static const char *neighbour_type_name(uint64_t type)
 {
     return type == RTN_UNSPEC ? "unspec" : route_type_name(type);
 }
@@ -126,10 +126,10 @@ static const struct field fields[] = {
     ADDRESS(address, neighbour.address, 0, "network address"),
     WORD(family, neighbour.address.family, family_name, 0, "inet or inet6"),
     HOST(address_host, neighbour.address, 0, "host name of the address, if it has one"),
-    COMPUTED(lladdr, VALUE_LLADDR, lladdr, NEIGHBOUR_LLADDR,
+    COMPUTED(lladdr, VALUE_LLADDR, neighbour_lladdr, NEIGHBOUR_LLADDR,
              "link-layer address, if it is known; for a tunnel an IP address",
              .lookups = NEED_INTERFACES),
-    COMPUTED(interface, VALUE_NAME, interface, NEIGHBOUR_INTERFACE,
+    COMPUTED(interface, VALUE_NAME, neighbour_interface, NEIGHBOUR_INTERFACE,
              "interface; its index if it no longer has a name", .lookups = NEED_INTERFACES,
              MEMBER(neighbour.interface)),
     COMPUTED(interface_index, VALUE_NUMBER, interface_index, NEIGHBOUR_INTERFACE,
@@ -151,14 +151,14 @@ static const struct field fields[] = {
                  "seconds since its state or link-layer address last changed"),
     NUMBER(probes, neighbour.probes, NEIGHBOUR_PROBES, "probes sent that were not answered yet"),
     NUMBER(references, neighbour.references, NEIGHBOUR_CACHEINFO, "references to it in the kernel"),
-    COMPUTED(master, VALUE_NAME, master, 0,
+    COMPUTED(master, VALUE_NAME, neighbour_master, 0,
              "device that the interface belongs to: bridge, bond, VRF, ...",
              .optional = NEIGHBOUR_INTERFACE, .lookups = NEED_INTERFACES | NEED_LINKS,
              MEMBER(neighbour.master)),
-    COMPUTED(link_netns_id, VALUE_NUMBER, netns, 0,
+    COMPUTED(link_netns_id, VALUE_NUMBER, neighbour_netns, 0,
              "number of the network namespace of the interface's other end",
              .optional = NEIGHBOUR_INTERFACE, .lookups = NEED_INTERFACES | NEED_LINKS),
-    WORD(type, neighbour.type, type_name, NEIGHBOUR_TYPE,
+    WORD(type, neighbour.type, neighbour_type_name, NEIGHBOUR_TYPE,
          "type of the address in routing: unicast, multicast, broadcast, ..."),
     NUMBER(vlan, neighbour.vlan, NEIGHBOUR_VLAN, "VLAN, if the entry has one"),
     NUMBER(vni, neighbour.vni, NEIGHBOUR_VNI, "VXLAN network identifier, if the entry has one"),

@@ -2,7 +2,7 @@
 /* The fields of how full a table of neighbours is. */
 #include "model/fields/fields.h"
 
-static struct value percent_full(const struct cell *cell)
+static struct value neighbour_usage_percent_full(const struct cell *cell)
 {
     const struct neighbour_usage_record *usage = &cell->record->neighbour_usage;
 
@@ -10,7 +10,7 @@ static struct value percent_full(const struct cell *cell)
                                 : unknown;
 }
 
-static struct value sysctl(const struct cell *cell)
+static struct value neighbour_usage_sysctl(const struct cell *cell)
 {
     return string(cell->record->neighbour_usage.family == AF_INET
                       ? "net.ipv4.neigh.default.gc_thresh3"
@@ -18,7 +18,7 @@ static struct value sysctl(const struct cell *cell)
 }
 
 /* A family has one table for all network namespaces. */
-static bool is_of_machine(const struct record *record)
+static bool neighbour_usage_is_of_machine(const struct record *record)
 {
     (void)record;
     return true;
@@ -44,8 +44,9 @@ static const struct field fields[] = {
     LIMIT(gc_thresh2, 1,
           "from so many entries on, new ones make old ones leave, at most every 5 s"),
     LIMIT(gc_thresh3, 2, "limit of entries"),
-    COMPUTED(percent_full, VALUE_DECIMAL, percent_full, NEIGHBOUR_ENTRIES | NEIGHBOUR_THRESHOLD(2),
-             "part of gc_thresh3 that is in use", .gauge = true, .unit = UNIT_PERCENT),
+    COMPUTED(percent_full, VALUE_DECIMAL, neighbour_usage_percent_full,
+             NEIGHBOUR_ENTRIES | NEIGHBOUR_THRESHOLD(2), "part of gc_thresh3 that is in use",
+             .gauge = true, .unit = UNIT_PERCENT),
     COUNTED(table_fulls, NEIGHBOUR_TABLE_FULLS, "entries not made because the table was full"),
     COUNTED(forced_gc_runs, NEIGHBOUR_FORCED_GC_RUNS,
             "searches for entries to remove because there were too many"),
@@ -64,13 +65,14 @@ static const struct field fields[] = {
     COUNTED(periodic_gc_runs, NEIGHBOUR_PERIODIC_GC_RUNS,
             "searches for entries to remove, as they are made regularly"),
     COMPUTED(scope, VALUE_TEXT, scope, 0, "scope of the number: always the whole machine"),
-    COMPUTED(sysctl, VALUE_TEXT, sysctl, 0, "name of the sysctl that sets the limit"),
+    COMPUTED(sysctl, VALUE_TEXT, neighbour_usage_sysctl, 0,
+             "name of the sysctl that sets the limit"),
 };
 
 const struct kind kind_neighbour_usage = {
     .name = "neighbour tables",
     .metric = "neighbour",
-    .is_of_machine = is_of_machine,
+    .is_of_machine = neighbour_usage_is_of_machine,
     .size = RECORD_SIZE(neighbour_usage),
     FIELDS(fields),
 };

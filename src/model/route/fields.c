@@ -41,7 +41,7 @@ static WORDS(table_name, [RT_TABLE_MAIN] = "main", [RT_TABLE_LOCAL] = "local",
              [RT_TABLE_DEFAULT] = "default");
 
 /* The files have its name, netlink its number. */
-static struct value interface(const struct cell *cell)
+static struct value route_interface(const struct cell *cell)
 {
     const struct route_record *route = &cell->record->route;
 
@@ -66,7 +66,7 @@ static const struct field fields[] = {
     NUMBER(references, route.references, ROUTE_REFERENCES,
            "references in the kernel (only /proc has them)"),
     NUMBER(lookups, route.use, ROUTE_USE, "lookups, no longer counted (only /proc has them)"),
-    COMPUTED(interface, VALUE_TEXT, interface, 0, "interface that packets are sent through",
+    COMPUTED(interface, VALUE_TEXT, route_interface, 0, "interface that packets are sent through",
              .optional = ROUTE_INTERFACE, .lookups = NEED_INTERFACES),
     NAMED(table, route.table, table_name, ROUTE_TABLE, "main, local, default or the number"),
     NAMED(type, route.type, route_type_name, ROUTE_TYPE,

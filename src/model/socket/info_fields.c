@@ -114,7 +114,7 @@ WORDS(info_ca_word, "open", "disorder", "cwr", "recovery", "loss");
 WORDS(info_sctp_word, "", "COOKIE_WAIT", "COOKIE_ECHOED", "ESTABLISHED", "SHUTDOWN_PENDING",
       "SHUTDOWN_SENT", "SHUTDOWN_RECEIVED", "SHUTDOWN_ACK_SENT");
 
-static struct value flags_of(const struct cell *cell, struct value value)
+static struct value info_flags_of(const struct cell *cell, struct value value)
 {
     if (value.type != VALUE_NUMBER)
         return value;
@@ -123,7 +123,7 @@ static struct value flags_of(const struct cell *cell, struct value value)
 
 struct value info_flags(const struct cell *cell)
 {
-    return flags_of(cell, info_number(cell));
+    return info_flags_of(cell, info_number(cell));
 }
 
 /* TCPI_OPT_* of linux/tcp.h */
@@ -259,7 +259,7 @@ const struct flag_names info_subflow_flags =
 
 struct value info_nested_flags(const struct cell *cell)
 {
-    return flags_of(cell, info_nested(cell));
+    return info_flags_of(cell, info_nested(cell));
 }
 
 /* --- Lists of addresses ----------------------------------------------------------------------- */

@@ -7,7 +7,7 @@
 #include "model/fields/fields.h"
 
 /* 0: none, or unknown. */
-static uint64_t inode_of(const struct cell *cell)
+static uint64_t owner_inode_of(const struct cell *cell)
 {
     uint64_t inode;
 
@@ -42,10 +42,11 @@ struct value origin_error(const struct cell *cell)
 }
 
 /* The owners of an end, none where the lookup is missing; and how they are known (or NULL). */
-static size_t find_owners(const struct cell *cell, const struct owner **first, enum owner_by *by)
+static size_t owner_find_owners(const struct cell *cell, const struct owner **first,
+                                enum owner_by *by)
 {
     struct owners *owners = cell->context->owners;
-    const uint64_t inode = inode_of(cell);
+    const uint64_t inode = owner_inode_of(cell);
     enum owner_by unasked = OWNER_BY_SOCKET;
     size_t count;
 
@@ -74,7 +75,7 @@ static bool is_ownerless(const struct cell *cell)
     const struct owners *owners = cell->context->owners;
     const struct owners_summary *summary = owners ? owners_summary(owners) : NULL;
 
-    if (inode_of(cell) == 0)
+    if (owner_inode_of(cell) == 0)
         return !origin_of(cell->record).listener; /* somebody held a listener that accepted */
     /* if every process was looked into, one that was not found is not there */
     return summary && owners_know_all(summary);
@@ -88,21 +89,21 @@ struct value owner_by(const struct cell *cell)
     const struct owner *first;
     enum owner_by by;
 
-    return find_owners(cell, &first, &by) ? string(owner_by_word(by)) : unknown;
+    return owner_find_owners(cell, &first, &by) ? string(owner_by_word(by)) : unknown;
 }
 
 struct value owner_pid(const struct cell *cell)
 {
     const struct owner *first;
 
-    return find_owners(cell, &first, NULL) ? number((uint64_t)first->process->pid) : unknown;
+    return owner_find_owners(cell, &first, NULL) ? number((uint64_t)first->process->pid) : unknown;
 }
 
 /* Unknown where it is the pid itself. */
 struct value owner_pid_inside(const struct cell *cell)
 {
     const struct owner *first;
-    const size_t count = find_owners(cell, &first, NULL);
+    const size_t count = owner_find_owners(cell, &first, NULL);
 
     return count && first->process->pid_inside ? number((uint64_t)first->process->pid_inside)
                                                : unknown;
@@ -112,8 +113,9 @@ struct value owner_process(const struct cell *cell)
 {
     const struct owner *first;
 
-    return find_owners(cell, &first, NULL) && *first->process->name ? string(first->process->name)
-                                                                    : unknown;
+    return owner_find_owners(cell, &first, NULL) && *first->process->name
+               ? string(first->process->name)
+               : unknown;
 }
 
 struct value owner_all(const struct record *record, const struct context *context, size_t end,
@@ -121,7 +123,7 @@ struct value owner_all(const struct record *record, const struct context *contex
 {
     const struct field of_end = {.index = end};
     const struct owner *first;
-    const size_t count = find_owners(&(struct cell){&of_end, record, context}, &first, by);
+    const size_t count = owner_find_owners(&(struct cell){&of_end, record, context}, &first, by);
 
     return (struct value){.type = VALUE_OWNERS, .owners = {first, count}};
 }
@@ -131,9 +133,9 @@ struct value owner_processes(const struct cell *cell)
 {
     const struct record *record = cell->record;
     const struct owner *first;
-    const size_t count = find_owners(cell, &first, NULL);
+    const size_t count = owner_find_owners(cell, &first, NULL);
     const bool is_end_known = cell->field->index == OTHER_END
-                                  ? inode_of(cell)
+                                  ? owner_inode_of(cell)
                                   : record->kind != &kind_socket || record->has & SOCKET_INODE ||
                                         record->socket.timer == TIMER_TIME_WAIT;
 
@@ -153,7 +155,7 @@ static const char *owners_group(const struct cell *cell)
     const struct field here = {.index = 0};
     const struct owner *first;
 
-    return find_owners(&(struct cell){&here, cell->record, cell->context}, &first, NULL)
+    return owner_find_owners(&(struct cell){&here, cell->record, cell->context}, &first, NULL)
                ? first->process->cgroup
                : NULL;
 }
@@ -209,7 +211,7 @@ struct value owner_group(const struct cell *cell)
 
 struct value owner_peer_path(const struct cell *cell)
 {
-    const struct text path = peers_path(cell->context->here.peers, inode_of(cell));
+    const struct text path = peers_path(cell->context->here.peers, owner_inode_of(cell));
 
     return path.length ? (struct value){.type = VALUE_SOCKET_NAME, .text = path} : unknown;
 }

@@ -19,8 +19,8 @@ _Static_assert((size_t)NAMES_SHOWN *NAME_ROOM + sizeof ",..." <= VALUE_VIEW_MAX,
                "owners have room");
 
 /* With the number of processes that have it. */
-static char *put_name(char *dst, const struct value *owners, const struct owner_process *one,
-                      bool human)
+static char *socket_view_put_name(char *dst, const struct value *owners,
+                                  const struct owner_process *one, bool human)
 {
     const struct owner *first = owners->owners.first;
     size_t count = 0;
@@ -61,7 +61,7 @@ static char *write_owners(char *dst, const struct value *view, bool human)
         if (count == NAMES_SHOWN)
             return PUT(dst, "...");
         names[count++] = one->name;
-        dst = put_name(dst, &owners, one, human);
+        dst = socket_view_put_name(dst, &owners, one, human);
         dst = by == OWNER_BY_LISTENER ? PUT(dst, "?") : dst;
     }
     return dst;
@@ -76,7 +76,7 @@ struct value view_owners(const struct cell *cell)
 }
 
 /* Where nobody tells the processes of a socket, the kernel may tell the unit that made it. */
-static struct value unit_of(const struct record *record, const struct context *context)
+static struct value socket_view_unit_of(const struct record *record, const struct context *context)
 {
     static const struct field unit = {.index = offsetof(struct cgroup, unit)};
 
@@ -90,7 +90,7 @@ static char *write_whose(char *dst, const struct value *view, bool human)
 
     if (owner_all(record, context, OWN_END, NULL).owners.count)
         return write_owners(dst, view, human);
-    const struct text unit = unit_of(record, context).text;
+    const struct text unit = socket_view_unit_of(record, context).text;
     const size_t most = VALUE_VIEW_MAX / ESCAPE_FACTOR;
     return escape_text(dst, unit.data, unit.length < most ? unit.length : most, "");
 }
@@ -98,14 +98,15 @@ static char *write_whose(char *dst, const struct value *view, bool human)
 struct value view_whose(const struct cell *cell)
 {
     if (owner_all(cell->record, cell->context, OWN_END, NULL).owners.count == 0 &&
-        unit_of(cell->record, cell->context).type == VALUE_UNKNOWN)
+        socket_view_unit_of(cell->record, cell->context).type == VALUE_UNKNOWN)
         return unknown;
     return view(cell, write_whose);
 }
 
 /* --- Its ends --------------------------------------------------------------------------------- */
 
-static char *put_end(char *dst, const struct value *view, const struct endpoint *end, bool scoped)
+static char *socket_view_put_end(char *dst, const struct value *view, const struct endpoint *end,
+                                 bool scoped)
 {
     const uint32_t index = scoped ? view->view.record->socket.interface : 0;
     const struct value interface = interface_named(view->view.context, index);
@@ -122,7 +123,7 @@ static char *write_local(char *dst, const struct value *view, bool human)
     const struct text *path = &record->socket.path;
 
     if (record->has & SOCKET_ADDRESSES)
-        return put_end(dst, view, &record->socket.local, true);
+        return socket_view_put_end(dst, view, &record->socket.local, true);
     return escape_socket_name(dst, path->data, path->length, human ? NULL : " ");
 }
 
@@ -145,7 +146,7 @@ static char *write_remote(char *dst, const struct value *view, bool human)
     (void)human;
     if (!remote->port && address_is_unspecified(&remote->address))
         return PUT(dst, "*");
-    return put_end(dst, view, remote, is_link_local);
+    return socket_view_put_end(dst, view, remote, is_link_local);
 }
 
 struct value view_remote(const struct cell *cell)
@@ -244,7 +245,7 @@ static unsigned reasons_of_connection(const struct record *record)
 }
 
 /* Whether all is known that could be a reason. What TIME_WAIT and SYN_RECV leave has no buffers. */
-static bool is_judged(const struct record *record)
+static bool socket_view_is_judged(const struct record *record)
 {
     const struct socket_record *sock = &record->socket;
     const bool is_tcp = sock->protocol == IPPROTO_TCP;
@@ -268,7 +269,7 @@ struct value view_attention(const struct cell *cell)
         bits |= reasons_of_connection(record);
     else if (record->has & SOCKET_QUEUES && backlog && record->socket.recv_q > backlog)
         bits |= REASON_ACCEPT_QUEUE;
-    if (!bits && !is_judged(record))
+    if (!bits && !socket_view_is_judged(record))
         return unknown;
     return (struct value){.type = VALUE_FLAGS, .flags = {&view_reasons, {bits}}};
 }

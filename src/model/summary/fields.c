@@ -17,14 +17,14 @@ bool summary_percent(const struct record *record, uint64_t *thousandths)
     return true;
 }
 
-static struct value percent_full(const struct cell *cell)
+static struct value summary_percent_full(const struct cell *cell)
 {
     uint64_t thousandths;
 
     return summary_percent(cell->record, &thousandths) ? decimal(thousandths) : unknown;
 }
 
-static bool is_of_machine(const struct record *record)
+static bool summary_is_of_machine(const struct record *record)
 {
     return record->summary.machine;
 }
@@ -40,7 +40,8 @@ static const struct field fields[] = {
           .unit = UNIT_BYTES),
     GAUGE(pressure_bytes, summary.pressure_bytes, SUMMARY_PRESSURE,
           "memory from which on sockets get less of it", .unit = UNIT_BYTES),
-    COMPUTED(percent_full, VALUE_DECIMAL, percent_full, 0, "part of the limit that is in use",
+    COMPUTED(percent_full, VALUE_DECIMAL, summary_percent_full, 0,
+             "part of the limit that is in use",
              .optional = SUMMARY_VALUE | SUMMARY_LIMIT | SUMMARY_BYTES | SUMMARY_LIMIT_BYTES,
              .gauge = true, .unit = UNIT_PERCENT),
     WORD(scope, summary.machine, machine_scope_name, 0,
@@ -57,7 +58,7 @@ static const struct borrowed borrowed[] = {
 const struct kind kind_summary = {
     .name = "rows of the summary",
     .metric = "resource",
-    .is_of_machine = is_of_machine,
+    .is_of_machine = summary_is_of_machine,
     .size = RECORD_SIZE(summary),
     FIELDS(fields),
     BORROWED(borrowed),

@@ -53,7 +53,7 @@ static const struct flag_names tcp_flag_names =
     FLAG_NAMES("FIN", "SYN", "RST", "PSH", "ACK", "URG", "ECE", "CWR");
 
 /* field->index: 0, or 1 where it is the destination. */
-static struct value lladdr(const struct cell *cell)
+static struct value traffic_lladdr(const struct cell *cell)
 {
     const struct traffic_record *traffic = &cell->record->traffic;
     const uint8_t *bytes = cell->field->index ? traffic->dst_lladdr : traffic->src_lladdr;
@@ -132,9 +132,9 @@ static const struct field fields[] = {
     ETHERTYPE(ethertype, traffic.ethertype, ethertype_word, 0,
               "ethertype, behind tags of VLANs: ip, ipv6, arp ..."),
     NUMBER(vlan, traffic.vlan, TRAFFIC_VLAN, "VLAN, by the outermost tag", .key = true),
-    COMPUTED(src_lladdr, VALUE_LLADDR, lladdr, TRAFFIC_LLADDRS, "link-layer address that sends",
-             .key = true),
-    COMPUTED(dst_lladdr, VALUE_LLADDR, lladdr, TRAFFIC_LLADDRS,
+    COMPUTED(src_lladdr, VALUE_LLADDR, traffic_lladdr, TRAFFIC_LLADDRS,
+             "link-layer address that sends", .key = true),
+    COMPUTED(dst_lladdr, VALUE_LLADDR, traffic_lladdr, TRAFFIC_LLADDRS,
              "link-layer address that it sends to", .key = true, .index = 1),
     PACKET_ADDRESS(address, traffic.address, TRAFFIC_END,
                    "each of the two ends: a flow is a row, and counts, for both of them",

@@ -69,7 +69,7 @@ const char *drop_probe_reason(const struct drop_probe *probe, size_t i)
 }
 
 /* Without a name it is a number, as the kernel's own event has it. */
-static struct text name_of(const struct drop_probe *probe, struct drop *drop)
+static struct text drop_probe_name_of(const struct drop_probe *probe, struct drop *drop)
 {
     for (size_t i = 0; i < probe->reasons.count; i++)
         if (probe->reasons.list[i].number == drop->reason)
@@ -81,7 +81,7 @@ static struct text name_of(const struct drop_probe *probe, struct drop *drop)
 /* --- To begin, and to end --------------------------------------------------------------------- */
 
 /* The program keeps the map, and what is attached the program. */
-static int attach(struct drop_probe *probe, const struct drop_layout *layout)
+static int drop_probe_attach(struct drop_probe *probe, const struct drop_layout *layout)
 {
     struct bpf_insn code[DROP_PROGRAM_MAX];
 
@@ -98,7 +98,7 @@ static int attach(struct drop_probe *probe, const struct drop_layout *layout)
 }
 
 /* Returns 0, -errno of *what, or 1: *what is the whole reason. */
-static int start(struct drop_probe *probe, const char **what)
+static int drop_probe_start(struct drop_probe *probe, const char **what)
 {
     struct kernel_types types;
     struct drop_layout layout = {.tracepoint = 0};
@@ -123,7 +123,7 @@ static int start(struct drop_probe *probe, const char **what)
         return status;
     probe->knows_receivers = layout.has_receiver;
     *what = "bpf(2)";
-    return attach(probe, &layout);
+    return drop_probe_attach(probe, &layout);
 }
 
 struct drop_probe *drop_probe_create(char why[DROP_REASON_SIZE])
@@ -134,7 +134,7 @@ struct drop_probe *drop_probe_create(char why[DROP_REASON_SIZE])
 
     if (probe) {
         probe->map = probe->link = -1;
-        status = start(probe, &what);
+        status = drop_probe_start(probe, &what);
     }
     if (status == 0)
         return probe;
@@ -164,7 +164,7 @@ void drop_probe_destroy(struct drop_probe *probe)
 
 /* --- What was counted ------------------------------------------------------------------------- */
 
-static int most_first(const void *a, const void *b)
+static int drop_probe_most_first(const void *a, const void *b)
 {
     const struct drop *one = a, *other = b;
 
@@ -249,10 +249,10 @@ int drop_probe_take(struct drop_probe *probe)
     for (size_t i = 0; i < DROP_SLOTS && status == 0; i += DROP_PART)
         status = take_slots(probe, i);
     if (probe->count)
-        qsort(probe->drops, probe->count, sizeof *probe->drops, most_first);
+        qsort(probe->drops, probe->count, sizeof *probe->drops, drop_probe_most_first);
     for (size_t i = 0; i < probe->count; i++) { /* now that neither drops nor names move any more */
         probe->drops[i].record.drop.elapsed = probe->since - since;
-        probe->drops[i].record.drop.reason = name_of(probe, &probe->drops[i]);
+        probe->drops[i].record.drop.reason = drop_probe_name_of(probe, &probe->drops[i]);
     }
     return status;
 }

@@ -59,8 +59,8 @@ static bool find_parameters(const struct btf *btf, struct drop_layout *layout)
 }
 
 /* A pointer that leads on, and the type that it points to. */
-static bool follow(const struct btf *btf, uint32_t type, const char *path,
-                   struct kernel_member *member, uint32_t *to)
+static bool drop_program_follow(const struct btf *btf, uint32_t type, const char *path,
+                                struct kernel_member *member, uint32_t *to)
 {
     uint32_t its_type;
 
@@ -88,16 +88,17 @@ static bool find_members(const struct btf *btf, struct drop_layout *layout)
     uint32_t device, net, socket, file, inode;
 
     return kernel_members_find(btf, layout->of_skb, of_skb, COUNT(of_skb), layout) &&
-           follow(btf, layout->of_skb, "sk", &layout->sender, &layout->of_sock) &&
-           follow(btf, layout->of_skb, "dev", &layout->device, &device) &&
+           drop_program_follow(btf, layout->of_skb, "sk", &layout->sender, &layout->of_sock) &&
+           drop_program_follow(btf, layout->of_skb, "dev", &layout->device, &device) &&
            kernel_members_find(btf, device, of_device, COUNT(of_device), layout) &&
-           follow(btf, device, "nd_net.net", &layout->net_of_device, &net) &&
+           drop_program_follow(btf, device, "nd_net.net", &layout->net_of_device, &net) &&
            kernel_members_find(btf, net, of_net, COUNT(of_net), layout) &&
            kernel_members_find(btf, layout->of_sock, of_sock, COUNT(of_sock), layout) &&
-           follow(btf, layout->of_sock, "__sk_common.skc_net.net", &layout->net, &net) &&
-           follow(btf, layout->of_sock, "sk_socket", &layout->socket, &socket) &&
-           follow(btf, socket, "file", &layout->file, &file) &&
-           follow(btf, file, "f_inode", &layout->inode, &inode) &&
+           drop_program_follow(btf, layout->of_sock, "__sk_common.skc_net.net", &layout->net,
+                               &net) &&
+           drop_program_follow(btf, layout->of_sock, "sk_socket", &layout->socket, &socket) &&
+           drop_program_follow(btf, socket, "file", &layout->file, &file) &&
+           drop_program_follow(btf, file, "f_inode", &layout->inode, &inode) &&
            kernel_members_find(btf, inode, of_inode, COUNT(of_inode), layout);
 }
 
@@ -238,7 +239,7 @@ static void put_interface(struct assembly *to, const struct drop_layout *layout)
 }
 
 /* Reads `size` bytes that OTHER points to. */
-static void put_read(struct assembly *to, int at, int size)
+static void drop_program_put_read(struct assembly *to, int at, int size)
 {
     assembly_address(to, BPF_FIRST, at);
     assembly_number(to, BPF_MOV, BPF_SECOND, size);
@@ -280,7 +281,7 @@ static void put_headers(struct assembly *to, const struct drop_layout *layout)
     assembly_load(to, OTHER, SKB, layout->head);
     assembly_load(to, BPF_FIRST, SKB, layout->network);
     assembly_register(to, BPF_ADD, OTHER, BPF_FIRST);
-    put_read(to, SEEN_AT(network), sizeof((struct drop_seen *)NULL)->network);
+    drop_program_put_read(to, SEEN_AT(network), sizeof((struct drop_seen *)NULL)->network);
     assembly_load(to, BPF_FIRST, BPF_STACK, first);
     assembly_register(to, BPF_MOV, BPF_SECOND, BPF_FIRST);
     assembly_number(to, BPF_RSH, BPF_SECOND, 4);
@@ -292,7 +293,7 @@ static void put_headers(struct assembly *to, const struct drop_layout *layout)
     assembly_number(to, BPF_MOV, BPF_FIRST, 40);
     assembly_land(to, is_v4);
     assembly_register(to, BPF_ADD, OTHER, BPF_FIRST);
-    put_read(to, SEEN_AT(ports), sizeof((struct drop_seen *)NULL)->ports);
+    drop_program_put_read(to, SEEN_AT(ports), sizeof((struct drop_seen *)NULL)->ports);
 }
 
 /* A hash of the key, of which no part is chosen by who sends packets. It takes no call. */
@@ -333,7 +334,7 @@ static void put_try(struct assembly *to, int map, int number)
 }
 
 /* ... and where the slot is. */
-static void put_slot(struct assembly *to, int map)
+static void drop_program_put_slot(struct assembly *to, int map)
 {
     assembly_number(to, BPF_MUL, SLOT, sizeof(struct drop_slot));
     assembly_value(to, BPF_SECOND, map, offsetof(struct drop_table, slots));
@@ -341,7 +342,7 @@ static void put_slot(struct assembly *to, int map)
 }
 
 /* Copies what is on the stack, except the number, which others may count up. */
-static void put_first(struct assembly *to)
+static void drop_program_put_first(struct assembly *to)
 {
     struct kernel_member word = {.offset = SEEN, .size = BPF_DW};
 
@@ -354,7 +355,7 @@ static void put_first(struct assembly *to)
 }
 
 /* All slots are searched before one is taken, because some are freed before others. */
-static void put_count(struct assembly *to, const struct drop_layout *layout, int map)
+static void drop_program_put_count(struct assembly *to, const struct drop_layout *layout, int map)
 {
     const struct kernel_member tag = {.size = BPF_DW};
     size_t is_known[DROP_TRIES], is_taken[DROP_TRIES], is_new[DROP_TRIES], is_counted;
@@ -377,14 +378,14 @@ static void put_count(struct assembly *to, const struct drop_layout *layout, int
     is_counted = assembly_skip(to);
     for (int i = 0; i < DROP_TRIES; i++)
         assembly_land(to, is_new[i]);
-    put_slot(to, map);
-    put_first(to);
+    drop_program_put_slot(to, map);
+    drop_program_put_first(to);
     const size_t is_ready = assembly_skip(to);
     for (int i = 0; i < DROP_TRIES; i++) {
         assembly_land(to, is_known[i]);
         assembly_land(to, is_taken[i]);
     }
-    put_slot(to, map);
+    drop_program_put_slot(to, map);
     assembly_land(to, is_ready);
     assembly_land(to, is_counted);
     assembly_count(to, BPF_SECOND, offsetof(struct drop_slot, seen.count));
@@ -399,7 +400,7 @@ size_t drop_program_make(const struct drop_layout *layout, int map,
     put_reason(&to, layout);
     put_sockets(&to, layout);
     put_interface(&to, layout);
-    put_count(&to, layout, map);
+    drop_program_put_count(&to, layout, map);
     assembly_finish(&to);
     return to.count;
 }

@@ -18,7 +18,7 @@ static size_t left_of(const struct rest *rest)
 }
 
 /* The next bytes, if there are so many; or NULL. */
-static const uint8_t *next(const struct rest *rest, size_t size)
+static const uint8_t *packet_next(const struct rest *rest, size_t size)
 {
     return left_of(rest) >= size ? rest->bytes + rest->behind : NULL;
 }
@@ -38,7 +38,7 @@ void packet_tag(struct packet *packet, uint16_t tci)
 
 static void take_transport(struct packet *packet, struct rest *rest)
 {
-    const uint8_t *header = next(rest, PACKET_PORTS);
+    const uint8_t *header = packet_next(rest, PACKET_PORTS);
 
     if (!header || packet->fragment == FRAGMENT_LATER ||
         !flow_has_ports((uint8_t)packet->key.protocol))
@@ -66,7 +66,7 @@ static void take_fragment(struct packet *packet, unsigned offset, bool more, uin
 /* Goes behind an extension header of IPv6. Returns false where there is none, or it was cut off. */
 static bool take_extension(struct packet *packet, struct rest *rest)
 {
-    const uint8_t *header = next(rest, sizeof(struct ip6_frag)); /* all have so many bytes */
+    const uint8_t *header = packet_next(rest, sizeof(struct ip6_frag)); /* all have so many bytes */
     const uint16_t type = packet->key.protocol;
 
     if (!header || !(type == IPPROTO_HOPOPTS || type == IPPROTO_ROUTING ||
@@ -86,7 +86,7 @@ static bool take_ip(struct packet *packet, struct rest *rest, uint8_t family)
 {
     const bool is_ipv4 = family == AF_INET;
     const size_t least = is_ipv4 ? sizeof(struct iphdr) : sizeof(struct ip6_hdr);
-    const uint8_t *header = next(rest, least);
+    const uint8_t *header = packet_next(rest, least);
     const size_t size = header && is_ipv4 ? (size_t)4 * (header[0] & 15U) : least;
 
     if (!header || header[0] >> 4 != (is_ipv4 ? 4 : 6) || size < least)
@@ -135,7 +135,7 @@ void packet_parse(struct packet *packet, const uint8_t *network, size_t captured
     bool known = false;
 
     memset(packet, 0, sizeof *packet);
-    while (is_tag(ethertype) && (tag = next(&rest, TAG_SIZE))) {
+    while (is_tag(ethertype) && (tag = packet_next(&rest, TAG_SIZE))) {
         if (!(packet->key.has & TRAFFIC_VLAN))
             packet_tag(packet, packet_read16(tag));
         ethertype = packet_read16(tag + 2);

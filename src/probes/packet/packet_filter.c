@@ -53,7 +53,7 @@ struct compiler {
     uint16_t labels[LABELS_MAX]; /* instructions from the start */
 };
 
-static unsigned new_label(struct compiler *compiler)
+static unsigned filter_new_label(struct compiler *compiler)
 {
     if (compiler->label_count == LABELS_MAX) {
         compiler->full = true;
@@ -62,12 +62,12 @@ static unsigned new_label(struct compiler *compiler)
     return (unsigned)compiler->label_count++;
 }
 
-static void set_label(struct compiler *compiler, unsigned label)
+static void filter_set_label(struct compiler *compiler, unsigned label)
 {
     compiler->labels[label] = (uint16_t)compiler->count;
 }
 
-static void add(struct compiler *compiler, struct sock_filter instruction)
+static void filter_add(struct compiler *compiler, struct sock_filter instruction)
 {
     if (compiler->count == BPF_MAXINSNS)
         compiler->full = true;
@@ -75,52 +75,53 @@ static void add(struct compiler *compiler, struct sock_filter instruction)
         compiler->code[compiler->count++] = instruction;
 }
 
-static void emit(struct compiler *compiler, unsigned code, uint32_t k)
+static void filter_emit(struct compiler *compiler, unsigned code, uint32_t k)
 {
-    add(compiler, (struct sock_filter){.code = (uint16_t)code, .k = k});
+    filter_add(compiler, (struct sock_filter){.code = (uint16_t)code, .k = k});
 }
 
-static void jump(struct compiler *compiler, unsigned label)
+static void filter_jump(struct compiler *compiler, unsigned label)
 {
-    emit(compiler, BPF_JMP | BPF_JA, label);
+    filter_emit(compiler, BPF_JMP | BPF_JA, label);
 }
 
 /* Goes to the label if the comparison of A with k (or X) has this result. */
 static void branch(struct compiler *compiler, unsigned comparison, uint32_t k, bool result,
                    unsigned label)
 {
-    add(compiler, (struct sock_filter){(uint16_t)(BPF_JMP | comparison), !result, result, k});
-    jump(compiler, label);
+    filter_add(compiler,
+               (struct sock_filter){(uint16_t)(BPF_JMP | comparison), !result, result, k});
+    filter_jump(compiler, label);
 }
 
 /* --- What is read ----------------------------------------------------------------------------- */
 
 static void read_to(struct compiler *compiler, unsigned what, uint32_t from, uint32_t place)
 {
-    emit(compiler, BPF_LD | what, from);
-    emit(compiler, BPF_ST, place);
+    filter_emit(compiler, BPF_LD | what, from);
+    filter_emit(compiler, BPF_ST, place);
 }
 
 static void set_no_ports(struct compiler *compiler)
 {
-    emit(compiler, BPF_LD | BPF_IMM, NO_NUMBER);
-    emit(compiler, BPF_ST, AT_SPORT);
-    emit(compiler, BPF_ST, AT_DPORT);
+    filter_emit(compiler, BPF_LD | BPF_IMM, NO_NUMBER);
+    filter_emit(compiler, BPF_ST, AT_SPORT);
+    filter_emit(compiler, BPF_ST, AT_DPORT);
 }
 
 /* Takes the packet where fewer bytes are left from there on than this, or than X. */
 static void expect_bytes(struct compiler *compiler, uint32_t from, unsigned source, uint32_t bytes,
                          unsigned otherwise)
 {
-    emit(compiler, BPF_LD | BPF_W | BPF_LEN, 0);
-    emit(compiler, BPF_ALU | BPF_SUB, from);
+    filter_emit(compiler, BPF_LD | BPF_W | BPF_LEN, 0);
+    filter_emit(compiler, BPF_ALU | BPF_SUB, from);
     branch(compiler, BPF_JGE | source, bytes, false, otherwise);
 }
 
 /* The first byte: the version, and of IPv4 the size of the header. */
 static void expect_first(struct compiler *compiler, uint32_t from, uint32_t least, uint32_t behind)
 {
-    emit(compiler, BPF_LD | BPF_B | BPF_ABS, from);
+    filter_emit(compiler, BPF_LD | BPF_B | BPF_ABS, from);
     branch(compiler, BPF_JGE, least, false, LABEL_TAKE);
     branch(compiler, BPF_JGE, behind, true, LABEL_TAKE);
 }
@@ -128,18 +129,18 @@ static void expect_first(struct compiler *compiler, uint32_t from, uint32_t leas
 /* A is the protocol, and X how many bytes the header has that begins there. */
 static void read_ports(struct compiler *compiler, uint32_t from)
 {
-    const unsigned ports = new_label(compiler);
+    const unsigned ports = filter_new_label(compiler);
 
     for (unsigned protocol = 0; protocol <= UINT8_MAX; protocol++)
         if (flow_has_ports((uint8_t)protocol))
             branch(compiler, BPF_JEQ, protocol, true, ports);
     set_no_ports(compiler);
-    jump(compiler, LABEL_JUDGE);
-    set_label(compiler, ports);
+    filter_jump(compiler, LABEL_JUDGE);
+    filter_set_label(compiler, ports);
     expect_bytes(compiler, from + 4, BPF_X, 0, LABEL_JUDGE);
     read_to(compiler, BPF_IND | BPF_H, from, AT_SPORT);
     read_to(compiler, BPF_IND | BPF_H, from + 2, AT_DPORT);
-    jump(compiler, LABEL_JUDGE);
+    filter_jump(compiler, LABEL_JUDGE);
 }
 
 /* Offsets are those of struct iphdr (linux/ip.h) and struct ipv6hdr (linux/ipv6.h). */
@@ -147,14 +148,14 @@ static void read_ipv4(struct compiler *compiler, uint32_t from)
 {
     expect_bytes(compiler, from, BPF_K, 20, LABEL_TAKE);
     expect_first(compiler, from, 0x45, 0x50);
-    emit(compiler, BPF_LDX | BPF_B | BPF_MSH, from);
+    filter_emit(compiler, BPF_LDX | BPF_B | BPF_MSH, from);
     expect_bytes(compiler, from, BPF_X, 0, LABEL_TAKE);
     read_to(compiler, BPF_ABS | BPF_W, from + 12, AT_SRC + 3);
     read_to(compiler, BPF_ABS | BPF_W, from + 16, AT_DST + 3);
     read_to(compiler, BPF_ABS | BPF_B, from + 9, AT_PROTOCOL);
-    emit(compiler, BPF_LD | BPF_H | BPF_ABS, from + 6);
+    filter_emit(compiler, BPF_LD | BPF_H | BPF_ABS, from + 6);
     branch(compiler, BPF_JSET, 0x1fff, true, LABEL_JUDGE); /* not the first fragment */
-    emit(compiler, BPF_LD | BPF_MEM, AT_PROTOCOL);
+    filter_emit(compiler, BPF_LD | BPF_MEM, AT_PROTOCOL);
     read_ports(compiler, from);
 }
 
@@ -170,11 +171,11 @@ static void read_ipv6(struct compiler *compiler, uint32_t from)
     expect_first(compiler, from, 0x60, 0x70);
     for (uint32_t i = 0; i < 8; i++) /* source and destination */
         read_to(compiler, BPF_ABS | BPF_W, from + 8 + 4 * i, AT_SRC + i);
-    emit(compiler, BPF_LD | BPF_ABS | BPF_B, from + 6);
+    filter_emit(compiler, BPF_LD | BPF_ABS | BPF_B, from + 6);
     for (size_t i = 0; i < COUNT(extensions); i++)
         branch(compiler, BPF_JEQ, extensions[i], true, LABEL_JUDGE);
-    emit(compiler, BPF_ST, AT_PROTOCOL);
-    emit(compiler, BPF_LDX | BPF_IMM, 40);
+    filter_emit(compiler, BPF_ST, AT_PROTOCOL);
+    filter_emit(compiler, BPF_LDX | BPF_IMM, 40);
     read_ports(compiler, from);
 }
 
@@ -184,48 +185,48 @@ static void read_packet(struct compiler *compiler, uint32_t from)
 {
     static const uint16_t tags[] = {ETH_P_8021Q, ETH_P_8021AD, ETH_P_QINQ1, ETH_P_QINQ2,
                                     ETH_P_QINQ3};
-    const unsigned ipv4 = new_label(compiler), ipv6 = new_label(compiler);
+    const unsigned ipv4 = filter_new_label(compiler), ipv6 = filter_new_label(compiler);
 
-    emit(compiler, BPF_ST, AT_ETHERTYPE);
+    filter_emit(compiler, BPF_ST, AT_ETHERTYPE);
     branch(compiler, BPF_JEQ, ETH_P_IP, true, ipv4);
     branch(compiler, BPF_JEQ, ETH_P_IPV6, true, ipv6);
     for (size_t i = 0; i < COUNT(tags); i++)
         branch(compiler, BPF_JEQ, tags[i], true, LABEL_TAKE);
     branch(compiler, BPF_JGE, ETH_P_802_3_MIN, false, LABEL_TAKE);
-    emit(compiler, BPF_ST, AT_PROTOCOL);
+    filter_emit(compiler, BPF_ST, AT_PROTOCOL);
     set_no_ports(compiler);
-    jump(compiler, LABEL_JUDGE);
-    set_label(compiler, ipv4);
+    filter_jump(compiler, LABEL_JUDGE);
+    filter_set_label(compiler, ipv4);
     read_ipv4(compiler, from);
-    set_label(compiler, ipv6);
+    filter_set_label(compiler, ipv6);
     read_ipv6(compiler, from);
 }
 
-static void read_link(struct compiler *compiler)
+static void filter_read_link(struct compiler *compiler)
 {
     static const uint16_t links[] = {ARPHRD_ETHER, ARPHRD_LOOPBACK, ARPHRD_NONE, ARPHRD_PPP,
                                      ARPHRD_RAWIP};
     enum { OF_ETHERNET = 2 }; /* of these: the others have no header of their own */
-    const unsigned ethernet = new_label(compiler), bare = new_label(compiler);
+    const unsigned ethernet = filter_new_label(compiler), bare = filter_new_label(compiler);
     const uint32_t protocol = (uint32_t)(SKF_AD_OFF + SKF_AD_PROTOCOL);
 
-    emit(compiler, BPF_LD | BPF_IMM, ANY_NUMBER);
+    filter_emit(compiler, BPF_LD | BPF_IMM, ANY_NUMBER);
     for (uint32_t i = 0; i < WORDS; i++) /* the kernel wants them all to be set */
-        emit(compiler, BPF_ST, i);
-    emit(compiler, BPF_LD | BPF_W | BPF_ABS, (uint32_t)(SKF_AD_OFF + SKF_AD_HATYPE));
+        filter_emit(compiler, BPF_ST, i);
+    filter_emit(compiler, BPF_LD | BPF_W | BPF_ABS, (uint32_t)(SKF_AD_OFF + SKF_AD_HATYPE));
     for (size_t i = 0; i < COUNT(links); i++)
         branch(compiler, BPF_JEQ, links[i], true, i < OF_ETHERNET ? ethernet : bare);
-    jump(compiler, LABEL_TAKE);
-    set_label(compiler, ethernet);
+    filter_jump(compiler, LABEL_TAKE);
+    filter_set_label(compiler, ethernet);
     expect_bytes(compiler, 0, BPF_K, ETH_HLEN, LABEL_TAKE);
     /* The kernel may know better: frames of a switch's ports have a header more in the middle. */
-    emit(compiler, BPF_LD | BPF_W | BPF_ABS, protocol);
-    emit(compiler, BPF_MISC | BPF_TAX, 0);
-    emit(compiler, BPF_LD | BPF_H | BPF_ABS, ETH_HLEN - 2);
+    filter_emit(compiler, BPF_LD | BPF_W | BPF_ABS, protocol);
+    filter_emit(compiler, BPF_MISC | BPF_TAX, 0);
+    filter_emit(compiler, BPF_LD | BPF_H | BPF_ABS, ETH_HLEN - 2);
     branch(compiler, BPF_JEQ | BPF_X, 0, false, LABEL_TAKE);
     read_packet(compiler, ETH_HLEN);
-    set_label(compiler, bare);
-    emit(compiler, BPF_LD | BPF_W | BPF_ABS, protocol);
+    filter_set_label(compiler, bare);
+    filter_emit(compiler, BPF_LD | BPF_W | BPF_ABS, protocol);
     read_packet(compiler, 0);
 }
 
@@ -255,14 +256,14 @@ static void expect_word(struct compiler *compiler, uint32_t place, uint32_t mask
 {
     if (!mask && !word)
         return;
-    emit(compiler, BPF_LD | BPF_MEM, place);
+    filter_emit(compiler, BPF_LD | BPF_MEM, place);
     if (mask != UINT32_MAX)
-        emit(compiler, BPF_ALU | BPF_AND, mask);
+        filter_emit(compiler, BPF_ALU | BPF_AND, mask);
     branch(compiler, BPF_JEQ, word, false, otherwise);
 }
 
 /* One of the four words of an address. */
-static uint32_t word_of(const uint8_t *bytes, size_t i)
+static uint32_t filter_word_of(const uint8_t *bytes, size_t i)
 {
     uint32_t word;
 
@@ -276,27 +277,28 @@ static void compile_address(struct compiler *compiler, const struct predicate *c
 {
     const struct address *address = &comparison->constant.address;
     const bool exact = comparison->operation == PREDICATE_EQUAL, ipv4 = address->family == AF_INET;
-    const unsigned differs = negated ? new_label(compiler) : label, words = new_label(compiler);
+    const unsigned differs = negated ? filter_new_label(compiler) : label,
+                   words = filter_new_label(compiler);
 
-    emit(compiler, BPF_LD | BPF_MEM, AT_ETHERTYPE);
+    filter_emit(compiler, BPF_LD | BPF_MEM, AT_ETHERTYPE);
     branch(compiler, BPF_JEQ, ETH_P_IP, true, ipv4 ? words : differs);
     branch(compiler, BPF_JEQ, ETH_P_IPV6, false, label); /* unknown, and so is the opposite */
     for (uint32_t i = 0; i < 3 && ipv4; i++)
         expect_word(compiler, place + i, UINT32_MAX, i == 2 ? 0xffff : 0, differs);
-    set_label(compiler, words);
+    filter_set_label(compiler, words);
     for (uint32_t i = 0; i < address_size(address) / 4; i++)
         expect_word(compiler, place + i + (ipv4 ? 3 : 0),
-                    exact ? UINT32_MAX : word_of(comparison->mask.address, i),
-                    word_of(address->bytes, i), differs);
+                    exact ? UINT32_MAX : filter_word_of(comparison->mask.address, i),
+                    filter_word_of(address->bytes, i), differs);
     if (negated) {
-        jump(compiler, label);
-        set_label(compiler, differs);
+        filter_jump(compiler, label);
+        filter_set_label(compiler, differs);
     }
 }
 
 /* Whether the row passes the comparison, or its opposite, when it has this number. */
-static bool passes(const struct predicate *comparison, bool negated, struct record *row,
-                   uint32_t number)
+static bool filter_passes(const struct predicate *comparison, bool negated, struct record *row,
+                          uint32_t number)
 {
     static const struct context nothing;
 
@@ -320,16 +322,16 @@ static void compile_number(struct compiler *compiler, const struct predicate *co
                            uint32_t place, bool negated, unsigned label)
 {
     struct record row = {.has = UINT64_MAX};
-    const unsigned yes = new_label(compiler);
+    const unsigned yes = filter_new_label(compiler);
     uint64_t first = 0, behind;
 
-    emit(compiler, BPF_LD | BPF_MEM, place);
+    filter_emit(compiler, BPF_LD | BPF_MEM, place);
     branch(compiler, BPF_JEQ, ANY_NUMBER, true, yes);
     for (; first < NO_NUMBER && !compiler->full; first = behind) {
         behind = next_number(comparison, first);
-        if (!passes(comparison, negated, &row, (uint32_t)first))
+        if (!filter_passes(comparison, negated, &row, (uint32_t)first))
             continue;
-        while (behind < NO_NUMBER && passes(comparison, negated, &row, (uint32_t)behind))
+        while (behind < NO_NUMBER && filter_passes(comparison, negated, &row, (uint32_t)behind))
             behind = next_number(comparison, behind);
         if (behind == first + 1) {
             branch(compiler, BPF_JEQ, (uint32_t)first, true, yes);
@@ -338,12 +340,12 @@ static void compile_number(struct compiler *compiler, const struct predicate *co
         branch(compiler, BPF_JGE, (uint32_t)first, false, label);
         branch(compiler, BPF_JGE, behind < NO_NUMBER ? (uint32_t)behind : NO_NUMBER, false, yes);
     }
-    jump(compiler, label);
-    set_label(compiler, yes);
+    filter_jump(compiler, label);
+    filter_set_label(compiler, yes);
 }
 
 /* Whether it, or its opposite, can be found not to hold. */
-static bool is_judged(const struct predicate *predicate, bool negated)
+static bool filter_is_judged(const struct predicate *predicate, bool negated)
 {
     bool any = false, all = true;
 
@@ -351,7 +353,7 @@ static bool is_judged(const struct predicate *predicate, bool negated)
         return member_of(predicate) < COUNT(members);
     negated ^= predicate->operation == PREDICATE_NOT;
     for (const struct predicate *part = predicate->parts; part; part = part->next) {
-        const bool judged = is_judged(part, negated);
+        const bool judged = filter_is_judged(part, negated);
         any |= judged;
         all &= judged;
     }
@@ -362,12 +364,12 @@ static bool is_judged(const struct predicate *predicate, bool negated)
  * Goes on where the predicate, or its opposite, could hold; to the label where it cannot. A `not`
  * is the opposite of its parts.
  */
-static void compile(struct compiler *compiler, const struct predicate *predicate, bool negated,
-                    unsigned label)
+static void filter_compile(struct compiler *compiler, const struct predicate *predicate,
+                           bool negated, unsigned label)
 {
     const size_t member = predicate->field ? member_of(predicate) : 0;
 
-    if (!is_judged(predicate, negated))
+    if (!filter_is_judged(predicate, negated))
         return;
     if (predicate->field) {
         compiler->judged[member] = true;
@@ -377,18 +379,18 @@ static void compile(struct compiler *compiler, const struct predicate *predicate
     }
     negated ^= predicate->operation == PREDICATE_NOT;
     const bool is_or = (predicate->operation == PREDICATE_OR) != negated;
-    const unsigned done = new_label(compiler);
+    const unsigned done = filter_new_label(compiler);
     for (const struct predicate *part = predicate->parts; part; part = part->next) {
-        const unsigned next = is_or ? new_label(compiler) : label;
-        compile(compiler, part, negated, next);
+        const unsigned next = is_or ? filter_new_label(compiler) : label;
+        filter_compile(compiler, part, negated, next);
         if (is_or) {
-            jump(compiler, done);
-            set_label(compiler, next);
+            filter_jump(compiler, done);
+            filter_set_label(compiler, next);
         }
     }
     if (is_or)
-        jump(compiler, label);
-    set_label(compiler, done);
+        filter_jump(compiler, label);
+    filter_set_label(compiler, done);
 }
 
 /* A program without labels, which takes all packets where nothing can be judged. */
@@ -398,14 +400,14 @@ static int make(struct compiler *compiler, const struct predicate *where, unsign
     compiler->code = calloc(BPF_MAXINSNS, sizeof *compiler->code);
     if (!compiler->code)
         return -ENOMEM;
-    if (where && is_judged(where, false)) {
-        read_link(compiler);
-        set_label(compiler, LABEL_JUDGE);
-        compile(compiler, where, false, LABEL_REFUSE);
-        set_label(compiler, LABEL_TAKE);
-        emit(compiler, BPF_RET, snap);
-        set_label(compiler, LABEL_REFUSE);
-        emit(compiler, BPF_RET, 0);
+    if (where && filter_is_judged(where, false)) {
+        filter_read_link(compiler);
+        filter_set_label(compiler, LABEL_JUDGE);
+        filter_compile(compiler, where, false, LABEL_REFUSE);
+        filter_set_label(compiler, LABEL_TAKE);
+        filter_emit(compiler, BPF_RET, snap);
+        filter_set_label(compiler, LABEL_REFUSE);
+        filter_emit(compiler, BPF_RET, 0);
     }
     for (uint32_t i = 0; i < compiler->count; i++)
         if (compiler->code[i].code == (BPF_JMP | BPF_JA))

@@ -70,7 +70,7 @@ void packet_flows_reset(struct packet_flows *flows)
 enum { ALWAYS = offsetof(struct flow_key, addresses[8]) }; /* bytes of a key that are always set */
 
 /* In parts that compilers compare in place: a call is slower. */
-static inline bool is_same(const struct flow_key *a, const struct flow_key *b)
+static inline bool flows_is_same(const struct flow_key *a, const struct flow_key *b)
 {
     const uint8_t *one = (const uint8_t *)a, *other = (const uint8_t *)b;
 
@@ -87,12 +87,12 @@ static inline uint32_t *slot_from(const struct packet_flows *flows, const struct
 {
     const size_t count = flows->used;
 
-    while (flows->slots[at] && !is_same(&flows->flows[flows->slots[at] - 1].key, key))
+    while (flows->slots[at] && !flows_is_same(&flows->flows[flows->slots[at] - 1].key, key))
         at = at + 1 < count ? at + 1 : 0;
     return &flows->slots[at];
 }
 
-static uint32_t *slot_of(const struct packet_flows *flows, const struct flow_key *key)
+static uint32_t *flows_slot_of(const struct packet_flows *flows, const struct flow_key *key)
 {
     return slot_from(flows, key, packet_flows_slot(flows, key));
 }
@@ -103,12 +103,12 @@ static void fill_slots(struct packet_flows *flows)
 {
     memset(flows->slots, 0, flows->used * sizeof *flows->slots);
     for (size_t i = 0; i < flows->count; i++)
-        *slot_of(flows, &flows->flows[i].key) = (uint32_t)i + 1;
+        *flows_slot_of(flows, &flows->flows[i].key) = (uint32_t)i + 1;
 }
 
 /* Before more than half of the slots are taken. Those of frames that are expected would be others.
  */
-static void grow(struct packet_flows *flows)
+static void flows_grow(struct packet_flows *flows)
 {
     if (2 * flows->count <= flows->used || flows->used == 2 * flows->capacity)
         return;
@@ -119,7 +119,7 @@ static void grow(struct packet_flows *flows)
 enum { RANK_BITS = 3, RANKS = 64 << RANK_BITS };
 
 /* In the order of the numbers, to an eighth. */
-static unsigned rank_of(uint64_t packets)
+static unsigned flows_rank_of(uint64_t packets)
 {
     const unsigned top = 63U - (unsigned)__builtin_clzll(packets | 1);
 
@@ -129,18 +129,18 @@ static unsigned rank_of(uint64_t packets)
 }
 
 /* A quarter of all goes: those with the fewest packets, and of alike ones those that came first. */
-static void make_room(struct packet_flows *flows)
+static void flows_make_room(struct packet_flows *flows)
 {
     size_t ranks[RANKS] = {0}, going = (flows->capacity + 3) / 4, kept = 0;
     unsigned last = 0;
 
     for (size_t i = 0; i < flows->count; i++)
-        ranks[rank_of(flows->flows[i].packets)]++;
+        ranks[flows_rank_of(flows->flows[i].packets)]++;
     for (; ranks[last] < going; last++)
         going -= ranks[last];
     for (size_t i = 0; i < flows->count; i++) {
         const struct flow *flow = &flows->flows[i];
-        const unsigned rank = rank_of(flow->packets);
+        const unsigned rank = flows_rank_of(flow->packets);
         if (rank < last || (rank == last && going && going--)) {
             flow_totals_add(&flows->made_room,
                             (struct flow_totals){1, flow->packets, flow->frames, flow->bytes});
@@ -175,7 +175,7 @@ void packet_flows_take_fragment(struct packet_flows *flows, struct counted *coun
     }
 }
 
-static void add(struct packet_flows *flows, const struct counted *counted)
+static void flows_add(struct packet_flows *flows, const struct counted *counted)
 {
     const struct packet *packet = &counted->packet;
     const uint32_t at = counted->at;
@@ -183,8 +183,8 @@ static void add(struct packet_flows *flows, const struct counted *counted)
     struct flow *flow;
 
     if (!*slot && flows->count == flows->capacity) {
-        make_room(flows);
-        slot = slot_of(flows, &packet->key);
+        flows_make_room(flows);
+        slot = flows_slot_of(flows, &packet->key);
     }
     if (!*slot) {
         flow = &flows->flows[flows->count++];
@@ -212,8 +212,8 @@ void packet_flows_add(struct packet_flows *flows, const struct counted *counted,
         __builtin_prefetch((const uint8_t *)&flow->key + ALWAYS - 1, 1);
     }
     for (size_t i = 0; i < count; i++)
-        add(flows, &counted[i]);
-    grow(flows);
+        flows_add(flows, &counted[i]);
+    flows_grow(flows);
 }
 
 /* --- Those without packets -------------------------------------------------------------------- */
@@ -224,7 +224,7 @@ void packet_flows_keep(struct packet_flows *flows, const struct packet_flows *be
     for (size_t i = 0; i < before->count && flows->count < flows->capacity; i++) {
         struct flow flow = before->flows[i];
         const uint64_t idle = (uint64_t)flow.idle + elapsed + 1;
-        uint32_t *slot = slot_of(flows, &flow.key);
+        uint32_t *slot = flows_slot_of(flows, &flow.key);
         if (*slot || flow.idle >= most)
             continue;
         flow.first -= later; /* before the origin they are negative */
@@ -233,13 +233,13 @@ void packet_flows_keep(struct packet_flows *flows, const struct packet_flows *be
         flow.packets = flow.frames = flow.bytes = 0;
         flows->flows[flows->count++] = flow;
         *slot = (uint32_t)flows->count;
-        grow(flows);
+        flows_grow(flows);
     }
 }
 
 /* --- Tables of several threads ---------------------------------------------------------------- */
 
-static void join(struct flow *flow, const struct flow *other)
+static void flows_join(struct flow *flow, const struct flow *other)
 {
     if ((int32_t)other->first < (int32_t)flow->first)
         flow->first = other->first;
@@ -262,10 +262,10 @@ void packet_flows_join(struct packet_flows *const *tables, size_t count)
             const struct flow *flow = &last->flows[i];
             uint32_t slot = 0;
             size_t table = 0;
-            while (table < count && !(slot = *slot_of(tables[table], &flow->key)))
+            while (table < count && !(slot = *flows_slot_of(tables[table], &flow->key)))
                 table++;
             if (slot)
-                join(&tables[table]->flows[slot - 1], flow);
+                flows_join(&tables[table]->flows[slot - 1], flow);
             else
                 last->flows[left++] = *flow;
         }

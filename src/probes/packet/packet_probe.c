@@ -61,7 +61,7 @@ struct packet_probe {
 
 /* --- Threads ---------------------------------------------------------------------------------- */
 
-static void tell(int event)
+static void packet_probe_tell(int event)
 {
     const uint64_t one = 1;
     const ssize_t written = write(event, &one, sizeof one);
@@ -69,7 +69,7 @@ static void tell(int event)
     (void)written; /* it never blocks: nobody adds more than a few */
 }
 
-static void wait_for(int event)
+static void packet_probe_wait_for(int event)
 {
     uint64_t number;
 
@@ -112,9 +112,9 @@ static void *read_ring(void *arg)
                  settle = 0)
                 continue;
         }
-        wait_for(reader->wake);
-        tell(reader->done);
-        wait_for(reader->wake);
+        packet_probe_wait_for(reader->wake);
+        packet_probe_tell(reader->done);
+        packet_probe_wait_for(reader->wake);
         if (probe->ending)
             return NULL;
     }
@@ -139,7 +139,7 @@ static int attach_filter(int fd, const struct predicate *where, unsigned snap)
     return error == -ENOMEM && where ? attach_filter(fd, NULL, snap) : error;
 }
 
-static int set(int fd, int option, const void *value, size_t size)
+static int packet_probe_set(int fd, int option, const void *value, size_t size)
 {
     return setsockopt(fd, SOL_PACKET, option, value, (socklen_t)size) < 0 ? -errno : 0;
 }
@@ -155,14 +155,15 @@ static int map_ring(struct reader *reader)
         .tp_frame_nr = (unsigned)(probe->ring_bytes / 2048),
         .tp_retire_blk_tov = RETIRE_MS,
     };
-    int error = set(reader->fd, PACKET_VERSION, &version, sizeof version);
+    int error = packet_probe_set(reader->fd, PACKET_VERSION, &version, sizeof version);
 
     if (!error && reader->ring.has_offload)
-        error = set(reader->fd, PACKET_VNET_HDR, &yes, sizeof yes);
+        error = packet_probe_set(reader->fd, PACKET_VNET_HDR, &yes, sizeof yes);
     if (!error && probe->options.interface == LOOPBACK_IFINDEX)
-        (void)set(reader->fd, PACKET_IGNORE_OUTGOING, &yes, sizeof yes); /* Linux 4.20 */
+        (void)packet_probe_set(reader->fd, PACKET_IGNORE_OUTGOING, &yes,
+                               sizeof yes); /* Linux 4.20 */
     if (!error)
-        error = set(reader->fd, PACKET_RX_RING, &request, sizeof request);
+        error = packet_probe_set(reader->fd, PACKET_RX_RING, &request, sizeof request);
     if (error)
         return error;
     void *ring = mmap(NULL, probe->ring_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, reader->fd, 0);
@@ -186,7 +187,7 @@ static int join_group(const struct reader *reader, int *group)
     if (reader->probe->options.interface == LOOPBACK_IFINDEX)
         flags |= PACKET_FANOUT_IGNORES_OUTGOING;
     value = *group == NO_GROUP ? (flags | PACKET_FANOUT_FLAG_UNIQUEID) << 16 : flags << 16 | *group;
-    if (set(reader->fd, PACKET_FANOUT, &value, sizeof value) < 0 ||
+    if (packet_probe_set(reader->fd, PACKET_FANOUT, &value, sizeof value) < 0 ||
         getsockopt(reader->fd, SOL_PACKET, PACKET_FANOUT, &value, &size) < 0)
         return -errno;
     *group = value & 0xffff;
@@ -317,7 +318,7 @@ int packet_probe_start(struct packet_probe *probe)
 static void wake_all(const struct packet_probe *probe)
 {
     for (unsigned i = 0; i < probe->running; i++)
-        tell(probe->readers[i].wake);
+        packet_probe_tell(probe->readers[i].wake);
 }
 
 /* Readers wait, or end, when they have counted all that came until then. */
@@ -326,10 +327,10 @@ static void halt(struct packet_probe *probe, uint64_t until)
     __atomic_store_n(&probe->until, until, __ATOMIC_RELAXED);
     wake_all(probe);
     for (unsigned i = 0; i < probe->running; i++)
-        wait_for(probe->readers[i].done);
+        packet_probe_wait_for(probe->readers[i].done);
 }
 
-static void go_on(struct packet_probe *probe)
+static void packet_probe_go_on(struct packet_probe *probe)
 {
     probe->until = UINT64_MAX;
     wake_all(probe);
@@ -412,7 +413,7 @@ void packet_probe_take(struct packet_probe *probe, uint64_t fields)
     probe->from = until + 1;
     probe->began = now;
     probe->ending = !probe->options.repeats;
-    go_on(probe);
+    packet_probe_go_on(probe);
     for (unsigned i = 0; i < probe->options.threads && probe->ending; i++)
         close_ring(&probe->readers[i]);
     packet_flows_join(probe->taken, probe->options.threads);
@@ -447,7 +448,7 @@ void packet_probe_destroy(struct packet_probe *probe)
         return;
     halt(probe, 0);
     probe->ending = true;
-    go_on(probe);
+    packet_probe_go_on(probe);
     for (size_t i = 0; i < COUNT(probe->readers); i++) {
         struct reader *reader = &probe->readers[i];
         close_ring(reader);

@@ -59,8 +59,8 @@ static uint32_t packets_of(const struct packet *packet, const struct tpacket3_hd
  * link-layer addresses. A key has what parts flows, and no more. The network header may stand
  * behind tags of VLANs that the ethertype tells, so that of Ethernet is found by the frame itself.
  */
-static void take_other(struct counted *counted, const struct tpacket3_hdr *header,
-                       const struct sockaddr_ll *from, bool has_offload, uint64_t fields)
+static void ring_take_other(struct counted *counted, const struct tpacket3_hdr *header,
+                            const struct sockaddr_ll *from, bool has_offload, uint64_t fields)
 {
     struct packet *packet = &counted->packet;
     const uint8_t *bytes = (const uint8_t *)header + header->tp_mac;
@@ -127,7 +127,7 @@ static inline void take_frame(struct packet_ring *ring, const struct tpacket3_hd
         ring->fields & TRAFFIC_LLADDRS || header->tp_snaplen < ETH_HLEN ||
         !packet_parse_usual(&counted->packet, bytes + ETH_HLEN, header->tp_snaplen - ETH_HLEN,
                             packet_read16(bytes + ETH_HLEN - 2)))
-        take_other(counted, header, from, ring->has_offload, ring->fields);
+        ring_take_other(counted, header, from, ring->has_offload, ring->fields);
     counted->packet.key.interface = (uint32_t)from->sll_ifindex;
     packet_flows_expect(ring->flows, counted);
     if (++ring->waiting == PACKET_RING_WAITING)
