@@ -191,11 +191,11 @@ struct explanation {
 };
 
 /* A table that a backend reads. */
-struct told {
+struct table_fields {
     const struct table *table; /* NULL behind the last one */
     uint64_t fields;           /* that its rows can have */
 };
-#define PROVIDES(...)     ((const struct told[]){__VA_ARGS__, {NULL, 0}})
+#define PROVIDES(...)     ((const struct table_fields[]){__VA_ARGS__, {NULL, 0}})
 #define THESE_TABLES(...) ((const struct table *const[]){__VA_ARGS__, NULL})
 
 /*
@@ -207,7 +207,7 @@ struct told {
 struct backend {
     const char *name; /* as in --backend, if it can be chosen there */
     enum backend_choice source;
-    const struct told *provides; /* its tables */
+    const struct table_fields *provides; /* its tables */
     /*
      * Those of them whose dump the kernel resumes by counting rows: when a row is removed, it then
      * skips another one. Up to NULL; NULL: none.
@@ -227,7 +227,7 @@ struct backend {
 /* 0: it is not a table of this backend. */
 static inline uint64_t backend_fields(const struct backend *backend, const struct table *table)
 {
-    const struct told *at = backend->provides;
+    const struct table_fields *at = backend->provides;
 
     while (at->table && at->table != table)
         at++;

@@ -7,7 +7,7 @@
 #include "cli/misuse.h"
 #include "fastnet/text.h"
 
-struct parser {
+struct options_parser {
     const struct option_table *const *tables;
     int argc, at; /* at: the current word */
     char *const *argv;
@@ -16,13 +16,13 @@ struct parser {
     char *message;
 };
 
-static int options_refuse(struct parser *parser, const struct misuse *misuse)
+static int options_refuse(struct options_parser *parser, const struct misuse *misuse)
 {
     misuse_put(misuse, parser->message, OPTIONS_MESSAGE);
     return OPTIONS_MISUSE;
 }
 
-static int refuse_typed(struct parser *parser, const char *wrong, struct text typed)
+static int refuse_typed(struct options_parser *parser, const char *wrong, struct text typed)
 {
     return options_refuse(parser, &(struct misuse){.wrong = wrong, .typed = typed});
 }
@@ -35,7 +35,7 @@ const struct option *options_at(const struct option_table *const tables[], size_
     return NULL;
 }
 
-static const struct option *find_letter(const struct parser *parser, char letter)
+static const struct option *find_letter(const struct options_parser *parser, char letter)
 {
     const struct option *option;
 
@@ -98,7 +98,7 @@ bool options_is(const struct option_table *const tables[], const char *word, int
 }
 
 /* Names the options that fit; those that mean the same as the first are left out. */
-static int report_ambiguous(struct parser *parser, const struct option_table *table,
+static int report_ambiguous(struct options_parser *parser, const struct option_table *table,
                             const char *word, size_t length)
 {
     const struct option *first = NULL;
@@ -145,7 +145,8 @@ static bool takes_rest(const struct option *option)
 }
 
 /* Hands on an option; its argument may be the next word. */
-static int options_take(struct parser *parser, const struct option *option, const char *argument)
+static int options_take(struct options_parser *parser, const struct option *option,
+                        const char *argument)
 {
     bool has_next = parser->at + 1 < parser->argc;
 
@@ -154,7 +155,7 @@ static int options_take(struct parser *parser, const struct option *option, cons
     return parser->fn(option, argument, parser->arg);
 }
 
-static int parse_long(struct parser *parser)
+static int parse_long(struct options_parser *parser)
 {
     const char *word = parser->argv[parser->at];
     size_t length = strcspn(word + 2, "=");
@@ -182,7 +183,7 @@ static int parse_long(struct parser *parser)
 }
 
 /* What was probably meant by a letter that no option has. before: the letter before it, or '-'. */
-static int report_letter(struct parser *parser, const char *letter, char before)
+static int report_letter(struct options_parser *parser, const char *letter, char before)
 {
     const struct option *option = find_letter(parser, before);
     struct misuse misuse = {.wrong = "invalid option -- '%s'", .typed = {letter, 1}};
@@ -199,7 +200,7 @@ static int report_letter(struct parser *parser, const char *letter, char before)
     return options_refuse(parser, &misuse);
 }
 
-static int parse_letters(struct parser *parser)
+static int parse_letters(struct options_parser *parser)
 {
     const char *letters = parser->argv[parser->at] + 1;
     int result = 0;
@@ -225,7 +226,7 @@ int options_parse(const struct option_table *const tables[], int argc, char *con
                   option_fn fn, void *arg, char message[OPTIONS_MESSAGE])
 {
     static const struct option operand = {.id = OPTION_OPERAND};
-    struct parser parser = {tables, argc, 1, argv, fn, arg, message};
+    struct options_parser parser = {tables, argc, 1, argv, fn, arg, message};
     bool ended = false;
     int result = 0;
 

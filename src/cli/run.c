@@ -91,14 +91,14 @@ static void report_groups(const struct predicate *typed, struct report *report)
 }
 
 /* What there is to know of a pass besides its exit status. */
-struct pass {
+struct repeated_run {
     bool silent;  /* it only gives the next one of --delta something to compare with */
     bool last;    /* another one would be of no use */
     bool useless; /* nothing could be read or written: a file of --output stays as it was */
 };
 
 static int list_once(const struct listing_command *command, struct engine *engine,
-                     struct sink *sink, struct pass *pass)
+                     struct sink *sink, struct repeated_run *pass)
 {
     struct report report = {.verbose = command->verbose};
 
@@ -131,7 +131,7 @@ static int list_once(const struct listing_command *command, struct engine *engin
  * this process from replacing the file of --output. Bits of its status say what the pass was.
  */
 static int list_in_child(const struct listing_command *command, struct engine *engine,
-                         struct sink *sink, struct pass *pass)
+                         struct sink *sink, struct repeated_run *pass)
 {
     enum { LAST = 64, USELESS = 32 };
     int status = 0;
@@ -156,7 +156,7 @@ static int list_in_child(const struct listing_command *command, struct engine *e
     if (ended < 0 || !WIFEXITED(status)) {
         fprintf(stderr, "%s: the process that made the listing ended unexpectedly\n",
                 command->common->program);
-        *pass = (struct pass){.last = true, .useless = true};
+        *pass = (struct repeated_run){.last = true, .useless = true};
         return STATUS_FAILURE;
     }
     pass->last = WEXITSTATUS(status) & LAST;
@@ -224,7 +224,7 @@ static bool needs_child(const struct listing_command *command)
 
 /* One pass, to stdout or to a new file. */
 static int list_to(struct replacement *file, struct listing_command *command, struct engine *engine,
-                   struct sink *sink, struct pass *pass)
+                   struct sink *sink, struct repeated_run *pass)
 {
     int status = replacement_open(file), replaced;
 
@@ -267,7 +267,7 @@ static int run_list(struct replacement *file, struct listing_command *command,
     }
     for (uint64_t number = !common->delta;; number++) { /* the first of --delta shows nothing */
         const struct pace_time began = pace_now();
-        struct pass pass = {.silent = !number};
+        struct repeated_run pass = {.silent = !number};
         command->listing.number = common->interval_ms ? number : 0;
         const int status = list_to(file, command, engine, sink, &pass);
         if (!common->interval_ms || pass.last)

@@ -159,7 +159,7 @@ static int doctor_read_here(struct doctor *doctor, struct report *report)
                         needs_of(doctor, patient->netns), report);
 }
 
-struct ahead {
+struct doctor_ahead {
     struct doctor *doctor;
     bool again; /* looks once more at the sockets that ask DNS, which may not have been there */
     struct report *report;
@@ -168,7 +168,7 @@ struct ahead {
 /* Takes a reading that is only there for the next one to be compared with. */
 static int read_ahead(void *arg)
 {
-    const struct ahead *ahead = arg;
+    const struct doctor_ahead *ahead = arg;
     struct doctor *doctor = ahead->doctor;
     const int error = ahead->again ? 0 : doctor_read_here(doctor, ahead->report);
     struct patient *patient = find_patient(doctor);
@@ -187,7 +187,7 @@ static int read_ahead(void *arg)
 /* The first readings of all namespaces. The second readings report those that cannot be entered. */
 static int read_everywhere(struct doctor *doctor, bool again, struct report *report)
 {
-    struct ahead ahead = {doctor, again, report};
+    struct doctor_ahead ahead = {doctor, again, report};
     bool whole;
 
     return doctor->options->all_netns ? namespaces_each(read_ahead, &ahead, &whole)

@@ -247,7 +247,7 @@ static int reading_take_row(const struct record *record, void *arg)
 }
 
 /* A group of tables that are read together, and the fields that they must have. */
-struct source {
+struct reading_source {
     unsigned reads; /* READS_* */
     const struct table *tables[3];
     uint64_t fields;
@@ -256,7 +256,7 @@ struct source {
 
 #define ENDS (SOCKET_ADDRESSES | SOCKET_STATE | SOCKET_QUEUES | SOCKET_INODE | SOCKET_COOKIE)
 
-static const struct source sources[] = {
+static const struct reading_source sources[] = {
     {READS_COUNTERS,
      {&table_counters, &table_counters6, &table_sockstat},
      COUNTER_PROTOCOL | COUNTER_NAME | COUNTER_VALUE,
@@ -302,7 +302,7 @@ static void want(struct predicate_tree *where, struct predicate part)
 }
 
 /* Lists a source; events until `stop` can be read. Returns 0 or -errno. */
-static int reading_list(const struct source *source, struct reading *reading,
+static int reading_list(const struct reading_source *source, struct reading *reading,
                         const struct reading *before, struct engine *engine,
                         const struct doctor_options *options, unsigned needs, int stop,
                         struct report *report)

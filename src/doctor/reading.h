@@ -79,17 +79,17 @@ struct watched {
 };
 
 /* For each local port: half-open connections, and how many its listeners allow. */
-struct half_open {
+struct half_open_queue {
     uint32_t count, backlog;
 };
 
 /* Sockets whose holders a rule looks for. */
-struct held_socket {
+struct orphan_socket {
     uint64_t inode;
     struct endpoint remote;
 };
 struct held_sockets {
-    struct held_socket *list;
+    struct orphan_socket *list;
     size_t count, capacity;
 };
 
@@ -112,7 +112,7 @@ struct sockets_reading {
     struct suspects suspects[SUSPICIONS];
     struct hash_table watched; /* struct watched: of rows that are suspects, or may become some */
     uint64_t connections, half_open_count; /* connections: those that may be suspects */
-    struct half_open *half_open;           /* by port */
+    struct half_open_queue *half_open;     /* by port */
     uint64_t heard[HEARD_BITS / 64];    /* bits: hashes of the addresses that were heard lately */
     struct held_sockets unclosed;       /* connections that the peer has ended long ago */
     struct held_sockets queries;        /* that have waited for DNS since the reading before */

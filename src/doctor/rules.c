@@ -9,13 +9,13 @@
     {                                                                                              \
         "packet", "packets", "could not be put together from fragments"                            \
     }
-static const struct growth fragments[] = {
+static const struct rule_growth fragments[] = {
     {"IPv4", REASSEMBLY_FAILS, REASSEMBLY_REQUIRED, 1, .least = 10, .loss = IN_PIECES},
     {"IPv6", REASSEMBLY6_FAILS, REASSEMBLY6_REQUIRED, 1, .least = 10, .loss = IN_PIECES},
     {.counter = NO_NUMBER}};
 
 /* Scanners with forged addresses make a few. */
-static const struct growth reverse_path[] = {
+static const struct rule_growth reverse_path[] = {
     {"IPv4", REVERSE_PATH_FILTERED, .least = 10,
      .loss = {"packet was", "packets were",
               "dropped because the route back leads to another interface"}},
@@ -26,7 +26,7 @@ static const struct growth reverse_path[] = {
     {                                                                                              \
         "packet was", "packets were", "dropped because of a wrong checksum"                        \
     }
-static const struct growth checksums[] = {
+static const struct rule_growth checksums[] = {
     {"IPv4", CHECKSUMS_IP, .least = 3, .loss = WRONG_SUM},
     {"TCP", CHECKSUMS_TCP, .least = 3, .loss = WRONG_SUM},
     {"UDP", CHECKSUMS_UDP, .least = 3, .loss = WRONG_SUM},

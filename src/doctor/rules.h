@@ -19,7 +19,7 @@ struct loss {
 enum { NEARLY_PERCENT = 90 };
 
 /* A counter that should stand still, of a rule that compares nothing else: rule_growth(). */
-struct growth {
+struct rule_growth {
     const char *subject;        /* of the finding: "IPv4" */
     enum kernel_number counter; /* NO_NUMBER ends a list of these */
     enum kernel_number whole;   /* what the counter is a part of; NO_NUMBER: percent is 0 */
@@ -46,8 +46,8 @@ struct rule {
     unsigned needs; /* READS_* */
     unsigned alone; /* one of these needs is enough to find something; 0: all are needed */
     void (*evaluate)(struct examination *examination);
-    const struct growth *growths;  /* of rule_growth() */
-    const struct filling *filling; /* of rule_filling() */
+    const struct rule_growth *growths; /* of rule_growth() */
+    const struct filling *filling;     /* of rule_filling() */
 };
 
 extern const struct rule rules[];

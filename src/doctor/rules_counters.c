@@ -4,7 +4,7 @@
 
 #include "doctor/rules.h"
 
-static void say_growth(struct examination *examination, const struct growth *growth)
+static void say_growth(struct examination *examination, const struct rule_growth *growth)
 {
     const uint64_t all = counter_moved(examination, growth->counter);
     const uint64_t less = counter_moved(examination, growth->less);
@@ -30,6 +30,6 @@ static void say_growth(struct examination *examination, const struct growth *gro
 
 void rule_growth(struct examination *examination)
 {
-    for (const struct growth *growth = examination->rule->growths; growth->counter; growth++)
+    for (const struct rule_growth *growth = examination->rule->growths; growth->counter; growth++)
         say_growth(examination, growth);
 }

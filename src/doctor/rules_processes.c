@@ -20,7 +20,7 @@ enum { UNCLOSED_MANY = 100, UNCLOSED_FEW = 10, UNCLOSED_PERCENT = 20 };
 struct holder {
     const struct owner_process *process;
     uint64_t count;
-    const struct held_socket *socket;
+    const struct orphan_socket *socket;
 };
 
 static void say_unclosed(struct examination *examination, const struct holder *holder)

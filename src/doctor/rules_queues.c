@@ -220,7 +220,7 @@ static int fullest_port(const struct sockets_reading *sockets)
     int fullest = -1;
 
     for (int port = 0; port <= UINT16_MAX; port++) {
-        const struct half_open *half_open = &sockets->half_open[port];
+        const struct half_open_queue *half_open = &sockets->half_open[port];
         if (half_open->count && reaches(half_open->count, HALF_OPEN_PERCENT, half_open->backlog) &&
             (fullest < 0 || half_open->count > sockets->half_open[fullest].count))
             fullest = port;
@@ -231,7 +231,7 @@ static int fullest_port(const struct sockets_reading *sockets)
 static void say_flood(struct examination *examination, int port, uint64_t cookies, uint64_t dropped)
 {
     const struct sockets_reading *sockets = &examination->now->sockets;
-    const struct half_open *half_open = port >= 0 ? &sockets->half_open[port] : NULL;
+    const struct half_open_queue *half_open = port >= 0 ? &sockets->half_open[port] : NULL;
     struct finding finding;
     char name[24];
 

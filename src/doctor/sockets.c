@@ -209,10 +209,10 @@ static int take_unread(struct reading *reading, const struct record *record)
 
 static int hold(struct held_sockets *held, const struct socket_record *socket)
 {
-    struct held_socket *added = ARRAY_ADD(held->list, held->count, held->capacity);
+    struct orphan_socket *added = ARRAY_ADD(held->list, held->count, held->capacity);
 
     if (added)
-        *added = (struct held_socket){socket->inode, socket->remote};
+        *added = (struct orphan_socket){socket->inode, socket->remote};
     return added ? 0 : -ENOMEM;
 }
 

@@ -11,7 +11,7 @@
 #include "fastnet/hash_table.h"
 #include "fastnet/lookup.h"
 
-struct group {
+struct counted_group {
     uint64_t count;
     struct value *values; /* of each column, each sum, and the shares */
 };
@@ -21,7 +21,7 @@ struct groups {
     const struct field *const *columns;
     size_t column_count, value_count;
     uint64_t seed;           /* secret: peers cannot choose addresses that collide */
-    struct hash_table table; /* of struct group */
+    struct hash_table table; /* of struct counted_group */
     struct rows memory;      /* of values and text */
     struct value scratch[LISTING_COLUMNS_MAX]; /* the values of the current record */
     /* Often a record is of the group of the one before, and this is seen without any value. */
@@ -65,7 +65,7 @@ void groups_destroy(struct groups *groups)
 /* True if the current record belongs to the group. */
 static bool is_group_of(const void *element, const void *key)
 {
-    const struct group *group = element;
+    const struct counted_group *group = element;
     const struct groups *groups = key;
 
     for (size_t i = 0; i < groups->column_count; i++)
@@ -140,12 +140,12 @@ static int keep_value(struct groups *groups, struct value *value)
     }
 }
 
-static struct group *add_group(struct groups *groups, uint64_t hash)
+static struct counted_group *add_group(struct groups *groups, uint64_t hash)
 {
     const size_t size = groups->column_count * sizeof(struct value);
     struct value *values =
         rows_allocate(&groups->memory, groups->value_count * sizeof(struct value));
-    struct group *group;
+    struct counted_group *group;
 
     if (!values)
         return NULL;
@@ -175,11 +175,11 @@ static bool groups_is_repeated(struct groups *groups, const struct record *recor
 }
 
 /* The group of the record, a new one if there is none yet; NULL when memory is short. */
-static struct group *find_group(struct groups *groups, const struct record *record,
-                                const struct context *context)
+static struct counted_group *find_group(struct groups *groups, const struct record *record,
+                                        const struct context *context)
 {
     uint64_t hash = groups->seed;
-    struct group *group;
+    struct counted_group *group;
 
     if (groups->numbers_only && groups_is_repeated(groups, record))
         return hash_table_at(&groups->table, groups->last);
@@ -191,13 +191,13 @@ static struct group *find_group(struct groups *groups, const struct record *reco
     if (!group)
         group = add_group(groups, hash);
     if (group)
-        groups->last = (size_t)(group - (struct group *)groups->table.elements);
+        groups->last = (size_t)(group - (struct counted_group *)groups->table.elements);
     return group;
 }
 
 int groups_add(struct groups *groups, const struct record *record, const struct context *context)
 {
-    struct group *group = find_group(groups, record, context);
+    struct counted_group *group = find_group(groups, record, context);
 
     if (!group)
         return -ENOMEM;
@@ -212,7 +212,7 @@ int groups_add(struct groups *groups, const struct record *record, const struct 
 static int compare_groups(const void *a, const void *b, void *arg)
 {
     const struct groups *groups = arg;
-    const struct group *x = a, *y = b;
+    const struct counted_group *x = a, *y = b;
     int order = 0;
 
     if (groups->listing->sum_count) {
@@ -251,13 +251,13 @@ static void add_shares(struct groups *groups)
     struct value rows = a_count(0), wholes[SUMS_MAX] = {{.type = VALUE_UNKNOWN}};
 
     for (size_t i = 0; i < groups->table.count; i++) {
-        const struct group *group = hash_table_at(&groups->table, i);
+        const struct counted_group *group = hash_table_at(&groups->table, i);
         rows.number += group->count;
         for (size_t j = 0; j < sums; j++)
             value_add(&wholes[j], &group->values[groups->column_count + j]);
     }
     for (size_t i = 0; i < groups->table.count; i++) {
-        const struct group *group = hash_table_at(&groups->table, i);
+        const struct counted_group *group = hash_table_at(&groups->table, i);
         const struct value *values = &group->values[groups->column_count],
                            count = a_count(group->count);
         struct value *shares = &group->values[groups->column_count + sums];
@@ -276,7 +276,7 @@ int groups_finish(struct groups *groups, struct rows *rows)
     int error = sort_stable(table->elements, table->count, table->size, compare_groups, groups);
 
     for (size_t i = 0; i < table->count && !error; i++) {
-        const struct group *group = hash_table_at(table, i);
+        const struct counted_group *group = hash_table_at(table, i);
         error = rows_add(
             rows, &(struct record){.kind = &kind_count,
                                    .count = {.values = group->values, .count = group->count}});

@@ -380,15 +380,15 @@ static void hand_over(struct lane *lane, struct second *second)
         lane->stopped = second->lane.stopped ? second->lane.stopped : -writer->error;
 }
 
-struct pass lane_end_pass(struct lane *lane)
+struct lane_pass lane_end_pass(struct lane *lane)
 {
-    struct pass pass = lane->pass;
+    struct lane_pass pass = lane->pass;
 
-    lane->pass = (struct pass){0};
+    lane->pass = (struct lane_pass){0};
     if (!lane->run->limits.stopped)
         lane->run->limits.stopped = lane->stopped;
     if (lane->second) {
-        const struct pass second = lane_end_pass(lane->second);
+        const struct lane_pass second = lane_end_pass(lane->second);
         pass.rows += second.rows;
         pass.unidentified += second.unidentified;
         pass.digest += second.digest;

@@ -269,7 +269,7 @@ uint32_t live_group_of(struct live *live, const struct record *record)
     uint64_t hash = hash_bytes(hash_word(*secret, name.length), text, name.length);
     if (value_is_list(&value))
         hash = value_hash(hash, &value);
-    struct group *group = hash_table_find_number(&live->groups, hash, hash);
+    struct grouped_rows *group = hash_table_find_number(&live->groups, hash, hash);
     if (!group && (group = hash_table_add(&live->groups, hash, sizeof *group))) {
         const struct text_room room = {GROUP_NAME, SIZE_MAX, SIZE_MAX};
         group->hash = hash;
@@ -278,7 +278,7 @@ uint32_t live_group_of(struct live *live, const struct record *record)
     }
     if (!group)
         return UINT32_MAX; /* memory is short: it is in no group */
-    return (uint32_t)(group - (struct group *)live->groups.elements);
+    return (uint32_t)(group - (struct grouped_rows *)live->groups.elements);
 }
 
 void live_report(struct live *live, const struct record *record)

@@ -59,7 +59,7 @@ struct ended_rows {
     uint16_t netns_walk[ENDED_MAX]; /* its namespace */
 };
 
-struct group {
+struct grouped_rows {
     uint64_t hash;         /* of the whole name */
     char name[GROUP_NAME]; /* the beginning of it */
     size_t length;
@@ -83,7 +83,7 @@ struct live_rank {
 
 /* A line of a view. */
 enum line_kind { LINE_ROW, LINE_ENDED, LINE_GROUP };
-struct line {
+struct live_line {
     enum line_kind kind;
     size_t index;           /* of the row, of the group, or ENDED_MAX * list + index */
     const uint64_t *packed; /* what was asked for; NULL: it is gone */
@@ -111,7 +111,7 @@ struct live {
     struct ended_rows ended[2];    /* the newer and the older list */
     bool ended_lost;               /* more ended than are kept */
     const struct predicate *where; /* the filter that the ended rows have passed */
-    struct hash_table groups;      /* each is a struct group */
+    struct hash_table groups;      /* each is a struct grouped_rows */
     struct live_order order;
     struct writer no_writer;
     uint64_t told;         /* rows of the stream */
@@ -120,7 +120,7 @@ struct live {
     size_t *unranked; /* rows whose value is unknown, which come last */
     size_t unranked_count, unranked_capacity;
     size_t best, behind; /* so many come first; those that do not, and are not there any more */
-    struct line lines[LIVE_LINES]; /* that are handed on */
+    struct live_line lines[LIVE_LINES]; /* that are handed on */
     size_t line_count;
     struct rows asked; /* ... and what the kernel tells of them */
 };

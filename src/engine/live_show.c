@@ -19,7 +19,7 @@ static double rate_of(const struct remembered *row, const struct live_row *of, s
 
 static void add_to_group(struct live *live, const struct remembered *row, const struct live_row *of)
 {
-    struct group *group;
+    struct grouped_rows *group;
 
     if (of->group >= live->groups.count)
         return;
@@ -102,7 +102,8 @@ static size_t rank_rows(struct live *live, const struct live_view *view,
     size_t count = 0;
 
     for (size_t i = 0; i < live->groups.count; i++)
-        ((struct group *)hash_table_at(&live->groups, i))->sums = (struct live_group){.rows = 0};
+        ((struct grouped_rows *)hash_table_at(&live->groups, i))->sums =
+            (struct live_group){.rows = 0};
     for (size_t i = 0; i < live->engine->delta->count; i++) {
         struct remembered *row = delta_at(live->engine->delta, i);
         const struct live_row *of = live_row_of(live, row);
@@ -146,7 +147,8 @@ static size_t group_at(struct live *live, size_t item)
 static void add_ended_to_group(struct live *live, const struct record *ended)
 {
     const size_t number = live_group_of(live, ended);
-    struct group *group = number < live->groups.count ? hash_table_at(&live->groups, number) : NULL;
+    struct grouped_rows *group =
+        number < live->groups.count ? hash_table_at(&live->groups, number) : NULL;
 
     for (size_t i = 0; group && i < live->listing->rate_count; i++) {
         const struct value total =
@@ -192,7 +194,7 @@ static size_t rank_ended(struct live *live, size_t count)
 }
 
 /* The most of what rows are sorted by comes first, or else the most rows. */
-static double weight_of(const struct live *live, const struct group *group)
+static double weight_of(const struct live *live, const struct grouped_rows *group)
 {
     const struct field *by = live->view.order.field;
 
@@ -221,13 +223,14 @@ static int order_groups(struct live *live, size_t count)
     if (!error)
         error = sort_ranked(order, live->groups.count);
     for (size_t i = 0; i < live->groups.count && !error; i++)
-        ((struct group *)(uintptr_t)order[i].item)->place = i;
+        ((struct grouped_rows *)(uintptr_t)order[i].item)->place = i;
     free(order);
     for (size_t i = 0; i < count && !error; i++) {
         const size_t group = group_at(live, (uintptr_t)live->ranked[i].item);
-        live->ranked[i].rank = group < live->groups.count
-                                   ? ((struct group *)hash_table_at(&live->groups, group))->place
-                                   : SIZE_MAX;
+        live->ranked[i].rank =
+            group < live->groups.count
+                ? ((struct grouped_rows *)hash_table_at(&live->groups, group))->place
+                : SIZE_MAX;
     }
     return error ? error : sort_ranked(live->ranked, count);
 }
@@ -236,7 +239,7 @@ static void live_show_add_line(struct live *live, const struct live_view *view, 
                                enum line_kind kind, size_t index)
 {
     if (*at >= view->first && *at - view->first < view->count && live->line_count < LIVE_LINES)
-        live->lines[live->line_count++] = (struct line){kind, index, NULL};
+        live->lines[live->line_count++] = (struct live_line){kind, index, NULL};
     ++*at;
 }
 
@@ -266,7 +269,7 @@ static int live_show_take_line(const struct record *record, void *arg)
     struct live *live = arg;
 
     for (size_t i = 0; i < live->line_count; i++) {
-        struct line *line = &live->lines[i];
+        struct live_line *line = &live->lines[i];
         if (line->kind != LINE_ROW || line->packed)
             continue;
         const struct remembered *row = delta_at(live->engine->delta, line->index);
@@ -317,13 +320,14 @@ static void live_show_complete(struct live *live, struct record *record, struct 
         live_set_event(live, record, LIVE_OPENED);
 }
 
-static void show_line(struct live *live, const struct line *line, const struct live_taker *taker)
+static void show_line(struct live *live, const struct live_line *line,
+                      const struct live_taker *taker)
 {
     struct kept_row kept;
     struct record record;
 
     if (line->kind == LINE_GROUP) {
-        struct group *group =
+        struct grouped_rows *group =
             line->index < live->groups.count ? hash_table_at(&live->groups, line->index) : NULL;
         if (group) {
             group->sums.name = (struct text){group->name, group->length};

@@ -21,7 +21,7 @@ static_assert(sizeof(struct record) <= BASE_SHIFT * sizeof(uint64_t), "a bit for
 
 /* The first row with these fields: others with them have the most in common with it. */
 struct base {
-    union words plain;
+    union packed_words plain;
     uint64_t loans; /* which of kind->borrowed it has: a bit for each */
 };
 
@@ -124,8 +124,8 @@ static void next_loan(struct loan *loan, const struct record *record, uint64_t *
 struct packing {
     const struct record *record;
     uint64_t loans;
-    size_t most;       /* words, at most */
-    union words plain; /* the record without pointers to what it borrows */
+    size_t most;              /* words, at most */
+    union packed_words plain; /* the record without pointers to what it borrows */
 };
 
 static void rows_prepare(struct packing *packing, const struct record *record, uint64_t loans,
@@ -167,7 +167,7 @@ static const struct base *find_base(struct rows *rows, const struct record *reco
 }
 
 /* A bit for each word that differs from the base's, these words, and what the record borrows. */
-static uint64_t *pack(uint64_t *to, const struct packing *packing, const union words *base,
+static uint64_t *pack(uint64_t *to, const struct packing *packing, const union packed_words *base,
                       uint32_t spare)
 {
     const size_t count = rows_words_of(packing->record->kind->size);
@@ -195,7 +195,8 @@ static uint64_t *pack(uint64_t *to, const struct packing *packing, const union w
     return to;
 }
 
-static const uint64_t *unpack(const uint64_t *from, union words *plain, const union words *base)
+static const uint64_t *unpack(const uint64_t *from, union packed_words *plain,
+                              const union packed_words *base)
 {
     uint64_t bits = *from++ << NUMBER_BITS >> NUMBER_BITS;
 

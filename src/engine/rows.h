@@ -10,14 +10,14 @@
 
 #include "fastnet/engine.h"
 
-union words {
+union packed_words {
     struct record record;
     uint64_t words[sizeof(struct record) / sizeof(uint64_t)];
 };
 
 /* Room for a row that is read, and for the row before it (--delta). */
 struct kept_row {
-    union words plain, before;
+    union packed_words plain, before;
     char parted[2][2][PARTED_MAX]; /* what each borrows and is not kept whole */
 };
 

@@ -50,7 +50,7 @@ struct failure {
 };
 
 /* One pass over a table: two passes that found the same rows have equal members. */
-struct pass {
+struct lane_pass {
     size_t rows;         /* that the backend handed on */
     size_t unidentified; /* rows without an identity */
     size_t wanted;       /* rows that the filters left */
@@ -228,7 +228,7 @@ struct lane {
     const struct predicate *where; /* of the table */
     /* Fields that the filter compares, and another source of the table tells, but not this one. */
     uint64_t unavailable;
-    struct pass pass;
+    struct lane_pass pass;
     bool at_once;        /* events: no row waits for a second look at owners */
     int stopped;         /* why this lane takes no more rows: -errno */
     struct lane *second; /* for rows of the second of two tables, or NULL */
@@ -253,7 +253,7 @@ bool lane_can_keep_order(const struct run *run);
 int lane_take(const struct record *record, void *arg);
 
 /* Returns the pass that ends, of both lanes together. Another one may follow. */
-struct pass lane_end_pass(struct lane *lane);
+struct lane_pass lane_end_pass(struct lane *lane);
 
 /* Hands over the rows of the second lane. */
 void lane_finish(struct lane *lane);

@@ -164,7 +164,7 @@ static struct query query_for(struct run *run, const struct listing_table *table
 
 /* Asks one backend for a table, whose rows go into the lane. */
 static int tables_ask(const struct listing_table *table, const struct backend *backend,
-                      struct lane *lane, struct pass *pass)
+                      struct lane *lane, struct lane_pass *pass)
 {
     struct run *run = lane->run;
     const struct listing *listing = run->listing;
@@ -209,7 +209,7 @@ enum { PASSES_MAX = 8, PASSES_OF_FILE = 3, PASSES_OF_NETLINK = 2 };
 
 /* --exact: reads the table again to find rows that the first pass missed. */
 static void ask_again(const struct listing_table *table, const struct backend *backend,
-                      struct lane *lane, struct pass before)
+                      struct lane *lane, struct lane_pass before)
 {
     struct run *run = lane->run;
     const bool until_same = backend_counts_rows(backend, table->table);
@@ -219,7 +219,7 @@ static void ask_again(const struct listing_table *table, const struct backend *b
 
     run->second_pass = true;
     for (int passes = 2; passes <= PASSES_MAX && !done && result == 0; passes++) {
-        struct pass pass;
+        struct lane_pass pass;
         result = tables_ask(table, backend, lane, &pass);
         done = until_same ? pass.rows == before.rows && pass.digest == before.digest
                           : passes == enough;
@@ -243,7 +243,7 @@ static void ask_again(const struct listing_table *table, const struct backend *b
 
 /* --exact: called after a successful first pass. */
 static void make_exact(const struct listing_table *table, const struct backend *backend,
-                       struct lane *lane, struct pass pass)
+                       struct lane *lane, struct lane_pass pass)
 {
     struct run *run = lane->run;
 
@@ -284,7 +284,7 @@ static bool read_by(struct run *run, const struct listing_table *table, struct a
     const struct backend *backend = answers->asked[i];
     int *error = &answers->errors[i];
     struct lane lane;
-    struct pass pass;
+    struct lane_pass pass;
 
     if (run->needs.lookups & NEED_OWNERS_CGROUPS && !run->owners.stand_ins &&
         !(backend_fields(backend, table->table) & table->table->kind->cgroup)) {

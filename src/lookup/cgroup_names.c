@@ -13,7 +13,7 @@
 #include "lookup/cgroup_names.h"
 
 /* What the name of a directory tells. */
-enum told {
+enum cgroup_name_parts {
     CONTAINER_ID,
     CONTAINER_NAME,
     POD_ID,
@@ -25,7 +25,7 @@ enum told {
 static const struct pattern {
     const char *above; /* the directory above it; NULL: any */
     const char *name;
-    enum told told;
+    enum cgroup_name_parts told;
 } patterns[] = {
     /* conmon(8) watches a container from outside */
     {NULL, "*-conmon-%i.scope", NOTHING},
@@ -156,7 +156,7 @@ struct naming {
     struct text above, user;         /* user: user@UID.service, the outermost one; empty: none */
 };
 
-static void take_told(struct naming *naming, enum told what, struct text told)
+static void take_told(struct naming *naming, enum cgroup_name_parts what, struct text told)
 {
     struct cgroup_names *names = naming->names;
 

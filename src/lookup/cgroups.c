@@ -89,7 +89,7 @@ int cgroups_find(const char *path, uint64_t *id)
 
 /* --- Groups, and what their paths tell -------------------------------------------------------- */
 
-struct group {
+struct cgroup_entry {
     uint64_t id; /* 0: it was asked for by its path */
     char *texts; /* of the next, one behind the other; NULL when memory was short */
     struct cgroup shown;
@@ -115,7 +115,7 @@ static const char *append(char **end, const char *text)
 
 static int cgroups_add(struct hash_table *table, uint64_t hash, uint64_t id, const char *path)
 {
-    struct group *group = hash_table_add(table, hash, sizeof *group);
+    struct cgroup_entry *group = hash_table_add(table, hash, sizeof *group);
     struct cgroup_names names;
     char *end;
 
@@ -140,7 +140,7 @@ static int cgroups_add(struct hash_table *table, uint64_t hash, uint64_t id, con
 /* Groups that are deeper in the hierarchy have no path here. */
 enum { DEPTH_MAX = 32 };
 
-static const struct group *find_id(const struct cgroups *cgroups, uint64_t id)
+static const struct cgroup_entry *find_id(const struct cgroups *cgroups, uint64_t id)
 {
     return hash_table_find_number(&cgroups->by_id, hash_word(0, id), id);
 }
@@ -235,7 +235,7 @@ int cgroups_create(struct cgroups **cgroups, const char *mounts)
 static void finish_table(struct hash_table *table)
 {
     for (size_t i = 0; i < table->count; i++)
-        free(((const struct group *)hash_table_at(table, i))->texts);
+        free(((const struct cgroup_entry *)hash_table_at(table, i))->texts);
     hash_table_finish(table);
 }
 
@@ -251,7 +251,7 @@ void cgroups_destroy(struct cgroups *cgroups)
 
 const struct cgroup *cgroups_by_id(struct cgroups *cgroups, uint64_t id)
 {
-    const struct group *found = find_id(cgroups, id);
+    const struct cgroup_entry *found = find_id(cgroups, id);
 
     cgroups->summary.asked = true;
     /* a group that was made since is looked for, but not for each socket of one that is gone */
@@ -280,7 +280,7 @@ size_t cgroups_count(const struct cgroups *cgroups)
 
 uint64_t cgroups_id(const struct cgroups *cgroups, size_t i)
 {
-    return ((const struct group *)hash_table_at(&cgroups->by_id, i))->id;
+    return ((const struct cgroup_entry *)hash_table_at(&cgroups->by_id, i))->id;
 }
 
 /* --- Beside version 1 ------------------------------------------------------------------------- */
@@ -352,14 +352,14 @@ void cgroups_set_mixed(struct cgroups *cgroups)
 
 static bool has_path(const void *element, const void *key)
 {
-    const struct group *group = element;
+    const struct cgroup_entry *group = element;
 
     return group->shown.path && strcmp(group->shown.path, key) == 0;
 }
 
 const struct cgroup *cgroups_by_path(struct cgroups *cgroups, const char *path)
 {
-    const struct group *found;
+    const struct cgroup_entry *found;
     uint64_t hash;
 
     const char *rest = path;

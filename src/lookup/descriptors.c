@@ -101,7 +101,7 @@ static int descriptors_complete(const struct proc_tree *tree, struct process_des
 
 /* --- Of all processes ------------------------------------------------------------------------- */
 
-struct reading {
+struct descriptors_reading {
     const struct proc_tree *tree;
     uint64_t least;
     descriptors_fn fn;
@@ -109,7 +109,7 @@ struct reading {
     struct descriptors_missed *missed;
 };
 
-static int descriptors_take(const struct reading *reading, pid_t pid)
+static int descriptors_take(const struct descriptors_reading *reading, pid_t pid)
 {
     struct descriptors_missed *missed = reading->missed;
     struct process_descriptors process = {.pid = pid};
@@ -132,7 +132,7 @@ int descriptors_each(const char *proc_root, uint64_t least, descriptors_fn fn, v
                      struct descriptors_missed *missed)
 {
     struct proc_tree tree;
-    const struct reading reading = {&tree, least, fn, arg, missed};
+    const struct descriptors_reading reading = {&tree, least, fn, arg, missed};
     struct processes processes = {.count = 0};
     int result = proc_tree_init(&tree, proc_root);
 

@@ -21,19 +21,19 @@
 
 enum { HARDWARE_UNKNOWN = -1, NAMESPACE_NONE = -1 };
 
-struct known {
+struct known_interface {
     struct number_name name; /* by the index */
     struct interface interface;
     bool complete; /* its hardware was asked for, or it was added */
 };
 
 struct interfaces {
-    struct hash_table names; /* of struct known */
-    struct known *last;      /* found last, in names: columns ask for one interface in turn */
-    int fd;                  /* any socket will do */
-    int error;               /* errno, or 0 */
-    bool settled;            /* a socket that is opened later may be of another namespace */
-    bool captured;           /* they are of another machine: this one is not asked */
+    struct hash_table names;      /* of struct known_interface */
+    struct known_interface *last; /* found last, in names: columns ask for one interface in turn */
+    int fd;                       /* any socket will do */
+    int error;                    /* errno, or 0 */
+    bool settled;                 /* a socket that is opened later may be of another namespace */
+    bool captured;                /* they are of another machine: this one is not asked */
 };
 
 struct interfaces *interfaces_create(void)
@@ -92,10 +92,10 @@ static bool interfaces_ask(struct interfaces *interfaces, uint16_t what, struct 
     return result == 0;
 }
 
-static struct known *interfaces_put(struct interfaces *interfaces,
-                                    const struct interface *interface, bool is_complete)
+static struct known_interface *interfaces_put(struct interfaces *interfaces,
+                                              const struct interface *interface, bool is_complete)
 {
-    struct known *known =
+    struct known_interface *known =
         number_map_put(&interfaces->names, interface->index, interface->name, sizeof *known);
 
     interfaces->last = known;
@@ -110,7 +110,7 @@ static struct known *interfaces_put(struct interfaces *interfaces,
 }
 
 /* The kernel takes longer for the hardware than for the name, and it is seldom needed. */
-static void interfaces_complete(struct interfaces *interfaces, struct known *known)
+static void interfaces_complete(struct interfaces *interfaces, struct known_interface *known)
 {
     struct ifreq request = {0};
 
@@ -198,9 +198,9 @@ void interfaces_of_tree(struct interfaces *interfaces, const char *proc_root)
 /* --- Answers ---------------------------------------------------------------------------------- */
 
 /* NULL for index 0, and if memory is short. */
-static struct known *interfaces_find_entry(struct interfaces *interfaces, uint32_t index)
+static struct known_interface *interfaces_find_entry(struct interfaces *interfaces, uint32_t index)
 {
-    struct known *known = interfaces->last;
+    struct known_interface *known = interfaces->last;
 
     if (index == 0)
         return NULL;
@@ -223,7 +223,7 @@ static struct known *interfaces_find_entry(struct interfaces *interfaces, uint32
 const struct interface *interfaces_get(struct interfaces *interfaces, uint32_t index)
 {
     static const struct interface unknown = {.hardware = HARDWARE_UNKNOWN, .netns = NAMESPACE_NONE};
-    struct known *known = interfaces_find_entry(interfaces, index);
+    struct known_interface *known = interfaces_find_entry(interfaces, index);
 
     if (known && !known->complete)
         interfaces_complete(interfaces, known);
@@ -232,7 +232,7 @@ const struct interface *interfaces_get(struct interfaces *interfaces, uint32_t i
 
 const char *interfaces_name(struct interfaces *interfaces, uint32_t index)
 {
-    const struct known *known = interfaces_find_entry(interfaces, index);
+    const struct known_interface *known = interfaces_find_entry(interfaces, index);
 
     return known ? known->interface.name : NULL;
 }

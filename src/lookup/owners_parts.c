@@ -22,7 +22,7 @@ enum {
 };
 
 /* A process: the parts that are read of it, and their places. */
-struct part {
+struct owners_part {
     pid_t pid;
     uint64_t open; /* descriptors */
     int fd;        /* of the walk over its descriptors; -1: none */
@@ -30,7 +30,7 @@ struct part {
     size_t from, count; /* of these */
 };
 
-struct worker {
+struct parts_worker {
     _Alignas(64) struct parts *parts; /* no two workers write to one line of the cache */
     struct holdings found;
     int status;
@@ -38,12 +38,12 @@ struct worker {
 };
 
 struct parts {
-    struct part items[PROCESSES_MOST];
+    struct owners_part items[PROCESSES_MOST];
     size_t count;
     struct holdings ended; /* of processes whose first thread has ended, from /proc */
     uint64_t open, most;   /* descriptors of all of them, and of one */
     atomic_size_t next;
-    struct worker workers[THREADS];
+    struct parts_worker workers[THREADS];
 };
 
 /* --- Which processes -------------------------------------------------------------------------- */
@@ -97,7 +97,7 @@ static int parts_take_processes(struct parts *parts, const struct proc_tree *tre
             continue;
         if (parts->count == PROCESSES_MOST)
             return -ENOTSUP;
-        parts->items[parts->count++] = (struct part){.pid = pid, .open = open, .fd = -1};
+        parts->items[parts->count++] = (struct owners_part){.pid = pid, .open = open, .fd = -1};
         parts->open += open;
         parts->most = open > parts->most ? open : parts->most;
     }
@@ -127,25 +127,25 @@ static int parts_list_processes(struct parts *parts)
 
 static int parts_most_first(const void *a, const void *b)
 {
-    const struct part *one = a, *other = b;
+    const struct owners_part *one = a, *other = b;
 
     return (one->open < other->open) - (one->open > other->open);
 }
 
 static int parts_by_process(const void *a, const void *b)
 {
-    const struct part *one = a, *other = b;
+    const struct owners_part *one = a, *other = b;
 
     return (one->pid > other->pid) - (one->pid < other->pid);
 }
 
 static void *parts_work(void *arg)
 {
-    struct worker *worker = arg;
+    struct parts_worker *worker = arg;
     struct parts *parts = worker->parts;
 
     for (size_t i; worker->status == 0 && (i = atomic_fetch_add(&parts->next, 1)) < parts->count;) {
-        struct part *part = &parts->items[i];
+        struct owners_part *part = &parts->items[i];
         part->holdings = &worker->found;
         part->from = worker->found.count;
         worker->status = owners_program_take(part->fd, &worker->found);
@@ -163,7 +163,7 @@ static void *parts_work(void *arg)
 /* If no thread can be started, this one does all. */
 static int read_parts(struct parts *parts)
 {
-    struct worker *other = &parts->workers[1], *own = &parts->workers[0];
+    struct parts_worker *other = &parts->workers[1], *own = &parts->workers[0];
     bool started;
 
     own->parts = other->parts = parts;
@@ -191,7 +191,7 @@ static int join_parts(struct parts *parts, struct processes *processes, struct h
     found->items = items;
     qsort(parts->items, parts->count, sizeof *parts->items, parts_by_process);
     for (size_t i = 0; i < parts->count; i++) {
-        const struct part *part = &parts->items[i];
+        const struct owners_part *part = &parts->items[i];
         if (part->count)
             memcpy(items + found->count, part->holdings->items + part->from,
                    part->count * sizeof *items);

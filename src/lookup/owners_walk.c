@@ -41,7 +41,7 @@ struct directory {
     size_t sockets;
 };
 
-struct worker {
+struct walk_worker {
     _Alignas(64) struct walk *walk; /* no two workers write to one line of the cache */
     struct directory own;
     struct holdings found; /* by the index of the process, not by its pid */
@@ -57,7 +57,7 @@ struct walk {
     /* Used by the first worker only. */
     size_t cost; /* of its work so far */
     size_t worker_count;
-    struct worker workers[THREADS_MAX];
+    struct walk_worker workers[THREADS_MAX];
 
     pthread_mutex_t lock;
     pthread_cond_t changed;
@@ -92,7 +92,7 @@ static void start_workers(struct walk *walk, unsigned threads)
     if (threads > THREADS_MAX)
         threads = THREADS_MAX;
     while (started && walk->worker_count < threads) {
-        struct worker *worker = &walk->workers[walk->worker_count];
+        struct walk_worker *worker = &walk->workers[walk->worker_count];
         worker->walk = walk;
         pthread_mutex_lock(&walk->lock); /* the thread must not end before it is counted */
         started = thread_start(&worker->thread, owners_walk_work, worker) == 0;
@@ -103,7 +103,7 @@ static void start_workers(struct walk *walk, unsigned threads)
 }
 
 /* Adds to the cost of the first worker. Starts the others once they are worth their start. */
-static void account(struct worker *worker, size_t cost)
+static void account(struct walk_worker *worker, size_t cost)
 {
     struct walk *walk = worker->walk;
     if (worker != &walk->workers[0] || walk->cost > COST_ALONE)
@@ -118,7 +118,7 @@ struct tally {
     size_t sockets, entries; /* entries: also "." and ".." */
 };
 
-static int owners_walk_read_link(struct worker *worker, const struct directory *directory,
+static int owners_walk_read_link(struct walk_worker *worker, const struct directory *directory,
                                  const char *name, struct tally *tally)
 {
     uint64_t inode;
@@ -137,7 +137,7 @@ static int owners_walk_read_link(struct worker *worker, const struct directory *
                         (struct holding){inode, process << HOLDER_PROCESS_SHIFT | (unsigned)fd});
 }
 
-static struct tally read_pieces(struct worker *worker, struct directory *directory)
+static struct tally read_pieces(struct walk_worker *worker, struct directory *directory)
 {
     _Alignas(8) char buffer[DIRECTORY_BUFFER];
     struct walk *walk = worker->walk;
@@ -192,7 +192,7 @@ static void leave(struct walk *walk, struct directory *directory, struct tally t
 }
 
 struct thread_reading {
-    struct worker *worker;
+    struct walk_worker *worker;
     size_t process;
     struct tally tally;
 };
@@ -209,7 +209,7 @@ static int read_thread(int fd, void *arg)
 }
 
 /* A process without descriptors: its first thread may have ended, or its tree may lack them. */
-static struct tally read_empty(struct worker *worker, size_t index)
+static struct tally read_empty(struct walk_worker *worker, size_t index)
 {
     const struct walk *walk = worker->walk;
     const struct proc_tree *tree = &walk->options->tree;
@@ -222,7 +222,7 @@ static struct tally read_empty(struct worker *worker, size_t index)
     return reading.tally;
 }
 
-static void read_process(struct worker *worker, size_t index)
+static void read_process(struct walk_worker *worker, size_t index)
 {
     struct walk *walk = worker->walk;
     struct process *process = &walk->processes->items[index];
@@ -275,7 +275,7 @@ static struct directory *owners_walk_join(struct walk *walk)
 
 static void *owners_walk_work(void *arg)
 {
-    struct worker *worker = arg;
+    struct walk_worker *worker = arg;
     struct walk *walk = worker->walk;
     struct directory *directory;
     size_t index;

@@ -266,7 +266,7 @@ struct process *processes_find(const struct processes *processes, pid_t pid)
     return bsearch(&key, processes->items, processes->count, sizeof key, compare_pids);
 }
 
-struct listing {
+struct process_listing {
     struct processes *list;
     size_t known; /* processes that were there before: sorted */
     pid_t leader; /* whose threads are listed; 0: processes */
@@ -292,7 +292,7 @@ int processes_add(struct processes *processes, size_t known, pid_t pid)
 
 static int add_process(const char *name, void *arg)
 {
-    const struct listing *listing = arg;
+    const struct process_listing *listing = arg;
     struct process process = {.unread = true};
 
     if (!name_parse(name, &process.pid))
@@ -308,7 +308,7 @@ void processes_sort(struct processes *processes)
 }
 
 /* A process that vanishes or hides its threads has none. */
-static int list_threads(const struct proc_tree *tree, struct listing *listing)
+static int list_threads(const struct proc_tree *tree, struct process_listing *listing)
 {
     char path[PROCESS_PATH_MAX];
     int directory, status;
@@ -324,7 +324,7 @@ static int list_threads(const struct proc_tree *tree, struct listing *listing)
 
 int processes_list(const struct proc_tree *tree, struct processes *processes, bool tasks)
 {
-    struct listing listing = {.list = processes, .known = processes->count};
+    struct process_listing listing = {.list = processes, .known = processes->count};
     int status =
         lseek(tree->fd, 0, SEEK_SET) < 0 ? -errno : directory_each(tree->fd, add_process, &listing);
     if (status == -EBADF) /* O_PATH: files can be opened by name, but not listed */

@@ -67,13 +67,13 @@ static void rpc_read_names(struct rpc_programs *programs, const char *path)
 /* --- The answer of rpcbind -------------------------------------------------------------------- */
 
 /* The rest of an answer: numbers and texts in the form of XDR (RFC 4506). */
-struct answer {
+struct rpc_answer {
     const unsigned char *at;
     size_t left;
     bool bad; /* it ended too early */
 };
 
-static const unsigned char *rpc_take(struct answer *answer, size_t size)
+static const unsigned char *rpc_take(struct rpc_answer *answer, size_t size)
 {
     const unsigned char *taken = answer->at;
 
@@ -86,7 +86,7 @@ static const unsigned char *rpc_take(struct answer *answer, size_t size)
     return taken;
 }
 
-static uint32_t rpc_take_number(struct answer *answer)
+static uint32_t rpc_take_number(struct rpc_answer *answer)
 {
     const unsigned char *bytes = rpc_take(answer, sizeof(uint32_t));
     uint32_t number;
@@ -98,14 +98,14 @@ static uint32_t rpc_take_number(struct answer *answer)
 }
 
 /* A length and its bytes, which fill whole words. */
-static const unsigned char *rpc_take_bytes(struct answer *answer, uint32_t *length)
+static const unsigned char *rpc_take_bytes(struct rpc_answer *answer, uint32_t *length)
 {
     *length = rpc_take_number(answer);
     return rpc_take(answer, *length > ANSWER_MAX ? SIZE_MAX : ((size_t)*length + 3) / 4 * 4);
 }
 
 /* A text that is too long for `text` becomes an empty one. */
-static void rpc_take_text(struct answer *answer, char *text, size_t size)
+static void rpc_take_text(struct rpc_answer *answer, char *text, size_t size)
 {
     uint32_t length;
     const unsigned char *bytes = rpc_take_bytes(answer, &length);
@@ -171,7 +171,7 @@ static uint64_t rpc_key(uint16_t protocol, uint16_t port)
 }
 
 /* One program on one port. If several have the same port, the last one counts, as in ss. */
-static void take_program(struct rpc_programs *programs, struct answer *answer)
+static void take_program(struct rpc_programs *programs, struct rpc_answer *answer)
 {
     enum { NAME_SIZE = 128 }; /* as in ss */
     char netid[16], address[64], owner[1], name[NAME_SIZE];
@@ -193,7 +193,7 @@ static void take_program(struct rpc_programs *programs, struct answer *answer)
 
 int rpc_programs_take(struct rpc_programs *programs, const void *bytes, size_t length)
 {
-    struct answer answer = {.at = bytes, .left = length};
+    struct rpc_answer answer = {.at = bytes, .left = length};
     uint32_t verifier;
     bool refused;
 

@@ -90,7 +90,7 @@ static bool find_socket(const struct senders *senders, uint32_t port, uint64_t *
 }
 
 /* A descriptor of a process that may be the wanted socket. */
-struct search {
+struct sender_search {
     int directory;
     uint64_t inode;
     size_t entries; /* also "." and ".." */
@@ -98,7 +98,7 @@ struct search {
 
 static int is_socket(const char *name, void *arg)
 {
-    struct search *search = arg;
+    struct sender_search *search = arg;
     uint64_t held;
     int fd;
 
@@ -108,7 +108,7 @@ static int is_socket(const char *name, void *arg)
 
 static int is_held(int directory, void *arg)
 {
-    struct search *search = arg;
+    struct sender_search *search = arg;
 
     search->directory = directory;
     return directory_each(directory, is_socket, search);
@@ -118,7 +118,7 @@ static bool senders_take_process(struct senders *senders, const struct proc_tree
                                  uint64_t inode)
 {
     enum { DOTS = 2 };
-    struct search search = {process_open_descriptors(tree, pid), inode, 0};
+    struct sender_search search = {process_open_descriptors(tree, pid), inode, 0};
     bool found;
 
     if (search.directory < 0)

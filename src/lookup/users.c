@@ -26,7 +26,7 @@ struct users {
 };
 
 /* Of a uid. */
-struct answer {
+struct users_answer {
     int error;            /* errno, or 0 */
     char name[NAME_SIZE]; /* empty: it has none */
 };
@@ -65,12 +65,12 @@ static bool users_is_fault(int error)
 }
 
 /* The buffer grows because entries of directory services can be very long. */
-static void users_ask(uint32_t uid, struct answer *answer)
+static void users_ask(uint32_t uid, struct users_answer *answer)
 {
     struct passwd entry, *found = NULL;
     char *buffer = NULL;
 
-    *answer = (struct answer){.error = ERANGE};
+    *answer = (struct users_answer){.error = ERANGE};
     for (size_t size = BUFFER_FIRST; answer->error == ERANGE && size <= BUFFER_MAX; size *= 2) {
         char *larger = realloc(buffer, size);
         if (!larger) {
@@ -93,7 +93,7 @@ static void users_ask(uint32_t uid, struct answer *answer)
 /* The child. */
 static _Noreturn void answer_all(int questions, int answers, pid_t parent)
 {
-    struct answer answer;
+    struct users_answer answer;
     eventfd_t question;
     sigset_t all;
 
@@ -136,7 +136,7 @@ int users_ask_in_child(struct users *users)
 }
 
 /* An answer fits into the pipe at once (PIPE_BUF). */
-static void ask_child(const struct users *users, uint32_t uid, struct answer *answer)
+static void ask_child(const struct users *users, uint32_t uid, struct users_answer *answer)
 {
     const bool asked = eventfd_write(users->questions, (eventfd_t)uid + 1) == 0;
     ssize_t length = 0;
@@ -144,7 +144,7 @@ static void ask_child(const struct users *users, uint32_t uid, struct answer *an
     while (asked && (length = read(users->answers, answer, sizeof *answer)) < 0 && errno == EINTR)
         continue;
     if (length != (ssize_t)sizeof *answer)
-        *answer = (struct answer){.error = EPIPE};
+        *answer = (struct users_answer){.error = EPIPE};
     answer->name[NAME_SIZE - 1] = '\0'; /* its modules are not trusted: this process has rights */
 }
 
@@ -152,7 +152,7 @@ const char *users_name(struct users *users, uint32_t uid)
 {
     const struct number_name *known = number_map_find(&users->names, uid);
     if (!known) {
-        struct answer answer;
+        struct users_answer answer;
         if (users->child)
             ask_child(users, uid, &answer);
         else

@@ -72,17 +72,17 @@ struct amount {
     struct endpoint local;
 };
 
-struct counts {
+struct drop_counts {
     uint64_t at;               /* CLOCK_MONOTONIC */
     unsigned known;            /* bits 1 << enum origin: all of these are known */
     struct hash_table amounts; /* struct amount, of those that are not 0 */
 };
 
 /* A network namespace. */
-struct place {
-    uint64_t cookie;           /* namespace_own_cookie() */
-    struct counts before, now; /* of the latest two readings */
-    bool is_read;              /* by the latest one */
+struct drop_netns {
+    uint64_t cookie;                /* namespace_own_cookie() */
+    struct drop_counts before, now; /* of the latest two readings */
+    bool is_read;                   /* by the latest one */
 };
 
 struct drop_counters {
@@ -90,7 +90,7 @@ struct drop_counters {
     struct engine *engine;          /* borrowed */
     uint64_t home;                  /* the place where counters of the machine are told */
     const struct drop_probe *watch; /* what else is seen, or NULL */
-    struct place *places;
+    struct drop_netns *places;
     size_t place_count, place_capacity;
     uint64_t all_at;      /* when the reading before found all namespaces that there were; or 0 */
     struct report losses; /* of the latest reading */
@@ -108,7 +108,7 @@ struct drop_counters *drop_counters_create(struct engine *engine, bool all_netns
     return created;
 }
 
-static void drop_counters_forget(struct place *place)
+static void drop_counters_forget(struct drop_netns *place)
 {
     hash_table_finish(&place->before.amounts);
     hash_table_finish(&place->now.amounts);
@@ -125,7 +125,7 @@ void drop_counters_destroy(struct drop_counters *all)
 }
 
 /* The one of this namespace, or NULL. */
-static struct place *drop_counters_find_place(struct drop_counters *all, uint64_t cookie)
+static struct drop_netns *drop_counters_find_place(struct drop_counters *all, uint64_t cookie)
 {
     for (size_t i = 0; i < all->place_count; i++)
         if (all->places[i].cookie == cookie)
@@ -147,14 +147,15 @@ static bool drop_counters_is_same(const void *element, const void *key)
     return one->of == other->of && one->counter == other->counter;
 }
 
-static struct amount *drop_counters_find(const struct counts *counts, const struct amount *amount)
+static struct amount *drop_counters_find(const struct drop_counts *counts,
+                                         const struct amount *amount)
 {
     return hash_table_find(&counts->amounts, drop_counters_hash_of(amount), drop_counters_is_same,
                            amount);
 }
 
 /* Of softnet each processor has a counter; those of TCP come with IPv4 and again with IPv6. */
-static int drop_counters_add(struct counts *counts, struct amount amount)
+static int drop_counters_add(struct drop_counts *counts, struct amount amount)
 {
     struct amount *found = amount.value ? drop_counters_find(counts, &amount) : NULL;
 
@@ -172,7 +173,7 @@ static int drop_counters_add(struct counts *counts, struct amount amount)
     return 0;
 }
 
-static int drop_counters_take_interface(struct counts *counts,
+static int drop_counters_take_interface(struct drop_counts *counts,
                                         const struct interface_record *interface)
 {
     int error = 0;
@@ -190,7 +191,7 @@ static int drop_counters_take_interface(struct counts *counts,
     return error;
 }
 
-static int drop_counters_take_socket(struct counts *counts, const struct record *record)
+static int drop_counters_take_socket(struct drop_counts *counts, const struct record *record)
 {
     const struct socket_record *socket = &record->socket;
 
@@ -207,7 +208,7 @@ static int drop_counters_take_socket(struct counts *counts, const struct record 
 
 static int drop_counters_take_row(const struct record *record, void *arg)
 {
-    struct counts *counts = arg;
+    struct drop_counts *counts = arg;
     const enum kernel_number number =
         record->kind == &kind_counter ? kernel_number_of(&record->counter) : NO_NUMBER;
 
@@ -222,7 +223,7 @@ static int drop_counters_take_row(const struct record *record, void *arg)
 }
 
 /* Tables that are read together. What is missing of them is not told. */
-static int drop_counters_list_table(struct drop_counters *all, struct counts *counts,
+static int drop_counters_list_table(struct drop_counters *all, struct drop_counts *counts,
                                     enum origin origin, const struct table *const tables[2])
 {
     static const uint64_t fields[] = {
@@ -268,7 +269,7 @@ static int drop_counters_read_here(void *arg)
     };
     struct drop_counters *all = arg;
     const uint64_t cookie = namespace_own_cookie();
-    struct place *place = drop_counters_find_place(all, cookie);
+    struct drop_netns *place = drop_counters_find_place(all, cookie);
     int error = 0;
 
     if (!place) { /* one that was not there when all were read had lost nothing by then */
@@ -276,11 +277,11 @@ static int drop_counters_read_here(void *arg)
         if (!place)
             return -ENOMEM;
         place->cookie = cookie;
-        place->now = (struct counts){.at = all->all_at, .known = all->all_at ? UINT_MAX : 0};
+        place->now = (struct drop_counts){.at = all->all_at, .known = all->all_at ? UINT_MAX : 0};
     }
     hash_table_finish(&place->before.amounts);
     place->before = place->now;
-    place->now = (struct counts){.at = clock_nanoseconds(CLOCK_MONOTONIC), .known = UINT_MAX};
+    place->now = (struct drop_counts){.at = clock_nanoseconds(CLOCK_MONOTONIC), .known = UINT_MAX};
     place->is_read = true;
     if (all->all_netns)
         engine_move(all->engine);
@@ -319,8 +320,8 @@ int drop_counters_read(struct drop_counters *all, const struct drop_probe *watch
 
 /* --- What has grown --------------------------------------------------------------------------- */
 
-struct growth {
-    const struct counts *before, *now;
+struct drop_growth {
+    const struct drop_counts *before, *now;
     const struct drop_probe *watch;
     uint64_t told[2]; /* by sockets of their own: LISTENERS, RECEIVERS */
     bool overflows;   /* all drops of listeners were */
@@ -329,7 +330,7 @@ struct growth {
 };
 
 /* A socket or interface that was not there before had none. */
-static uint64_t grown(const struct growth *growth, const struct amount *now)
+static uint64_t grown(const struct drop_growth *growth, const struct amount *now)
 {
     const struct amount *before = drop_counters_find(growth->before, now);
     const uint64_t value = before ? before->value : 0;
@@ -337,7 +338,7 @@ static uint64_t grown(const struct growth *growth, const struct amount *now)
     return now->value > value ? now->value - value : 0;
 }
 
-static uint64_t grown_by(const struct growth *growth, unsigned counter)
+static uint64_t grown_by(const struct drop_growth *growth, unsigned counter)
 {
     const struct amount *now =
         drop_counters_find(growth->now, &(struct amount){.counter = counter});
@@ -356,7 +357,7 @@ static bool is_seen(const struct drop_probe *watch, const char *reason)
     return false;
 }
 
-static int drop_counters_tell(const struct growth *growth, const struct amount *amount,
+static int drop_counters_tell(const struct drop_growth *growth, const struct amount *amount,
                               uint64_t drops)
 {
     const struct counter counter = counter_of(amount->counter);
@@ -386,7 +387,7 @@ static int drop_counters_tell(const struct growth *growth, const struct amount *
 }
 
 /* Drops of single sockets are not told again by the counter of all. */
-static int tell_if_grown(struct growth *growth, const struct amount *amount)
+static int tell_if_grown(struct drop_growth *growth, const struct amount *amount)
 {
     const struct counter counter = counter_of(amount->counter);
     uint64_t drops = grown(growth, amount);
@@ -408,8 +409,8 @@ static int tell_if_grown(struct growth *growth, const struct amount *amount)
 int drop_counters_list(struct drop_counters *all, struct report *report,
                        int (*fn)(struct record *record, void *arg), void *arg)
 {
-    const struct place *place = drop_counters_find_place(all, namespace_own_cookie());
-    struct growth growth = {.watch = all->watch, .fn = fn, .arg = arg};
+    const struct drop_netns *place = drop_counters_find_place(all, namespace_own_cookie());
+    struct drop_growth growth = {.watch = all->watch, .fn = fn, .arg = arg};
     int result = 0;
 
     report_hand_on(report, &all->losses);

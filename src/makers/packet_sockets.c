@@ -21,7 +21,7 @@ struct question {
     unsigned all;                  /* sockets with any rank */
 };
 
-struct search {
+struct packet_socket_search {
     struct question *questions; /* in order, each once */
     size_t count;
 };
@@ -58,13 +58,14 @@ static struct question question_of(const struct sought *sought, unsigned which)
     return question;
 }
 
-static struct question *packet_sockets_find_socket(const struct search *search,
+static struct question *packet_sockets_find_socket(const struct packet_socket_search *search,
                                                    const struct question *key)
 {
     return bsearch(key, search->questions, search->count, sizeof *key, by_key);
 }
 
-static int packet_sockets_ask(struct search *search, const struct sought *sought, size_t count)
+static int packet_sockets_ask(struct packet_socket_search *search, const struct sought *sought,
+                              size_t count)
 {
     size_t asked = 0;
 
@@ -84,8 +85,8 @@ static int packet_sockets_ask(struct search *search, const struct sought *sought
 
 /* --- Answers ---------------------------------------------------------------------------------- */
 
-static void packet_sockets_answer(const struct search *search, const struct question *key,
-                                  const struct socket_record *socket)
+static void packet_sockets_answer(const struct packet_socket_search *search,
+                                  const struct question *key, const struct socket_record *socket)
 {
     struct question *question = packet_sockets_find_socket(search, key);
     /* a socket of IPv4 before one of IPv6 that takes both, as in the kernel */
@@ -124,7 +125,8 @@ static int packet_sockets_take_socket(const struct record *record, void *arg)
 
 /* A connected socket goes before one that takes packets from everywhere, and a bound one before one
  * that takes any address. A packet for all of them has a socket only if it is the only one. */
-static void packet_sockets_hand_out(const struct search *search, const struct sought *sought)
+static void packet_sockets_hand_out(const struct packet_socket_search *search,
+                                    const struct sought *sought)
 {
     struct fitting *fitting = sought->fitting;
     unsigned all = 0;
@@ -156,7 +158,7 @@ int packet_sockets_find(struct engine *engine, const struct sought *sought, size
         .tables = tables,
         .table_count = COUNT(tables),
     };
-    struct search search = {.questions = NULL};
+    struct packet_socket_search search = {.questions = NULL};
     int error;
 
     if (!count)

@@ -193,12 +193,12 @@ uint64_t value_rank(const struct value *value, bool *exact)
 
 /* --- Values as bytes -------------------------------------------------------------------------- */
 
-struct key {
+struct order_key {
     char *dst;
     size_t size, length;
 };
 
-static void key_put(struct key *key, const void *bytes, size_t count)
+static void key_put(struct order_key *key, const void *bytes, size_t count)
 {
     const size_t room = key->size > key->length ? key->size - key->length : 0,
                  fits = count < room ? count : room;
@@ -208,30 +208,30 @@ static void key_put(struct key *key, const void *bytes, size_t count)
     key->length += count;
 }
 
-static void key_put_byte(struct key *key, uint8_t byte)
+static void key_put_byte(struct order_key *key, uint8_t byte)
 {
     key_put(key, &byte, sizeof byte);
 }
 
-static void key_put_number(struct key *key, uint64_t number)
+static void key_put_number(struct order_key *key, uint64_t number)
 {
     number = htobe64(number);
     key_put(key, &number, sizeof number);
 }
 
-static void key_put_address(struct key *key, const struct address *address)
+static void key_put_address(struct order_key *key, const struct address *address)
 {
     key_put_byte(key, address->family != AF_INET);
     key_put(key, address->bytes, sizeof address->bytes);
 }
 
-static void key_put_network(struct key *key, const struct network *network)
+static void key_put_network(struct order_key *key, const struct network *network)
 {
     key_put_address(key, &network->address);
     key_put_number(key, network->prefix);
 }
 
-static void key_put_list(struct key *key, const struct value *list)
+static void key_put_list(struct order_key *key, const struct value *list)
 {
     for (size_t i = 0; list->type == VALUE_OWNERS && i < list->owners.count; i++) {
         const struct owner *owner = &list->owners.first[i];
@@ -246,7 +246,7 @@ static void key_put_list(struct key *key, const struct value *list)
 
 size_t value_key(const struct value *value, char *dst, size_t size)
 {
-    struct key key = {dst, size, 0};
+    struct order_key key = {dst, size, 0};
 
     switch (value->type) {
     case VALUE_NUMBER:

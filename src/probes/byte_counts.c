@@ -17,7 +17,7 @@
 
 enum { KEPT = 32768 };
 
-struct seen {
+struct seen_socket {
     uint64_t cookie;
     struct byte_count count;
 };
@@ -110,9 +110,10 @@ int byte_counts_read(struct byte_counts *counts)
     if (count >= 0)
         hash_table_finish(&counts->seen);
     for (int i = 0; i < count; i++) {
-        struct seen *seen = hash_table_add(&counts->seen, hash_word(0, cookies[i]), sizeof *seen);
+        struct seen_socket *seen =
+            hash_table_add(&counts->seen, hash_word(0, cookies[i]), sizeof *seen);
         if (seen)
-            *seen = (struct seen){cookies[i], values[i]};
+            *seen = (struct seen_socket){cookies[i], values[i]};
         else
             count = -ENOMEM;
     }
@@ -142,7 +143,7 @@ static void byte_counts_set(struct record *record, const struct byte_count *coun
 void byte_counts_tell(const struct byte_counts *counts, struct record *record)
 {
     static const struct byte_count nothing;
-    const struct seen *seen;
+    const struct seen_socket *seen;
 
     if (!counts || !byte_counts_is_counted(record))
         return;

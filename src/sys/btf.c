@@ -9,7 +9,7 @@
 /* linux/btf.h. A type is three numbers, and more that depend on its kind; all have 32 bits. */
 enum { MAGIC = 0xeb9f, VERSION = 1, WORD = sizeof(uint32_t), TYPE_SIZE = 3 * WORD };
 
-struct header {
+struct btf_header {
     uint16_t magic;
     uint8_t version, flags;
     uint32_t length;
@@ -38,7 +38,7 @@ static bool take_section(struct text *section, struct text bytes, uint32_t offse
 /* The names begin with an empty one, and each ends with a NUL. */
 static bool take_sections(struct btf *btf, struct text bytes)
 {
-    struct header header;
+    struct btf_header header;
 
     if (bytes.length < sizeof header)
         return false;

@@ -236,7 +236,7 @@ struct netns namespace_own(void)
 
 /* --- All namespaces --------------------------------------------------------------------------- */
 
-struct search {
+struct namespace_search {
     struct hash_table found; /* of struct netns */
     struct report *report;
     size_t hidden; /* processes that do not show theirs */
@@ -245,12 +245,12 @@ struct search {
     bool again; /* mounts are looked at a second time */
 };
 
-static struct netns *namespace_find(const struct search *search, uint64_t id)
+static struct netns *namespace_find(const struct namespace_search *search, uint64_t id)
 {
     return hash_table_find_number(&search->found, hash_word(0, id), id);
 }
 
-static void namespace_add(struct search *search, const struct netns *netns)
+static void namespace_add(struct namespace_search *search, const struct netns *netns)
 {
     struct netns *added = hash_table_add(&search->found, hash_word(0, netns->id), sizeof *added);
 
@@ -268,7 +268,7 @@ static bool is_gone(int error)
 }
 
 /* Looks at what was opened: its process may be in another namespace by now. Returns 0 or -errno. */
-static int open_found(struct search *search, int directory_fd, const char *path)
+static int open_found(struct namespace_search *search, int directory_fd, const char *path)
 {
     struct netns netns = {.fd = proc_open(directory_fd, path, FILE_FLAGS)};
     struct statfs system;
@@ -287,7 +287,7 @@ static int open_found(struct search *search, int directory_fd, const char *path)
     return 0;
 }
 
-static void report_unopened(struct search *search, uint64_t id, const char *why)
+static void report_unopened(struct namespace_search *search, uint64_t id, const char *why)
 {
     report_loss(search->report, "network namespace %llu: cannot be opened: %s",
                 (unsigned long long)id, why);
@@ -318,7 +318,7 @@ uint64_t namespace_of_process(const char *proc_root, pid_t pid)
     return id;
 }
 
-static void look_at_process(struct search *search, int proc, const char *number)
+static void look_at_process(struct namespace_search *search, int proc, const char *number)
 {
     char path[64];
     uint64_t id = 0;
@@ -335,7 +335,7 @@ static void look_at_process(struct search *search, int proc, const char *number)
         report_unopened(search, id, strerror(-error));
 }
 
-static void look_at_processes(struct search *search)
+static void look_at_processes(struct namespace_search *search)
 {
     DIR *proc = opendir("/proc");
     const struct dirent *entry = NULL;
@@ -355,7 +355,7 @@ static void look_at_processes(struct search *search)
  */
 static void look_at_mount(const struct netns *mounted, const char *path, void *arg)
 {
-    struct search *search = arg;
+    struct namespace_search *search = arg;
     struct stat file;
     int error = 0;
 
@@ -374,7 +374,7 @@ static void look_at_mount(const struct netns *mounted, const char *path, void *a
 }
 
 /* Without its own, the listing could not come back from the others. */
-static bool look_at_own(struct search *search)
+static bool look_at_own(struct namespace_search *search)
 {
     struct netns own = {.id = namespace_own_id(), .fd = -1};
 
@@ -421,7 +421,7 @@ static void namespace_put_in_order(struct netns *list, size_t count, uint64_t ow
 
 int namespaces_find(struct namespaces *namespaces, struct report *report)
 {
-    struct search search = {.report = report};
+    struct namespace_search search = {.report = report};
     struct rlimit limit;
 
     /* each namespace is kept open, and with it what would otherwise end under the listing */

@@ -166,13 +166,13 @@ static char *text_word(char *dst, unsigned word)
 }
 
 /* A run of zero words: "::" stands for the longest of at least two, the first of equals. */
-struct run {
+struct text_run {
     unsigned start, length;
 };
 
-static struct run longest_zeros(const unsigned *words)
+static struct text_run longest_zeros(const unsigned *words)
 {
-    struct run best = {WORDS, 1};
+    struct text_run best = {WORDS, 1};
     unsigned i = 0;
 
     while (i < WORDS) {
@@ -180,7 +180,7 @@ static struct run longest_zeros(const unsigned *words)
         while (i < WORDS && words[i] == 0)
             i++;
         if (i - start > best.length)
-            best = (struct run){start, i - start};
+            best = (struct text_run){start, i - start};
         i++;
     }
     return best;
@@ -193,7 +193,7 @@ char *text_ipv6(char *dst, const uint8_t *address)
     for (size_t i = 0; i < WORDS; i++)
         words[i] = (unsigned)address[2 * i] << 8 | address[2 * i + 1];
 
-    const struct run zeros = longest_zeros(words);
+    const struct text_run zeros = longest_zeros(words);
     /* inet_ntop(3) writes the last four bytes of ::a.b.c.d and ::ffff:a.b.c.d as IPv4 */
     const bool mapped = zeros.length == 5 && words[5] == 0xffff;
     const unsigned end = zeros.start == 0 && (zeros.length == 6 || mapped) ? 6 : WORDS;

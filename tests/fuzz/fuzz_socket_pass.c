@@ -89,7 +89,7 @@ static size_t list_all(const struct socket_pass *pass, uint32_t netns)
 
 static bool is_listed_before(const char *bytes, size_t i, uint32_t netns)
 {
-    struct held_socket other;
+    struct pass_socket other;
 
     for (size_t j = 0; j < i; j++) {
         memcpy(&other, bytes + j * sizeof other, sizeof other);
@@ -103,12 +103,12 @@ static bool is_listed_before(const char *bytes, size_t i, uint32_t netns)
 static void look_at(const struct socket_pass *pass, const char *bytes, size_t size)
 {
     enum { LOOKED_AT_MAX = 64 }; /* because it takes the square of the time */
-    const size_t count = size / sizeof(struct held_socket);
+    const size_t count = size / sizeof(struct pass_socket);
     size_t rows = 0;
 
     require(socket_pass_count(pass) <= count);
     for (size_t i = 0; i < count && i < LOOKED_AT_MAX; i++) {
-        struct held_socket held;
+        struct pass_socket held;
         memcpy(&held, bytes + i * sizeof held, sizeof held);
         if (!is_listed_before(bytes, i, held.netns))
             rows += list_all(pass, held.netns);
@@ -151,7 +151,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     }
     require(socket_pass_take(pass, bytes, input.left) == 0);
     status = socket_pass_settle(pass);
-    require((status == 0) == (input.left % sizeof(struct held_socket) == 0));
+    require((status == 0) == (input.left % sizeof(struct pass_socket) == 0));
     if (status == 0)
         look_at(pass, bytes, input.left);
     else

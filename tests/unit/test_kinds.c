@@ -17,7 +17,7 @@ static int gather_kinds(void **state)
 {
     (void)state;
     for (size_t i = 0; i < backend_count; i++)
-        for (const struct told *told = backends[i]->provides; told->table; told++) {
+        for (const struct table_fields *told = backends[i]->provides; told->table; told++) {
             size_t at = 0;
             while (at < kinds_count && kinds[at] != told->table->kind)
                 at++;

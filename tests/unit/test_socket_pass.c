@@ -107,7 +107,7 @@ struct scene {
     char sock[1200];
     uint64_t context[4];
     bool is_socket, is_tcp;
-    struct held_socket said;
+    struct pass_socket said;
     size_t count; /* of these */
 };
 
@@ -386,7 +386,7 @@ static void nothing_else_is_written(void **state)
 static void a_socket_of_another_family_is_told_without_addresses_and_queues(void **state)
 {
     struct scene scene;
-    struct held_socket none = {.cookie = 0};
+    struct pass_socket none = {.cookie = 0};
 
     (void)state;
     make_scene(&scene);
@@ -406,9 +406,9 @@ static void a_socket_of_another_family_is_told_without_addresses_and_queues(void
 
 enum { HERE = 100, THERE = 200 };
 
-static struct held_socket held(uint32_t netns, uint64_t cookie, uint16_t family, uint16_t protocol)
+static struct pass_socket held(uint32_t netns, uint64_t cookie, uint16_t family, uint16_t protocol)
 {
-    return (struct held_socket){.cookie = cookie,
+    return (struct pass_socket){.cookie = cookie,
                                 .inode = cookie + 1000,
                                 .netns = netns,
                                 .family = family,
@@ -420,7 +420,7 @@ static struct held_socket held(uint32_t netns, uint64_t cookie, uint16_t family,
 
 static void a_fin_that_was_read_is_no_byte(void **state)
 {
-    struct held_socket socket = held(HERE, 1, AF_INET, IPPROTO_TCP);
+    struct pass_socket socket = held(HERE, 1, AF_INET, IPPROTO_TCP);
     struct record record;
 
     (void)state;
@@ -432,7 +432,7 @@ static void a_fin_that_was_read_is_no_byte(void **state)
 
 static void a_socket_that_is_only_bound_is_told_as_sock_diag_does(void **state)
 {
-    struct held_socket socket = held(HERE, 1, AF_INET6, IPPROTO_TCP);
+    struct pass_socket socket = held(HERE, 1, AF_INET6, IPPROTO_TCP);
     struct record record;
 
     (void)state;
@@ -448,7 +448,7 @@ static void a_socket_that_is_only_bound_is_told_as_sock_diag_does(void **state)
 
 static void other_protocols_are_no_rows(void **state)
 {
-    struct held_socket socket = held(HERE, 1, AF_INET, IPPROTO_SCTP);
+    struct pass_socket socket = held(HERE, 1, AF_INET, IPPROTO_SCTP);
 
     (void)state;
     assert_null(held_socket_table(&socket));
@@ -462,7 +462,7 @@ static void other_protocols_are_no_rows(void **state)
 }
 
 /* Two readings: the second one finds all but the first `gone` sockets, too. */
-static struct socket_pass *pass_with(const struct held_socket *sockets, size_t count, size_t gone,
+static struct socket_pass *pass_with(const struct pass_socket *sockets, size_t count, size_t gone,
                                      const struct socket_numbers *numbers)
 {
     struct socket_pass *pass = socket_pass_create_empty();
@@ -513,7 +513,7 @@ static void assert_rows(const struct socket_pass *pass, const struct table *tabl
 
 static void each_namespace_has_its_own_rows_without_repeats(void **state)
 {
-    const struct held_socket sockets[] = {
+    const struct pass_socket sockets[] = {
         held(THERE, 9, AF_INET, IPPROTO_TCP),  held(HERE, 3, AF_INET, IPPROTO_TCP),
         held(HERE, 2, AF_INET6, IPPROTO_TCP),  held(HERE, 1, AF_INET, IPPROTO_TCP),
         held(HERE, 3, AF_INET, IPPROTO_TCP),   held(HERE, 4, AF_INET, IPPROTO_UDP),
@@ -540,7 +540,7 @@ static void each_namespace_has_its_own_rows_without_repeats(void **state)
 }
 
 /* Whether the pass leaves these tables of a namespace to the dumps; the others it has. */
-static void assert_left(const struct held_socket *sockets, size_t count, size_t gone,
+static void assert_left(const struct pass_socket *sockets, size_t count, size_t gone,
                         struct socket_numbers numbers, const struct table *const left[])
 {
     const struct socket_numbers all[] = {numbers, {.netns = 0}};
@@ -561,7 +561,7 @@ static void assert_left(const struct held_socket *sockets, size_t count, size_t 
 
 static void what_the_kernel_counts_and_nobody_holds_is_left_to_the_dumps(void **state)
 {
-    struct held_socket sockets[] = {
+    struct pass_socket sockets[] = {
         held(HERE, 1, AF_INET, IPPROTO_TCP), held(HERE, 2, AF_INET6, IPPROTO_TCP),
         held(HERE, 3, AF_INET, IPPROTO_UDP), held(THERE, 4, AF_INET, IPPROTO_TCP)};
     const struct socket_numbers same = {.netns = HERE, .in_use = {1, 1, 1}};
@@ -594,7 +594,7 @@ static void what_the_kernel_counts_and_nobody_holds_is_left_to_the_dumps(void **
 /* The kernel counts one that was not accepted yet, and one that was closed between the readings. */
 static void a_socket_that_only_one_reading_finds_does_not_stand_for_another(void **state)
 {
-    const struct held_socket sockets[] = {held(HERE, 1, AF_INET, IPPROTO_TCP),
+    const struct pass_socket sockets[] = {held(HERE, 1, AF_INET, IPPROTO_TCP),
                                           held(HERE, 2, AF_INET, IPPROTO_TCP)};
     const struct socket_numbers counted = {.netns = HERE, .in_use = {2}};
 
@@ -606,7 +606,7 @@ static void a_socket_that_only_one_reading_finds_does_not_stand_for_another(void
 /* It is in no number of its namespace. */
 static void a_socket_that_was_bound_in_one_reading_is_bound(void **state)
 {
-    struct held_socket sockets[] = {held(HERE, 1, AF_INET, IPPROTO_TCP),
+    struct pass_socket sockets[] = {held(HERE, 1, AF_INET, IPPROTO_TCP),
                                     held(HERE, 2, AF_INET, IPPROTO_TCP),
                                     held(HERE, 2, AF_INET, IPPROTO_TCP)};
     const struct socket_numbers numbers[] = {{.netns = HERE, .in_use = {1}}, {.netns = 0}};
@@ -622,7 +622,7 @@ static void a_socket_that_was_bound_in_one_reading_is_bound(void **state)
 /* No table counts these, but `used` has the sockets of all families. */
 static void one_that_nobody_holds_and_is_only_bound_is_asked_for(void **state)
 {
-    struct held_socket sockets[] = {held(HERE, 1, AF_INET, IPPROTO_TCP),
+    struct pass_socket sockets[] = {held(HERE, 1, AF_INET, IPPROTO_TCP),
                                     held(THERE, 2, AF_INET6, IPPROTO_TCP),
                                     held(HERE, 3, AF_INET, IPPROTO_TCP), held(HERE, 4, AF_UNIX, 0)};
 
@@ -652,7 +652,7 @@ static void one_that_nobody_holds_and_is_only_bound_is_asked_for(void **state)
 /* Also where it compares what the pass does not know: the rows are then those of netlink. */
 static void a_filter_that_refuses_all_sockets_leaves_nothing_to_the_dumps(void **state)
 {
-    const struct held_socket sockets[] = {held(HERE, 1, AF_INET, IPPROTO_TCP)};
+    const struct pass_socket sockets[] = {held(HERE, 1, AF_INET, IPPROTO_TCP)};
     const struct socket_numbers numbers[] = {{.netns = HERE, .in_use = {1, 1}}, {.netns = 0}};
     struct socket_pass *pass = pass_with(sockets, COUNT(sockets), 0, numbers);
 
@@ -682,7 +682,7 @@ static void the_numbers_are_those_of_sockstat(void **state)
     static const char v4[] = "sockets: used 1\nTCP: inuse 1 orphan 0 tw %s alloc 1 mem 1\n"
                              "UDP: inuse 0 mem 0\nUDPLITE: inuse 0\nRAW: inuse 0\n"
                              "FRAG: inuse 0 memory 0\n";
-    const struct held_socket socket = held(HERE, 1, AF_INET, IPPROTO_TCP);
+    const struct pass_socket socket = held(HERE, 1, AF_INET, IPPROTO_TCP);
     const char *const files[][2] = {{"0", "TCP6: inuse 0\nUDP6: inuse 0\nUDPLITE6: inuse 0\n"},
                                     {"1", "TCP6: inuse 0\n"},
                                     {"0", "TCP6: inuse 1\n"}};
@@ -716,7 +716,7 @@ static void the_numbers_are_those_of_sockstat(void **state)
 
 static void what_is_written_may_be_cut_anywhere(void **state)
 {
-    const struct held_socket sockets[] = {held(HERE, 1, AF_INET, IPPROTO_TCP),
+    const struct pass_socket sockets[] = {held(HERE, 1, AF_INET, IPPROTO_TCP),
                                           held(HERE, 2, AF_INET, IPPROTO_TCP)};
     const struct socket_numbers numbers = {.netns = HERE, .in_use = {2}};
     const char *const all = (const void *)sockets;
@@ -738,7 +738,7 @@ static void what_is_written_may_be_cut_anywhere(void **state)
 
 static void a_cut_socket_is_an_error_and_none_is_left(void **state)
 {
-    const struct held_socket sockets[] = {held(HERE, 1, AF_INET, IPPROTO_TCP),
+    const struct pass_socket sockets[] = {held(HERE, 1, AF_INET, IPPROTO_TCP),
                                           held(HERE, 2, AF_INET, IPPROTO_TCP)};
     struct socket_pass *pass = pass_with(sockets, 1, 0, NULL);
 
@@ -761,7 +761,7 @@ static int refuse_row(const struct record *record, void *arg)
 
 static void a_dump_ends_where_its_reader_does(void **state)
 {
-    const struct held_socket sockets[] = {held(HERE, 1, AF_INET, IPPROTO_TCP),
+    const struct pass_socket sockets[] = {held(HERE, 1, AF_INET, IPPROTO_TCP),
                                           held(HERE, 2, AF_INET6, IPPROTO_TCP)};
     struct socket_pass *pass = pass_with(sockets, COUNT(sockets), 0, NULL);
     const struct query query = {.table = &table_tcp_both, .pass = pass, .netns = HERE};

@@ -142,7 +142,7 @@ struct text snmp_protocol_of(struct text name)
 
 /* --- Files ------------------------------------------------------------------------------------ */
 
-struct reading {
+struct snmp_reading {
     const struct query *query;
     record_fn fn;
     void *arg;
@@ -161,7 +161,7 @@ struct reading {
 
 static int snmp_hand_on(const struct record *record, void *arg)
 {
-    struct reading *reading = arg;
+    struct snmp_reading *reading = arg;
     int result = reading->fn(record, reading->arg);
 
     reading->any = true;
@@ -170,7 +170,7 @@ static int snmp_hand_on(const struct record *record, void *arg)
 }
 
 /* The values are in the line that was read last. */
-static int hand_on_counters(struct reading *reading, struct snmp_block *block,
+static int hand_on_counters(struct snmp_reading *reading, struct snmp_block *block,
                             const struct line *values)
 {
     struct record record;
@@ -186,7 +186,7 @@ static int hand_on_counters(struct reading *reading, struct snmp_block *block,
 }
 
 /* Reads the blocks of the protocols whose names start so. The kernel may put empty lines before. */
-static int read_blocks(struct reading *reading, const char *start)
+static int read_blocks(struct snmp_reading *reading, const char *start)
 {
     const size_t length = strlen(start);
     struct snmp_block block;
@@ -216,7 +216,7 @@ static int read_blocks(struct reading *reading, const char *start)
 }
 
 /* Reads sockstat. The start is not used. */
-static int read_sockets(struct reading *reading, const char *start)
+static int read_sockets(struct snmp_reading *reading, const char *start)
 {
     struct snmp_block block;
     struct line line;
@@ -235,7 +235,7 @@ static int read_sockets(struct reading *reading, const char *start)
     return result;
 }
 
-static bool set_protocol(struct reading *reading, struct text protocol)
+static bool set_protocol(struct snmp_reading *reading, struct text protocol)
 {
     if (protocol.length > sizeof reading->protocol)
         return false;
@@ -246,7 +246,7 @@ static bool set_protocol(struct reading *reading, struct text protocol)
 
 static int take_pair(struct proc_file *file, const struct line *line, struct record *record)
 {
-    struct reading *reading = file->state;
+    struct snmp_reading *reading = file->state;
     struct counter_record *counter = &record->counter;
 
     if (snmp_pair_decode(line, record) < 0)
@@ -267,7 +267,7 @@ static int take_pair(struct proc_file *file, const struct line *line, struct rec
 }
 
 /* Reads a file of pairs; all of them belong to the protocol, if one is given. */
-static int read_pairs(struct reading *reading, const char *protocol)
+static int read_pairs(struct snmp_reading *reading, const char *protocol)
 {
     reading->one_protocol = reading->first = protocol;
     if (protocol)
@@ -284,8 +284,8 @@ static const struct file {
     /* A file that is missing fails the dump, or does so where no other file has a row; it is
      * reported, or only belongs to another kernel. */
     enum { REQUIRED, MAIN, EXPECTED, OPTIONAL } presence;
-    int (*read)(struct reading *, const char *);
-    const char *protocol, *only; /* for read(); and for struct reading */
+    int (*read)(struct snmp_reading *, const char *);
+    const char *protocol, *only; /* for read(); and for struct snmp_reading */
 } files[] = {
     {&table_counters, "snmp", MAIN, read_blocks, "", NULL},
     {&table_counters, "netstat", OPTIONAL, read_blocks, "", NULL},
@@ -297,7 +297,7 @@ static const struct file {
     {&table_sockstat, "snmp", EXPECTED, read_blocks, "Tcp", "CurrEstab"},
 };
 
-static int read_file(struct reading *reading, const struct file *file)
+static int read_file(struct snmp_reading *reading, const struct file *file)
 {
     const struct query *query = reading->query;
     int result;
@@ -323,7 +323,7 @@ static int read_file(struct reading *reading, const struct file *file)
 
 static int snmp_dump(const struct query *query, record_fn fn, void *arg)
 {
-    struct reading reading = {
+    struct snmp_reading reading = {
         .query = query, .fn = fn, .arg = arg, .names = malloc(LINES_CAPACITY)};
     int result = reading.names ? 0 : -ENOMEM;
 

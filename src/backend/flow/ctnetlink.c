@@ -62,12 +62,12 @@ const struct table table_expectation_statistics =
 
 enum { REQUEST_MAX = 1024 }; /* bytes; the filter is most of it */
 
-struct source;
+struct flow_source;
 
 /* One reading of one table. */
-struct reading {
+struct ctnetlink_reading {
     const struct query *query;
-    const struct source *source;
+    const struct flow_source *source;
     record_fn fn;
     void *arg;
     struct record record; /* that a message is decoded into */
@@ -76,15 +76,15 @@ struct reading {
 };
 
 /* How a table is read. */
-struct source {
+struct flow_source {
     const struct table *table;
     uint16_t type; /* of the message that asks for it; of events: the first group */
     int (*decode)(const struct nlmsghdr *message, struct record *record);
-    int (*dump)(struct reading *reading);
+    int (*dump)(struct ctnetlink_reading *reading);
 };
 
 /* Starts a request; flags are NLM_F_DUMP or NLM_F_ACK. */
-static struct nlmsghdr *ctnetlink_put_request(struct reading *reading, uint16_t type,
+static struct nlmsghdr *ctnetlink_put_request(struct ctnetlink_reading *reading, uint16_t type,
                                               uint16_t flags, uint8_t family)
 {
     struct nlmsghdr *message = mnl_nlmsg_put_header(reading->request);
@@ -97,7 +97,8 @@ static struct nlmsghdr *ctnetlink_put_request(struct reading *reading, uint16_t 
     return message;
 }
 
-static int ctnetlink_send_request(struct reading *reading, struct nlmsghdr *message, netlink_fn fn)
+static int ctnetlink_send_request(struct ctnetlink_reading *reading, struct nlmsghdr *message,
+                                  netlink_fn fn)
 {
     const struct query *query = reading->query;
 
@@ -105,7 +106,7 @@ static int ctnetlink_send_request(struct reading *reading, struct nlmsghdr *mess
 }
 
 /* Hands on the record of a message, even if the decoder did not understand all of it. */
-static int ctnetlink_hand_on(struct reading *reading, int decoded)
+static int ctnetlink_hand_on(struct ctnetlink_reading *reading, int decoded)
 {
     if (decoded < 0)
         report_malformed(reading->query);
@@ -117,7 +118,7 @@ static int ctnetlink_hand_on(struct reading *reading, int decoded)
 
 static int ctnetlink_take_row(const struct nlmsghdr *message, void *arg)
 {
-    struct reading *reading = arg;
+    struct ctnetlink_reading *reading = arg;
 
     return ctnetlink_hand_on(reading, reading->source->decode(message, &reading->record));
 }
@@ -125,7 +126,7 @@ static int ctnetlink_take_row(const struct nlmsghdr *message, void *arg)
 /* --- Dumps ------------------------------------------------------------------------------------ */
 
 /* A dump of this family. *filtered: whether the kernel leaves out flows. */
-static struct nlmsghdr *put_dump(struct reading *reading, uint8_t family, bool *filtered)
+static struct nlmsghdr *put_dump(struct ctnetlink_reading *reading, uint8_t family, bool *filtered)
 {
     struct nlmsghdr *message =
         ctnetlink_put_request(reading, reading->source->type, NLM_F_DUMP, family);
@@ -134,7 +135,7 @@ static struct nlmsghdr *put_dump(struct reading *reading, uint8_t family, bool *
     return message;
 }
 
-static int ctnetlink_dump_family(struct reading *reading, uint8_t family)
+static int ctnetlink_dump_family(struct ctnetlink_reading *reading, uint8_t family)
 {
     struct report *report = reading->query->report;
     const size_t said = report->count;
@@ -158,7 +159,7 @@ static int ctnetlink_dump_family(struct reading *reading, uint8_t family)
  * A dump during which the table is resized loses and repeats flows without a flag. The table can be
  * read again if no row was handed on, or where repeats are dropped.
  */
-static int ctnetlink_dump_flows(struct reading *reading)
+static int ctnetlink_dump_flows(struct ctnetlink_reading *reading)
 {
     enum { AGAIN_MAX = 4 };
     const struct query *query = reading->query;
@@ -180,7 +181,7 @@ static int ctnetlink_dump_flows(struct reading *reading)
     }
 }
 
-static int ctnetlink_dump_by(struct reading *reading, netlink_fn fn)
+static int ctnetlink_dump_by(struct ctnetlink_reading *reading, netlink_fn fn)
 {
     const uint8_t family = ctnetlink_family(reading->query->where);
 
@@ -188,7 +189,7 @@ static int ctnetlink_dump_by(struct reading *reading, netlink_fn fn)
         reading, ctnetlink_put_request(reading, reading->source->type, NLM_F_DUMP, family), fn);
 }
 
-static int dump_list(struct reading *reading)
+static int dump_list(struct ctnetlink_reading *reading)
 {
     return ctnetlink_dump_by(reading, ctnetlink_take_row);
 }
@@ -197,7 +198,7 @@ static int dump_list(struct reading *reading)
  * Read only once: a second dump would show the zeroes that the first one left. Nothing else is
  * changed in the kernel, and users whose right to list is lent may not do it.
  */
-static int dump_and_zero(struct reading *reading)
+static int dump_and_zero(struct ctnetlink_reading *reading)
 {
     uint64_t buckets = flow_buckets(reading->query->proc_root);
 
@@ -209,7 +210,7 @@ static int dump_and_zero(struct reading *reading)
     return result;
 }
 
-static int get_one(struct reading *reading)
+static int get_one(struct ctnetlink_reading *reading)
 {
     const struct record *key = reading->query->key;
     const uint8_t family = key ? key->flow.family : AF_UNSPEC;
@@ -225,12 +226,12 @@ static int get_one(struct reading *reading)
 
 static int take_usage(const struct nlmsghdr *message, void *arg)
 {
-    struct reading *reading = arg;
+    struct ctnetlink_reading *reading = arg;
 
     return ctnetlink_decode_usage(message, &reading->record);
 }
 
-static int get_usage(struct reading *reading)
+static int get_usage(struct ctnetlink_reading *reading)
 {
     const int result = ctnetlink_send_request(
         reading, ctnetlink_put_request(reading, reading->source->type, NLM_F_ACK, AF_UNSPEC),
@@ -239,7 +240,7 @@ static int get_usage(struct reading *reading)
     return result == 0 && !reading->record.has ? -ENOENT : result;
 }
 
-static int get_count(struct reading *reading)
+static int get_count(struct ctnetlink_reading *reading)
 {
     const int result = get_usage(reading);
 
@@ -252,7 +253,7 @@ static int get_count(struct reading *reading)
 /* The sums over all processors go into the record of usage. */
 static int ctnetlink_take_drops(const struct nlmsghdr *message, void *arg)
 {
-    struct record *usage = &((struct reading *)arg)->record, record;
+    struct record *usage = &((struct ctnetlink_reading *)arg)->record, record;
 
     if (ctnetlink_decode_flow_statistics(message, &record) < 0 ||
         (record.has & DROP_BITS) != DROP_BITS)
@@ -263,7 +264,7 @@ static int ctnetlink_take_drops(const struct nlmsghdr *message, void *arg)
     return 0;
 }
 
-static int dump_usage(struct reading *reading)
+static int dump_usage(struct ctnetlink_reading *reading)
 {
     const struct query *query = reading->query;
     int result = get_usage(reading);
@@ -286,11 +287,11 @@ static int dump_usage(struct reading *reading)
 static int ctnetlink_count_row(const struct nlmsghdr *message, void *arg)
 {
     (void)message;
-    ((struct reading *)arg)->count++;
+    ((struct ctnetlink_reading *)arg)->count++;
     return 0;
 }
 
-static int count_expectations(struct reading *reading)
+static int count_expectations(struct ctnetlink_reading *reading)
 {
     const int result = ctnetlink_dump_by(reading, ctnetlink_count_row);
 
@@ -305,7 +306,7 @@ static int count_expectations(struct reading *reading)
 
 static int ctnetlink_take_event(const struct nlmsghdr *message, void *arg)
 {
-    struct reading *reading = arg;
+    struct ctnetlink_reading *reading = arg;
     struct record *record = &reading->record;
     const int decoded = reading->source->decode(message, record);
     const bool is_flow = record->kind == &kind_flow;
@@ -331,12 +332,12 @@ static int ctnetlink_take_event(const struct nlmsghdr *message, void *arg)
 
 static int ctnetlink_idle(void *arg)
 {
-    const struct query_events *events = ((const struct reading *)arg)->query->events;
+    const struct query_events *events = ((const struct ctnetlink_reading *)arg)->query->events;
 
     return events->idle ? events->idle(events->idle_arg) : 0;
 }
 
-static int listen_to(struct reading *reading)
+static int listen_to(struct ctnetlink_reading *reading)
 {
     const struct query *query = reading->query;
     const unsigned all = 1u << FLOW_NEW | 1u << FLOW_UPDATE | 1u << FLOW_DESTROY;
@@ -357,7 +358,7 @@ static int listen_to(struct reading *reading)
 
 /* --- All of them ------------------------------------------------------------------------------ */
 
-static const struct source sources[] = {
+static const struct flow_source sources[] = {
     {&table_flows, CT(GET), ctnetlink_decode_flow, ctnetlink_dump_flows},
     {&table_flows_zeroed, CT(GET_CTRZERO), ctnetlink_decode_flow, dump_and_zero},
     {&table_flows_dying, CT(GET_DYING), ctnetlink_decode_flow, dump_list},
@@ -375,7 +376,7 @@ static const struct source sources[] = {
      dump_list},
 };
 
-static const struct source *ctnetlink_source_of(const struct table *table)
+static const struct flow_source *ctnetlink_source_of(const struct table *table)
 {
     for (size_t i = 0; i < COUNT(sources); i++)
         if (sources[i].table == table)
@@ -385,7 +386,7 @@ static const struct source *ctnetlink_source_of(const struct table *table)
 
 static int ctnetlink_dump(const struct query *query, record_fn fn, void *arg)
 {
-    struct reading reading = {
+    struct ctnetlink_reading reading = {
         .query = query, .source = ctnetlink_source_of(query->table), .fn = fn, .arg = arg};
 
     return reading.source ? reading.source->dump(&reading) : -ENOENT;
@@ -395,7 +396,8 @@ static void ctnetlink_explain(const struct query *query, struct explanation *exp
 {
     const uint8_t family = ctnetlink_family(query->where);
     const bool each = ctnetlink_filters_by_family(query->where);
-    struct reading reading = {.query = query, .source = ctnetlink_source_of(query->table)};
+    struct ctnetlink_reading reading = {.query = query,
+                                        .source = ctnetlink_source_of(query->table)};
     bool filtered;
 
     if (!reading.source)

@@ -173,7 +173,7 @@ static int dump_flow_usage(const struct query *query, record_fn fn, void *arg)
 
 /* --- The backend ------------------------------------------------------------------------------ */
 
-static const struct source {
+static const struct proc_flow_source {
     const struct table *table;
     int (*dump)(const struct query *query, record_fn fn, void *arg);
     const char *denied;
@@ -190,7 +190,7 @@ static const struct source {
     {&table_expectation_statistics, dump_statistics, NULL},
 };
 
-static const struct source *proc_flow_source_of(const struct table *table)
+static const struct proc_flow_source *proc_flow_source_of(const struct table *table)
 {
     for (size_t i = 0; i < COUNT(sources); i++)
         if (sources[i].table == table)
@@ -200,14 +200,14 @@ static const struct source *proc_flow_source_of(const struct table *table)
 
 static int proc_flow_dump(const struct query *query, record_fn fn, void *arg)
 {
-    const struct source *source = proc_flow_source_of(query->table);
+    const struct proc_flow_source *source = proc_flow_source_of(query->table);
 
     return source ? source->dump(query, fn, arg) : -ENOENT;
 }
 
 static const char *proc_flow_remedy(const struct table *table, int error)
 {
-    const struct source *source = proc_flow_source_of(table);
+    const struct proc_flow_source *source = proc_flow_source_of(table);
 
     if (source && (error == -EACCES || error == -EPERM))
         return source->denied;

@@ -20,7 +20,7 @@
 #include "fastnet/flow_names.h"
 
 /* In the order in which the kernel writes them, because the search goes on from the last word. */
-enum word {
+enum line_word {
     WORD_UNREPLIED, /* between two tuples */
     WORD_SRC,
     WORD_DST,
@@ -56,7 +56,7 @@ enum word {
 #define OF_TUPLE  (ENDS | PORTS | ICMP | KEYS)
 
 /* What a word's value is. */
-enum form { FORM_NONE, FORM_NUMBER, FORM_KEY, FORM_ADDRESS, FORM_CONTEXT };
+enum line_form { FORM_NONE, FORM_NUMBER, FORM_KEY, FORM_ADDRESS, FORM_CONTEXT };
 
 /* Words with a value, which goes to a member of the direction or of the record. */
 #define WORD(text_, form_, of, member, ...)                                                        \
@@ -69,7 +69,7 @@ enum form { FORM_NONE, FORM_NUMBER, FORM_KEY, FORM_ADDRESS, FORM_CONTEXT };
 
 static const struct {
     struct text text;
-    enum form form;
+    enum line_form form;
     uint16_t offset;
     uint8_t size;
     uint32_t status; /* what a flow with this word has */
@@ -103,12 +103,12 @@ static const struct {
 
 _Static_assert(offsetof(struct flow_direction, tuple) == 0, "a tuple stands for its direction");
 /* A line while it is decoded. */
-struct decoding {
+struct line_decoding {
     struct scan scan; /* the rest of the line */
     struct record *record;
     struct flow_tuple *tuple; /* whose words come now, or its direction's; NULL before the first */
     uint32_t words;           /* BIT(word) of those of the direction and of the line so far */
-    enum word next;           /* where the next word is likely to be */
+    enum line_word next;      /* where the next word is likely to be */
 };
 
 static bool flow_line_take_word(struct scan *scan, struct scan *word)
@@ -121,12 +121,12 @@ static bool flow_line_take_word(struct scan *scan, struct scan *word)
 }
 
 /* Says which word it is and takes its beginning off, which leaves its value. */
-static enum word recognise(struct decoding *decoding, struct scan *word)
+static enum line_word recognise(struct line_decoding *decoding, struct scan *word)
 {
     const size_t length = (size_t)(word->end - word->at);
 
     for (unsigned i = 0; i < COUNT(words); i++) {
-        const enum word at = decoding->next;
+        const enum line_word at = decoding->next;
         const struct text text = words[at].text;
         decoding->next = at + 1 < COUNT(words) ? at + 1 : 0;
         if (length < text.length || *word->at != *text.data ||
@@ -153,7 +153,7 @@ static bool take_byte(struct scan *scan, uint8_t *number)
 }
 
 /* The number of a protocol. Records of both kinds have their family at the same place. */
-static bool flow_line_take_family(struct decoding *decoding)
+static bool flow_line_take_family(struct line_decoding *decoding)
 {
     uint8_t *family = &decoding->record->flow.family;
 
@@ -184,7 +184,7 @@ static bool flow_line_take_address(struct scan *word, uint8_t family, struct add
 }
 
 /* A context may hold blanks. It ends before the next of the words that can follow it. */
-static void take_context(struct decoding *decoding, const struct scan *value)
+static void take_context(struct line_decoding *decoding, const struct scan *value)
 {
     const uint32_t following = BIT(WORD_ZONE) | BIT(WORD_DELTA_TIME) | BIT(WORD_USE);
     struct scan ahead = decoding->scan, word;
@@ -202,7 +202,7 @@ static void take_context(struct decoding *decoding, const struct scan *value)
 }
 
 /* The kernel writes each word once, but tuples and counters once for each direction. */
-static inline bool flow_line_take_value(struct decoding *decoding, enum word word,
+static inline bool flow_line_take_value(struct line_decoding *decoding, enum line_word word,
                                         struct scan *value)
 {
     const bool of_way = BIT(word) & (OF_TUPLE | COUNTERS);
@@ -233,7 +233,7 @@ static inline bool flow_line_take_value(struct decoding *decoding, enum word wor
  * True if the tuple has every word that its protocol needs. Of other protocols this is not known: a
  * kernel that lacks the module for one tracks it without ports.
  */
-static bool end_tuple(struct decoding *decoding)
+static bool end_tuple(struct line_decoding *decoding)
 {
     const uint32_t has = decoding->words;
     struct flow_tuple *tuple = decoding->tuple;
@@ -260,7 +260,7 @@ static bool end_tuple(struct decoding *decoding)
 
 /* --- Flows ------------------------------------------------------------------------------------ */
 
-static bool end_way(struct decoding *decoding, enum flow_way way)
+static bool end_way(struct line_decoding *decoding, enum flow_way way)
 {
     if ((decoding->words & COUNTERS) == COUNTERS)
         decoding->record->has |= FLOW_ORIG_COUNTERS << way;
@@ -268,7 +268,7 @@ static bool end_way(struct decoding *decoding, enum flow_way way)
 }
 
 /* The second src= begins the tuple of the reply. */
-static bool begin_tuple(struct decoding *decoding)
+static bool begin_tuple(struct line_decoding *decoding)
 {
     struct flow_direction *way = decoding->record->flow.way;
 
@@ -306,7 +306,7 @@ static inline bool take_two(struct scan *scan, const char *first, const char *se
  * Behind src=, what the kernel mostly writes: no blank is looked for then, nor what a word is. What
  * differs is left to be taken word by word.
  */
-static void take_usual_words(struct decoding *decoding)
+static void take_usual_words(struct line_decoding *decoding)
 {
     struct flow_record *const flow = &decoding->record->flow;
     struct flow_direction *const way = (void *)decoding->tuple;
@@ -331,13 +331,13 @@ static void take_usual_words(struct decoding *decoding)
 }
 
 /* Unknown words are passed over. */
-static bool take_flow_words(struct decoding *decoding)
+static bool take_flow_words(struct line_decoding *decoding)
 {
     struct record *record = decoding->record;
     struct scan value;
 
     while (flow_line_take_word(&decoding->scan, &value)) {
-        const enum word word = recognise(decoding, &value);
+        const enum line_word word = recognise(decoding, &value);
         if (word == WORD_OTHER)
             continue;
         if ((word == WORD_SRC && !begin_tuple(decoding)) ||
@@ -354,7 +354,7 @@ static bool take_flow_words(struct decoding *decoding)
 }
 
 /* Offloaded flows have no timeout. */
-static void take_timeout(struct decoding *decoding)
+static void take_timeout(struct line_decoding *decoding)
 {
     uint32_t *timeout = &decoding->record->flow.timeout;
     struct scan ahead = decoding->scan, word;
@@ -367,7 +367,7 @@ static void take_timeout(struct decoding *decoding)
 }
 
 /* A word that is no state of this protocol is left to be passed over later. */
-static void flow_line_take_state(struct decoding *decoding)
+static void flow_line_take_state(struct line_decoding *decoding)
 {
     struct record *record = decoding->record;
     const uint8_t protocol = record->flow.way[WAY_ORIG].tuple.protocol;
@@ -405,7 +405,7 @@ static uint32_t nat_status(const struct flow_record *flow)
 }
 
 /* Names of protocols stand before the numbers, which say the same. named: that of IP, too. */
-static bool take_protocols(struct decoding *decoding, bool named)
+static bool take_protocols(struct line_decoding *decoding, bool named)
 {
     struct flow_record *flow = &decoding->record->flow;
     struct scan name;
@@ -419,7 +419,8 @@ static bool take_protocols(struct decoding *decoding, bool named)
 
 static int decode_flow(const struct line *line, bool named, struct record *record)
 {
-    struct decoding decoding = {.scan = {line->data, line->data + line->length}, .record = record};
+    struct line_decoding decoding = {.scan = {line->data, line->data + line->length},
+                                     .record = record};
     struct flow_record *flow = &record->flow;
 
     record_begin(record, &kind_flow, sizeof record->flow);
@@ -462,7 +463,7 @@ static bool take_literal(struct scan *scan, const char *literal)
 }
 
 /* TIMEOUT l3proto = FAMILY proto=PROTOCOL; the timeout is "-" if there is none. */
-static bool take_expectation_head(struct decoding *decoding)
+static bool take_expectation_head(struct line_decoding *decoding)
 {
     struct expectation_record *expectation = &decoding->record->expectation;
     struct scan *scan = &decoding->scan, word;
@@ -481,13 +482,13 @@ static bool take_expectation_head(struct decoding *decoding)
 }
 
 /* The tuple ends before the first word that does not belong to a tuple. */
-static bool take_expected_tuple(struct decoding *decoding)
+static bool take_expected_tuple(struct line_decoding *decoding)
 {
     struct scan ahead = decoding->scan, word;
 
     decoding->tuple = &decoding->record->expectation.orig;
     while (flow_line_take_word(&ahead, &word)) {
-        const enum word which = recognise(decoding, &word);
+        const enum line_word which = recognise(decoding, &word);
         if (!(BIT(which) & OF_TUPLE))
             break;
         if (!flow_line_take_value(decoding, which, &word))
@@ -518,7 +519,7 @@ static bool take_flags(struct scan *word, uint32_t *flags)
 }
 
 /* HELPER or HELPER/POLICY, up to the end of the line: user space can give a helper any name. */
-static void take_helper(struct decoding *decoding)
+static void take_helper(struct line_decoding *decoding)
 {
     struct scan *scan = &decoding->scan;
     const char *slash;
@@ -534,7 +535,8 @@ static void take_helper(struct decoding *decoding)
 
 int proc_conntrack_decode_expectation(const struct line *line, struct record *record)
 {
-    struct decoding decoding = {.scan = {line->data, line->data + line->length}, .record = record};
+    struct line_decoding decoding = {.scan = {line->data, line->data + line->length},
+                                     .record = record};
     struct scan ahead, word;
 
     record_begin(record, &kind_expectation, sizeof record->expectation);

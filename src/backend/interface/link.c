@@ -23,7 +23,7 @@
 const struct table table_interfaces = {.name = "dev", .file = "dev", .kind = &kind_interface};
 
 /* One reading of the two tables. */
-struct reading {
+struct link_reading {
     const struct query *query;
     record_fn fn;
     void *arg;
@@ -33,12 +33,12 @@ struct reading {
     struct record record;
 };
 
-struct request {
+struct link_request {
     _Alignas(struct nlmsghdr) char bytes[40]; /* two headers and an attribute, at most */
 };
 
 /* For all of a kind, RTM_GETLINK, RTM_GETADDR or RTM_GETQDISC, whose header has that size. */
-static struct nlmsghdr *link_put_request(struct request *request, uint16_t type, size_t size)
+static struct nlmsghdr *link_put_request(struct link_request *request, uint16_t type, size_t size)
 {
     struct nlmsghdr *message = mnl_nlmsg_put_header(request->bytes);
 
@@ -48,10 +48,10 @@ static struct nlmsghdr *link_put_request(struct request *request, uint16_t type,
     return message;
 }
 
-static int link_ask(struct reading *reading, uint16_t type, size_t size, netlink_fn fn)
+static int link_ask(struct link_reading *reading, uint16_t type, size_t size, netlink_fn fn)
 {
     const struct query *query = reading->query;
-    struct request request;
+    struct link_request request;
 
     return netlink_dump(query->netlink, NETLINK_ROUTE, link_put_request(&request, type, size), fn,
                         reading, query->report);
@@ -61,7 +61,7 @@ static int link_ask(struct reading *reading, uint16_t type, size_t size, netlink
 
 static int link_take_address(const struct nlmsghdr *message, void *arg)
 {
-    struct reading *reading = arg;
+    struct link_reading *reading = arg;
     struct interface_address address, *added;
     int result;
 
@@ -86,7 +86,7 @@ static int link_compare_interfaces(const void *a, const void *b, void *arg)
     return (left > right) - (left < right);
 }
 
-static void set_addresses(struct reading *reading)
+static void set_addresses(struct link_reading *reading)
 {
     struct interface_record *interface = &reading->record.interface;
     size_t at = 0, to = reading->count;
@@ -112,7 +112,7 @@ static void set_addresses(struct reading *reading)
 
 static int take_queue(const struct nlmsghdr *message, void *arg)
 {
-    struct reading *reading = arg;
+    struct link_reading *reading = arg;
     struct interface_queue queue, *added;
     int result;
 
@@ -156,7 +156,7 @@ static int link_add_label(struct hash_table *labels, struct text label)
  * What ifconfig(8) calls an alias: a label other than the name, which is shown as an interface with
  * neither statistics nor IPv6. One address of it is enough, because no more is shown.
  */
-static int hand_on_labels(struct reading *reading)
+static int hand_on_labels(struct link_reading *reading)
 {
     const struct interface_record *interface = &reading->record.interface;
     struct hash_table labels = {0};
@@ -185,7 +185,7 @@ static int hand_on_labels(struct reading *reading)
 
 static int take_link(const struct nlmsghdr *message, void *arg)
 {
-    struct reading *reading = arg;
+    struct link_reading *reading = arg;
     struct interface_record *interface = &reading->record.interface;
     const struct interface_queue *queue;
     int result;
@@ -209,7 +209,7 @@ static int take_link(const struct nlmsghdr *message, void *arg)
 
 static int link_dump(const struct query *query, record_fn fn, void *arg)
 {
-    struct reading reading = {.query = query, .fn = fn, .arg = arg};
+    struct link_reading reading = {.query = query, .fn = fn, .arg = arg};
     int result = 0;
 
     if (query->needs & INTERFACE_ADDRESSES)
@@ -263,7 +263,7 @@ static int take_details(const struct nlmsghdr *message, void *arg)
 int links_dump(struct netlink *netlink, interface_fn fn, void *arg, struct report *report)
 {
     struct completing completing = {fn, arg};
-    struct request request;
+    struct link_request request;
     struct nlmsghdr *message = link_put_request(&request, RTM_GETLINK, sizeof(struct ifinfomsg));
 
     mnl_attr_put_u32(message, IFLA_EXT_MASK, RTEXT_FILTER_SKIP_STATS);

@@ -109,7 +109,7 @@ int neighbour_decode(const struct nlmsghdr *message, struct record *record)
 }
 
 /* One reading of one table. */
-struct reading {
+struct neighbour_reading {
     const struct query *query;
     uint32_t interface, master; /* that rows must be of; 0: any */
     record_fn fn;
@@ -117,7 +117,8 @@ struct reading {
 };
 
 /* What a kernel that cannot tell rows by their interface hands on all the same. */
-static bool neighbour_is_wanted(const struct reading *reading, const struct record *record)
+static bool neighbour_is_wanted(const struct neighbour_reading *reading,
+                                const struct record *record)
 {
     const struct neighbour_record *neighbour = &record->neighbour;
     const uint8_t family = reading->query->table->family;
@@ -132,7 +133,7 @@ static bool neighbour_is_wanted(const struct reading *reading, const struct reco
 
 static int neighbour_take_message(const struct nlmsghdr *message, void *arg)
 {
-    struct reading *reading = arg;
+    struct neighbour_reading *reading = arg;
     struct record record;
     int error;
 
@@ -155,8 +156,8 @@ static int neighbour_take_message(const struct nlmsghdr *message, void *arg)
 
 enum { REQUEST_MAX = 64 }; /* bytes; the largest is 44 */
 
-static struct nlmsghdr *neighbour_put_request(const struct reading *reading, uint8_t flags,
-                                              char *buffer)
+static struct nlmsghdr *neighbour_put_request(const struct neighbour_reading *reading,
+                                              uint8_t flags, char *buffer)
 {
     struct nlmsghdr *message = mnl_nlmsg_put_header(buffer);
     struct ndmsg *request = mnl_nlmsg_put_extra_header(message, sizeof *request);
@@ -172,7 +173,7 @@ static struct nlmsghdr *neighbour_put_request(const struct reading *reading, uin
     return message;
 }
 
-static int dump_by_flags(struct reading *reading, uint8_t flags)
+static int dump_by_flags(struct neighbour_reading *reading, uint8_t flags)
 {
     const struct query *query = reading->query;
     _Alignas(struct nlmsghdr) char buffer[REQUEST_MAX];
@@ -212,9 +213,9 @@ static bool neighbour_may_be_wanted(const struct predicate *where, bool proxy)
     return !proxy || predicate_may_hold(where, &proxies, NEIGHBOUR_STATE); /* they have no state */
 }
 
-static struct reading start_reading(const struct query *query, record_fn fn, void *arg)
+static struct neighbour_reading start_reading(const struct query *query, record_fn fn, void *arg)
 {
-    return (struct reading){
+    return (struct neighbour_reading){
         .query = query,
         .interface = required_index(query->where, offsetof(struct record, neighbour.interface)),
         .master = required_index(query->where, offsetof(struct record, neighbour.master)),
@@ -224,7 +225,7 @@ static struct reading start_reading(const struct query *query, record_fn fn, voi
 
 static int neighbour_dump(const struct query *query, record_fn fn, void *arg)
 {
-    struct reading reading = start_reading(query, fn, arg);
+    struct neighbour_reading reading = start_reading(query, fn, arg);
     int result = 0;
 
     if (neighbour_may_be_wanted(query->where, false))
@@ -255,7 +256,7 @@ static void explain_request(const struct nlmsghdr *message, struct explanation *
 
 static void neighbour_explain(const struct query *query, struct explanation *explanation)
 {
-    const struct reading reading = start_reading(query, NULL, NULL);
+    const struct neighbour_reading reading = start_reading(query, NULL, NULL);
     const bool entries = neighbour_may_be_wanted(query->where, false),
                proxies = neighbour_may_be_wanted(query->where, true);
     _Alignas(struct nlmsghdr) char buffer[REQUEST_MAX];

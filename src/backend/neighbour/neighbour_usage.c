@@ -73,7 +73,7 @@ int neighbour_usage_decode(const struct nlmsghdr *message, struct record *record
     return (record->has & NEIGHBOUR_ENTRIES) ? 0 : -ENODATA;
 }
 
-struct reading {
+struct usage_reading {
     const struct query *query;
     record_fn fn;
     void *arg;
@@ -82,7 +82,7 @@ struct reading {
 
 static int neighbour_usage_take_message(const struct nlmsghdr *message, void *arg)
 {
-    struct reading *reading = arg;
+    struct usage_reading *reading = arg;
     struct record record;
     bool *had;
     int error;
@@ -105,7 +105,7 @@ static int neighbour_usage_dump(const struct query *query, record_fn fn, void *a
 {
     _Alignas(struct nlmsghdr) char buffer[NLMSG_HDRLEN + NLMSG_ALIGN(sizeof(struct ndtmsg))];
     struct nlmsghdr *request = mnl_nlmsg_put_header(buffer);
-    struct reading reading = {.query = query, .fn = fn, .arg = arg};
+    struct usage_reading reading = {.query = query, .fn = fn, .arg = arg};
 
     mnl_nlmsg_put_extra_header(request, sizeof(struct ndtmsg));
     request->nlmsg_type = RTM_GETNEIGHTBL;

@@ -46,7 +46,7 @@ static bool is_of_cache(const struct table *table)
 }
 
 /* One reading of one table. */
-struct reading {
+struct route_reading {
     const struct query *query;
     record_fn fn;
     void *arg;
@@ -56,7 +56,7 @@ struct reading {
 };
 
 /* In the kernel's files a route of IPv4 is one line: its further next hops are extra. */
-static int route_hand_on(struct reading *reading)
+static int route_hand_on(struct route_reading *reading)
 {
     if (reading->rows.record.route.part == ROUTE_FURTHER &&
         !(reading->query->needs & ROUTE_FURTHER_HOPS))
@@ -66,7 +66,7 @@ static int route_hand_on(struct reading *reading)
 }
 
 /* /proc/net has what is hidden, but can be asked only as long as nothing was handed on. */
-static int take_hidden(struct reading *reading)
+static int take_hidden(struct route_reading *reading)
 {
     const struct query *query = reading->query;
 
@@ -80,7 +80,7 @@ static int take_hidden(struct reading *reading)
     return 0;
 }
 
-static int take_nexthops(struct reading *reading)
+static int take_nexthops(struct route_reading *reading)
 {
     int result;
 
@@ -111,7 +111,7 @@ static bool is_of_table(const struct record *record, const struct table *table)
 
 static int route_take_message(const struct nlmsghdr *message, void *arg)
 {
-    struct reading *reading = arg;
+    struct route_reading *reading = arg;
     struct record *record = &reading->rows.record;
     int result;
 
@@ -185,7 +185,7 @@ static int route_dump(const struct query *query, record_fn fn, void *arg)
 {
     enum { REQUEST_MAX = 128 };
     _Alignas(struct nlmsghdr) char request[REQUEST_MAX];
-    struct reading reading = {.query = query, .fn = fn, .arg = arg};
+    struct route_reading reading = {.query = query, .fn = fn, .arg = arg};
     const bool is_filter = predicate_needs(query->where).fields & ROUTE_FLAGS;
     const size_t said = query->report->count;
     int result;

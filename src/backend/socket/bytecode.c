@@ -20,7 +20,7 @@
  */
 enum { LABELS_MAX = 1024, LABEL_FAIL = 0 };
 
-struct compiler {
+struct bytecode_compiler {
     struct cgroups *cgroups;
     uint16_t labels[LABELS_MAX]; /* words from the start; of LABEL_FAIL it is set at the end */
     uint32_t *words;
@@ -28,7 +28,7 @@ struct compiler {
     bool full; /* of words or labels */
 };
 
-static unsigned bytecode_new_label(struct compiler *compiler)
+static unsigned bytecode_new_label(struct bytecode_compiler *compiler)
 {
     if (compiler->label_count == LABELS_MAX) {
         compiler->full = true;
@@ -37,12 +37,12 @@ static unsigned bytecode_new_label(struct compiler *compiler)
     return (unsigned)compiler->label_count++;
 }
 
-static void bytecode_set_label(struct compiler *compiler, unsigned label)
+static void bytecode_set_label(struct bytecode_compiler *compiler, unsigned label)
 {
     compiler->labels[label] = (uint16_t)compiler->count;
 }
 
-static void bytecode_emit(struct compiler *compiler, uint8_t code, unsigned label,
+static void bytecode_emit(struct bytecode_compiler *compiler, uint8_t code, unsigned label,
                           const void *operands, size_t size)
 {
     const struct inet_diag_bc_op op = {code, (uint8_t)(sizeof op + size), (uint16_t)label};
@@ -57,7 +57,7 @@ static void bytecode_emit(struct compiler *compiler, uint8_t code, unsigned labe
     compiler->count += op.yes / 4;
 }
 
-static void bytecode_jump(struct compiler *compiler, unsigned label)
+static void bytecode_jump(struct bytecode_compiler *compiler, unsigned label)
 {
     bytecode_emit(compiler, INET_DIAG_BC_JMP, label, NULL, 0);
 }
@@ -206,15 +206,16 @@ static struct test test_of(const struct predicate *comparison)
     return test;
 }
 
-static void emit_port(struct compiler *compiler, uint8_t code, uint32_t port, unsigned label)
+static void emit_port(struct bytecode_compiler *compiler, uint8_t code, uint32_t port,
+                      unsigned label)
 {
     const struct inet_diag_bc_op operand = {.no = (uint16_t)port};
 
     bytecode_emit(compiler, code, label, &operand, sizeof operand);
 }
 
-static void emit_network(struct compiler *compiler, uint8_t code, const struct network *network,
-                         unsigned label)
+static void emit_network(struct bytecode_compiler *compiler, uint8_t code,
+                         const struct network *network, unsigned label)
 {
     const struct inet_diag_hostcond condition = {
         .family = network->address.family, .prefix_len = network->prefix, .port = -1};
@@ -227,7 +228,7 @@ static void emit_network(struct compiler *compiler, uint8_t code, const struct n
 }
 
 /* Goes on where the test holds, else to the label. */
-static void emit_test(struct compiler *compiler, const struct test *test, unsigned label)
+static void emit_test(struct bytecode_compiler *compiler, const struct test *test, unsigned label)
 {
     switch (test->type) {
     case TEST_PORT:
@@ -273,7 +274,7 @@ static bool bytecode_is_judged(const struct test *test, bool negated)
 }
 
 /* Goes to this label if the test holds. */
-static void jump_if(struct compiler *compiler, const struct test *test, unsigned label)
+static void jump_if(struct bytecode_compiler *compiler, const struct test *test, unsigned label)
 {
     const unsigned next = bytecode_new_label(compiler);
 
@@ -283,8 +284,8 @@ static void jump_if(struct compiler *compiler, const struct test *test, unsigned
 }
 
 /* One of the ranges suffices; or, negated, none of them may hold. */
-static bool compile_ranges(struct compiler *compiler, const struct predicate *among, bool remote,
-                           bool negated, unsigned label)
+static bool compile_ranges(struct bytecode_compiler *compiler, const struct predicate *among,
+                           bool remote, bool negated, unsigned label)
 {
     const unsigned done = bytecode_new_label(compiler);
 
@@ -308,14 +309,14 @@ static bool compile_ranges(struct compiler *compiler, const struct predicate *am
 /* More groups are cheaper to compare without the kernel, which tries one after the other. */
 enum { GROUPS_MAX = 64 };
 
-struct groups {
+struct bytecode_groups {
     uint64_t ids[GROUPS_MAX];
     size_t count;
 };
 
 /* The groups whose sockets pass the comparison; false if there are too many. */
 static bool find_groups(struct cgroups *cgroups, const struct predicate *comparison,
-                        struct groups *groups)
+                        struct bytecode_groups *groups)
 {
     const struct context context = {.cgroups = cgroups};
     struct record record = {.kind = &kind_socket, .has = SOCKET_CGROUP};
@@ -336,10 +337,10 @@ static bool find_groups(struct cgroups *cgroups, const struct predicate *compari
  * One of the groups suffices; or, negated, the socket is of none of them. If there is no such
  * group, the kernel compares with group 0, which no socket has: so it lists none.
  */
-static bool compile_groups(struct compiler *compiler, const struct predicate *comparison,
+static bool compile_groups(struct bytecode_compiler *compiler, const struct predicate *comparison,
                            bool negated, unsigned label)
 {
-    struct groups groups;
+    struct bytecode_groups groups;
     unsigned done;
 
     if (!find_groups(compiler->cgroups, comparison, &groups) || (negated && !groups.count))
@@ -357,8 +358,8 @@ static bool compile_groups(struct compiler *compiler, const struct predicate *co
     return true;
 }
 
-static bool compile_comparison(struct compiler *compiler, const struct predicate *comparison,
-                               bool negated, unsigned label)
+static bool compile_comparison(struct bytecode_compiler *compiler,
+                               const struct predicate *comparison, bool negated, unsigned label)
 {
     const struct test test = test_of(comparison);
     const size_t offset = comparison->field->offset;
@@ -387,12 +388,13 @@ static bool compile_comparison(struct compiler *compiler, const struct predicate
 
 /* --- Trees ------------------------------------------------------------------------------------ */
 
-static bool bytecode_compile_predicate(struct compiler *compiler, const struct predicate *predicate,
-                                       bool negated, unsigned label);
+static bool bytecode_compile_predicate(struct bytecode_compiler *compiler,
+                                       const struct predicate *predicate, bool negated,
+                                       unsigned label);
 
 /* One part suffices: if the kernel cannot judge one of them, it can judge none. */
-static bool compile_any(struct compiler *compiler, const struct predicate *parts, bool negated,
-                        unsigned label)
+static bool compile_any(struct bytecode_compiler *compiler, const struct predicate *parts,
+                        bool negated, unsigned label)
 {
     const size_t count = compiler->count, label_count = compiler->label_count;
     const unsigned done = bytecode_new_label(compiler);
@@ -419,8 +421,9 @@ static bool compile_any(struct compiler *compiler, const struct predicate *parts
  * is the opposite of its parts. Returns false, and adds nothing, if the kernel can judge nothing of
  * it.
  */
-static bool bytecode_compile_predicate(struct compiler *compiler, const struct predicate *predicate,
-                                       bool negated, unsigned label)
+static bool bytecode_compile_predicate(struct bytecode_compiler *compiler,
+                                       const struct predicate *predicate, bool negated,
+                                       unsigned label)
 {
     bool judged = false;
 
@@ -437,7 +440,8 @@ static bool bytecode_compile_predicate(struct compiler *compiler, const struct p
 size_t bytecode_compile(uint32_t words[BYTECODE_WORDS], const struct predicate *where,
                         struct cgroups *cgroups)
 {
-    struct compiler compiler; /* not cleared whole: its labels are set when they are used */
+    struct bytecode_compiler
+        compiler; /* not cleared whole: its labels are set when they are used */
     struct inet_diag_bc_op op;
 
     compiler.cgroups = cgroups;

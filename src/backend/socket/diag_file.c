@@ -28,7 +28,7 @@
 enum { CAPACITY = 128 * 1024, MESSAGE_MAX = CAPACITY - NLMSG_ALIGNTO };
 
 /* One reading of a file. */
-struct reading {
+struct diag_file_reading {
     const struct query *query;
     record_fn fn;
     void *arg;
@@ -65,7 +65,7 @@ static int diag_file_open_file(const char *path)
  * Makes size bytes (at most CAPACITY) available, or as many as the file has; returns how many there
  * are. Where they are not aligned, they move to the front of the buffer.
  */
-static size_t diag_file_fill(struct reading *reading, size_t size)
+static size_t diag_file_fill(struct diag_file_reading *reading, size_t size)
 {
     if (reading->to - reading->from < size || reading->from % NLMSG_ALIGNTO) {
         memmove(reading->buffer, reading->buffer + reading->from, reading->to - reading->from);
@@ -84,7 +84,7 @@ static size_t diag_file_fill(struct reading *reading, size_t size)
 }
 
 /* Passes over size bytes, or as many as there are. Returns how many it passed over. */
-static uint64_t pass_over(struct reading *reading, uint64_t size)
+static uint64_t pass_over(struct diag_file_reading *reading, uint64_t size)
 {
     uint64_t passed = 0;
 
@@ -103,7 +103,7 @@ static uint64_t pass_over(struct reading *reading, uint64_t size)
 
 /* --- Its messages ----------------------------------------------------------------------------- */
 
-static int skip_malformed(struct reading *reading)
+static int skip_malformed(struct diag_file_reading *reading)
 {
     if (!reading->skipped++)
         reading->first = reading->offset;
@@ -111,7 +111,7 @@ static int skip_malformed(struct reading *reading)
 }
 
 /* An answer that ended with an error, or is none but an error, lacks rows. */
-static int take_error(struct reading *reading, const struct nlmsghdr *message)
+static int take_error(struct diag_file_reading *reading, const struct nlmsghdr *message)
 {
     int error;
 
@@ -124,7 +124,7 @@ static int take_error(struct reading *reading, const struct nlmsghdr *message)
     return 0;
 }
 
-static int diag_file_take_socket(struct reading *reading, const struct nlmsghdr *message)
+static int diag_file_take_socket(struct diag_file_reading *reading, const struct nlmsghdr *message)
 {
     const struct query *query = reading->query;
     const uint8_t family = query->table->family;
@@ -144,7 +144,7 @@ static int diag_file_take_socket(struct reading *reading, const struct nlmsghdr 
     return reading->fn(&record, reading->arg);
 }
 
-static int diag_file_take_message(struct reading *reading, const struct nlmsghdr *message)
+static int diag_file_take_message(struct diag_file_reading *reading, const struct nlmsghdr *message)
 {
     switch (message->nlmsg_type) {
     case NLMSG_NOOP:
@@ -163,7 +163,7 @@ static int diag_file_take_message(struct reading *reading, const struct nlmsghdr
 }
 
 /* Takes the answer, message by message. Returns what the callback returned. */
-static int read_messages(struct reading *reading)
+static int read_messages(struct diag_file_reading *reading)
 {
     struct nlmsghdr header;
     int result = 0;
@@ -190,7 +190,7 @@ static int read_messages(struct reading *reading)
 /* --- All of it -------------------------------------------------------------------------------- */
 
 /* Reports what is wrong with a file that was read as far as it goes. */
-static void report_file(const struct reading *reading)
+static void report_file(const struct diag_file_reading *reading)
 {
     struct report *report = reading->query->report;
     const char *path = reading->query->diag_file;
@@ -217,7 +217,7 @@ static void report_file(const struct reading *reading)
 /* A file that cannot be read is reported here, where its name is known. */
 static int diag_file_dump(const struct query *query, record_fn fn, void *arg)
 {
-    struct reading reading = {
+    struct diag_file_reading reading = {
         .query = query, .fn = fn, .arg = arg, .fd = diag_file_open_file(query->diag_file)};
     int result = -ENOMEM;
 

@@ -294,7 +294,7 @@ int sock_diag_decode_inet(const struct nlmsghdr *message, const struct table *ta
 }
 
 /* One reading of one table, or of two as one. */
-struct reading {
+struct inet_reading {
     const struct query *query;
     record_fn fn;
     void *arg;
@@ -318,7 +318,7 @@ static void note_undecided(const struct query *query, const struct record *recor
 static int inet_take_socket(const struct nlmsghdr *message, void *arg)
 {
     enum { TCP_INFO_LEAST = 160 };
-    struct reading *reading = arg;
+    struct inet_reading *reading = arg;
     const struct query *query = reading->query;
     struct record record;
 
@@ -381,7 +381,7 @@ static uint8_t extensions(const struct query *query)
 }
 
 /* A request, and room for all that may be added to it. */
-struct request {
+struct inet_request {
     struct nlmsghdr header;
     char rest[sizeof(struct inet_diag_req) + 3 * sizeof(struct nlattr) + sizeof(uint32_t) +
               BPF_MAPS_MAX * (sizeof(struct nlattr) + sizeof(uint32_t)) +
@@ -453,7 +453,8 @@ static unsigned put_attributes(struct nlmsghdr *request, const struct query *que
     return put;
 }
 
-static unsigned make_request(struct request *request, const struct query *query, unsigned wanted)
+static unsigned make_request(struct inet_request *request, const struct query *query,
+                             unsigned wanted)
 {
     mnl_nlmsg_put_header(request);
     put_header(&request->header, query);
@@ -462,7 +463,7 @@ static unsigned make_request(struct request *request, const struct query *query,
 
 void inet_diag_explain(const struct query *query, struct explanation *explanation)
 {
-    struct request request;
+    struct inet_request request;
     struct decoding decoding = {.object = explanation};
     struct inet_diag_req both;
     struct inet_diag_req_v2 one;
@@ -485,13 +486,13 @@ int inet_diag_dump(const struct query *query, record_fn fn, void *arg)
 {
     static const unsigned tries[] = {WITH_PROTOCOL | WITH_STORAGES | WITH_PROGRAM,
                                      WITH_PROTOCOL | WITH_STORAGES, WITH_PROTOCOL};
-    struct reading reading = {.query = query, .fn = fn, .arg = arg};
+    struct inet_reading reading = {.query = query, .fn = fn, .arg = arg};
     unsigned put = 0;
     int result = -EINVAL;
 
     for (size_t i = 0;
          i < COUNT(tries) && (result == -EINVAL || result == -EPERM) && !reading.begun; i++) {
-        struct request request;
+        struct inet_request request;
         const unsigned last = put;
         put = make_request(&request, query, tries[i]);
         if (i == 0 || put != last)
@@ -534,7 +535,7 @@ static struct one request_for(const struct query *query, const struct socket_id 
 int inet_diag_ask(const struct query *query, const struct socket_id ids[], size_t count,
                   record_fn fn, void *arg)
 {
-    struct reading reading = {.query = query, .fn = fn, .arg = arg};
+    struct inet_reading reading = {.query = query, .fn = fn, .arg = arg};
     struct one requests[SOCKETS_AT_ONCE];
 
     for (size_t i = 0; i < count; i++)

@@ -13,22 +13,22 @@
 #include "fastnet/hash_table.h"
 
 /* A listener, by its local address and port. */
-struct listener {
+struct inet_listener {
     struct endpoint local;
     uint64_t inode, cgroup;
 };
 
 static bool is_at(const void *element, const void *key)
 {
-    const struct listener *listener = element;
+    const struct inet_listener *listener = element;
     const struct endpoint *local = key;
 
     return listener->local.port == local->port &&
            address_equal(&listener->local.address, &local->address);
 }
 
-static struct listener *origin_find_listener(const struct hash_table *listeners,
-                                             const struct endpoint *local)
+static struct inet_listener *origin_find_listener(const struct hash_table *listeners,
+                                                  const struct endpoint *local)
 {
     return hash_table_find(listeners, hash_word(0, local->port), is_at, local);
 }
@@ -37,14 +37,14 @@ static struct listener *origin_find_listener(const struct hash_table *listeners,
 int listeners_add(struct hash_table *listeners, const struct record *record)
 {
     const struct socket_record *sock = &record->socket;
-    struct listener *listener;
+    struct inet_listener *listener;
 
     if (sock->state != TCP_LISTEN || !sock->inode || origin_find_listener(listeners, &sock->local))
         return 0;
     listener = hash_table_add(listeners, hash_word(0, sock->local.port), sizeof *listener);
     if (!listener)
         return -ENOMEM;
-    *listener = (struct listener){sock->local, sock->inode, 0};
+    *listener = (struct inet_listener){sock->local, sock->inode, 0};
     if (record->has & SOCKET_CGROUP)
         listener->cgroup = sock->cgroup;
     return 0;
@@ -59,7 +59,7 @@ static bool origin_take_listener(const struct hash_table *listeners, struct reco
 {
     struct socket_record *sock = &record->socket;
     struct endpoint any = {.port = sock->local.port, .address.family = sock->local.address.family};
-    const struct listener *listener = origin_find_listener(listeners, &sock->local);
+    const struct inet_listener *listener = origin_find_listener(listeners, &sock->local);
 
     if (!listener)
         listener = origin_find_listener(listeners, &any);

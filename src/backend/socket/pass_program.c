@@ -106,10 +106,10 @@ int pass_layout_init(struct pass_layout *layout, const struct btf *btf)
 /* What the registers keep; 0 to 5 are for results and arguments. */
 enum { CONTEXT = BPF_REG_6, FILE_OF = BPF_REG_7, SOCK = BPF_REG_8, FAMILY = BPF_REG_9 };
 
-_Static_assert(sizeof(struct held_socket) == 104, "it has no padding, which would not be written");
+_Static_assert(sizeof(struct pass_socket) == 104, "it has no padding, which would not be written");
 
-/* Where a member of struct held_socket is on the stack. */
-#define AT(member) ((int)offsetof(struct held_socket, member) - (int)sizeof(struct held_socket))
+/* Where a member of struct pass_socket is on the stack. */
+#define AT(member) ((int)offsetof(struct pass_socket, member) - (int)sizeof(struct pass_socket))
 
 /* Aligned to 4 bytes. */
 static void put_copy16(struct assembly *to, struct kernel_member member, int at)
@@ -147,7 +147,7 @@ static size_t skip_unless_row(struct assembly *to)
 
 static void pass_program_put_numbers(struct assembly *to, const struct pass_layout *layout)
 {
-    assembly_store_zeroes(to, -(int)sizeof(struct held_socket), sizeof(struct held_socket));
+    assembly_store_zeroes(to, -(int)sizeof(struct pass_socket), sizeof(struct pass_socket));
     assembly_load(to, BPF_FIRST, FILE_OF, layout->inode);
     assembly_copy(to, BPF_FIRST, layout->number, AT(inode));
     assembly_load(to, BPF_FIRST, SOCK, layout->net);
@@ -264,8 +264,8 @@ size_t pass_program_make(const struct pass_layout *layout,
     assembly_store(&to, BPF_REG_0, AT(cookie), BPF_DW);
     assembly_load(&to, BPF_FIRST, CONTEXT, layout->meta);
     assembly_load(&to, BPF_FIRST, BPF_FIRST, layout->seq);
-    assembly_address(&to, BPF_SECOND, -(int)sizeof(struct held_socket));
-    assembly_number(&to, BPF_MOV, BPF_THIRD, sizeof(struct held_socket));
+    assembly_address(&to, BPF_SECOND, -(int)sizeof(struct pass_socket));
+    assembly_number(&to, BPF_MOV, BPF_THIRD, sizeof(struct pass_socket));
     assembly_call(&to, BPF_FUNC_seq_write);
     assembly_finish(&to);
     return to.count;

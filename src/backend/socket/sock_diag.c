@@ -52,7 +52,7 @@ uint32_t sock_diag_states(const struct query *query)
 /* --- Families that are not IP ----------------------------------------------------------------- */
 
 /* One reading of one table. */
-struct reading {
+struct sock_diag_reading {
     const struct diag_family *family;
     const struct query *query;
     record_fn fn;
@@ -84,7 +84,7 @@ int diag_decode(const struct diag_family *family, const struct nlmsghdr *message
 
 static int sock_diag_take(const struct nlmsghdr *message, void *arg)
 {
-    const struct reading *reading = arg;
+    const struct sock_diag_reading *reading = arg;
     struct record record;
     int result;
 
@@ -118,7 +118,7 @@ static void sock_diag_put_request(const struct diag_family *family, const struct
 int unix_diag_ask(const struct query *query, const struct socket_id ids[], size_t count,
                   record_fn fn, void *arg)
 {
-    struct reading reading = {.family = &unix_diag, .query = query, .fn = fn, .arg = arg};
+    struct sock_diag_reading reading = {.family = &unix_diag, .query = query, .fn = fn, .arg = arg};
     struct {
         struct nlmsghdr header;
         struct unix_diag_req body;
@@ -142,7 +142,7 @@ int unix_diag_ask(const struct query *query, const struct socket_id ids[], size_
 static int sock_diag_dump(const struct query *query, record_fn fn, void *arg)
 {
     const struct diag_family *family = find_family(query->table);
-    struct reading reading = {.family = family, .query = query, .fn = fn, .arg = arg};
+    struct sock_diag_reading reading = {.family = family, .query = query, .fn = fn, .arg = arg};
     struct {
         struct nlmsghdr header;
         _Alignas(uint64_t) char body[DIAG_REQUEST_MAX];
@@ -205,7 +205,7 @@ static const char *sock_diag_remedy(const struct table *table, int error)
     return family ? family->missing : inet_diag_remedy(table);
 }
 
-static const struct told provides[] = {
+static const struct table_fields provides[] = {
     {&table_tcp, FIELDS_TCP | SOCKET_AUTOBOUND},
     {&table_tcp6, FIELDS_TCP | SOCKET_AUTOBOUND},
     {&table_tcp_both, FIELDS_TCP | SOCKET_AUTOBOUND},

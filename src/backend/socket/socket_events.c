@@ -54,14 +54,14 @@ unsigned socket_end_kind(uint8_t family, uint16_t protocol)
      SOCKET_RETRANSMITS | SOCKET_TCP_INFO | SOCKET_TCP_BASICS | SOCKET_BYTES | SOCKET_RECEIVED)
 
 /* A socket that was listed. */
-struct known {
+struct known_socket {
     uint64_t cookie, inode, cgroup;
     uint64_t has; /* of FIELDS_REMEMBERED */
     uint32_t uid;
     struct socket_before before;
 };
 
-struct reading {
+struct events_reading {
     const struct query *query;
     record_fn fn;
     void *arg;
@@ -79,7 +79,7 @@ struct reading {
 /* --- What is remembered ----------------------------------------------------------------------- */
 
 /* Cookies are numbers that the kernel counts: nobody chooses them. */
-static const struct known *events_find(const struct hash_table *table, uint64_t cookie)
+static const struct known_socket *events_find(const struct hash_table *table, uint64_t cookie)
 {
     return hash_table_find_number(table, hash_word(0, cookie), cookie);
 }
@@ -87,10 +87,10 @@ static const struct known *events_find(const struct hash_table *table, uint64_t 
 /* A socket that was closed has no inode while its last bytes are sent: then it has the old one. */
 static int events_remember(const struct record *record, void *arg)
 {
-    struct reading *reading = arg;
+    struct events_reading *reading = arg;
     const uint64_t cookie = record->identity;
-    const struct known *old = events_find(&reading->before, cookie);
-    struct known *known;
+    const struct known_socket *old = events_find(&reading->before, cookie);
+    struct known_socket *known;
 
     if (!cookie || events_find(&reading->now, cookie))
         return 0;
@@ -100,19 +100,19 @@ static int events_remember(const struct record *record, void *arg)
     if (old && !record->socket.inode)
         *known = *old;
     else
-        *known = (struct known){cookie,
-                                record->socket.inode,
-                                record->socket.cgroup,
-                                record->has & FIELDS_REMEMBERED,
-                                record->socket.uid,
-                                {old ? old->before.seen : reading->looked,
-                                 record->socket.local.address, record->socket.remote}};
+        *known = (struct known_socket){cookie,
+                                       record->socket.inode,
+                                       record->socket.cgroup,
+                                       record->has & FIELDS_REMEMBERED,
+                                       record->socket.uid,
+                                       {old ? old->before.seen : reading->looked,
+                                        record->socket.local.address, record->socket.remote}};
     reading->appeared |= known->inode && (!old || !old->inode);
     return listeners_add(&reading->listeners, record);
 }
 
 /* Lists the sockets of two groups of events: of IPv4 and of IPv6. */
-static int events_list(struct reading *reading, const struct table *table,
+static int events_list(struct events_reading *reading, const struct table *table,
                        const struct table *table6)
 {
     const unsigned kinds = reading->query->events->kinds;
@@ -140,7 +140,7 @@ static int events_list(struct reading *reading, const struct table *table,
  * Lists the sockets. That takes a twentieth of the time at most, and is done once a second, or when
  * a connection came to a listener that is new.
  */
-static void events_look(struct reading *reading)
+static void events_look(struct events_reading *reading)
 {
     enum { SHARE = 20 };
     const uint64_t begun = clock_nanoseconds(CLOCK_MONOTONIC);
@@ -189,11 +189,11 @@ static const struct table *table_of(const struct nlmsghdr *message)
     return protocol == IPPROTO_TCP ? &of_tcp : protocol == IPPROTO_UDP ? &of_udp : NULL;
 }
 
-static void events_complete(struct reading *reading, struct record *record,
+static void events_complete(struct events_reading *reading, struct record *record,
                             struct socket_origin *origin)
 {
     struct socket_record *sock = &record->socket;
-    const struct known *known = events_find(&reading->now, record->identity);
+    const struct known_socket *known = events_find(&reading->now, record->identity);
 
     if (!known)
         known = events_find(&reading->before, record->identity);
@@ -229,7 +229,7 @@ int socket_event_decode(const struct nlmsghdr *message, struct record *record)
 
 static int events_take_event(const struct nlmsghdr *message, void *arg)
 {
-    struct reading *reading = arg;
+    struct events_reading *reading = arg;
     struct socket_origin origin = {.pid = 0};
     struct record record;
 
@@ -243,7 +243,7 @@ static int events_take_event(const struct nlmsghdr *message, void *arg)
 
 static int events_idle(void *arg)
 {
-    struct reading *reading = arg;
+    struct events_reading *reading = arg;
     const struct query_events *events = reading->query->events;
     const int result = events->idle ? events->idle(events->idle_arg) : 0;
 
@@ -259,7 +259,7 @@ static int events_idle(void *arg)
 static int events_dump(const struct query *query, record_fn fn, void *arg)
 {
     enum { SECOND = 1000 };
-    struct reading reading = {.query = query, .fn = fn, .arg = arg};
+    struct events_reading reading = {.query = query, .fn = fn, .arg = arg};
     const struct netlink_listening listening = {
         .protocol = NETLINK_SOCK_DIAG,
         .groups = query->events->kinds,

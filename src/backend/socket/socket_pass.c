@@ -33,7 +33,7 @@ _Static_assert(COUNT(tables) == PASS_TABLES, "a number for each table");
 
 struct socket_pass {
     int program;             /* a descriptor; -1: it has none */
-    char *bytes;             /* what the program wrote: of struct held_socket */
+    char *bytes;             /* what the program wrote: of struct pass_socket */
     size_t length, capacity; /* bytes */
     size_t first;            /* ... of the first reading */
     uint32_t *order;         /* numbers of sockets, by namespace and table, and then by cookie */
@@ -47,7 +47,7 @@ struct socket_pass {
 
 /* Its place in `tables`, or one of those behind them. What has no port is in no table of the
  * kernel. */
-static unsigned pass_place_of(const struct held_socket *held)
+static unsigned pass_place_of(const struct pass_socket *held)
 {
     const uint16_t protocol = held->type == SOCK_RAW ? IPPROTO_RAW : held->protocol;
 
@@ -64,7 +64,7 @@ static const struct table *table_at(unsigned place)
     return POINTER_AT(tables, place < BOUND ? place : place - BOUND);
 }
 
-const struct table *held_socket_table(const struct held_socket *held)
+const struct table *held_socket_table(const struct pass_socket *held)
 {
     const unsigned place = pass_place_of(held);
 
@@ -78,7 +78,7 @@ const struct table *held_socket_table(const struct held_socket *held)
      SOCKET_RETRANSMITS | SOCKET_V6ONLY)
 
 /* One byte of the kernel's counter of memory to be sent is the socket's own (sk_wmem_alloc_get). */
-static void decode_queues(const struct held_socket *held, struct socket_record *sock)
+static void decode_queues(const struct pass_socket *held, struct socket_record *sock)
 {
     const uint32_t received = held->received[0] - held->received[1];
 
@@ -92,7 +92,7 @@ static void decode_queues(const struct held_socket *held, struct socket_record *
         sock->recv_q = 0; /* the FIN was read, too (tcp_diag_get_info) */
 }
 
-void held_socket_decode(const struct held_socket *held, struct record *record)
+void held_socket_decode(const struct pass_socket *held, struct record *record)
 {
     struct socket_record *sock = &record->socket;
 
@@ -127,9 +127,9 @@ void held_socket_decode(const struct held_socket *held, struct record *record)
 
 /* --- All of them ------------------------------------------------------------------------------ */
 
-static struct held_socket held_at(const struct socket_pass *pass, size_t number)
+static struct pass_socket held_at(const struct socket_pass *pass, size_t number)
 {
-    struct held_socket held;
+    struct pass_socket held;
 
     memcpy(&held, pass->bytes + number * sizeof held, sizeof held);
     return held;
@@ -179,7 +179,7 @@ static uint64_t pass_rank_of(uint32_t netns, unsigned place)
 static const char *choose_copy(const struct socket_pass *pass, const char *one, const char *other)
 {
     const char *const second = pass->bytes + pass->first;
-    struct held_socket a, b;
+    struct pass_socket a, b;
 
     if (one >= second || other < second)
         return NULL;
@@ -198,11 +198,11 @@ static ssize_t arrange(struct socket_pass *pass, struct ranked *ranked, size_t a
 
     for (size_t i = 0; i < all; i++)
         ranked[i] =
-            (struct ranked){held_at(pass, i).cookie, pass->bytes + i * sizeof(struct held_socket)};
+            (struct ranked){held_at(pass, i).cookie, pass->bytes + i * sizeof(struct pass_socket)};
     if (sort_ranked(ranked, all) < 0)
         return -ENOMEM;
     for (size_t i = 0, end = 0; i < all; i = end) {
-        struct held_socket held;
+        struct pass_socket held;
         const char *copy;
         while (end < all && ranked[end].rank == ranked[i].rank)
             end++;
@@ -217,7 +217,7 @@ static ssize_t arrange(struct socket_pass *pass, struct ranked *ranked, size_t a
 
 static int pass_put_in_order(struct socket_pass *pass)
 {
-    const size_t all = pass->length / sizeof(struct held_socket);
+    const size_t all = pass->length / sizeof(struct pass_socket);
     struct ranked *ranked = reallocarray(NULL, all + 1, sizeof *ranked);
     uint32_t *order = reallocarray(NULL, all + 1, sizeof *order);
     ssize_t count = -ENOMEM;
@@ -226,7 +226,7 @@ static int pass_put_in_order(struct socket_pass *pass)
         count = arrange(pass, ranked, all);
     for (ssize_t i = 0; i < count; i++)
         order[i] = (uint32_t)((size_t)((const char *)ranked[i].item - pass->bytes) /
-                              sizeof(struct held_socket));
+                              sizeof(struct pass_socket));
     free(ranked);
     if (count < 0) {
         free(order);
@@ -292,7 +292,7 @@ static size_t find_rank(const struct socket_pass *pass, uint64_t rank)
 
     while (low < high) {
         const size_t middle = low + (high - low) / 2;
-        const struct held_socket held = held_at(pass, pass->order[middle]);
+        const struct pass_socket held = held_at(pass, pass->order[middle]);
         if (pass_rank_of(held.netns, pass_place_of(&held)) < rank)
             low = middle + 1;
         else
@@ -305,7 +305,7 @@ static size_t find_rank(const struct socket_pass *pass, uint64_t rank)
 static bool has_half_open(const struct socket_pass *pass, size_t from, size_t to)
 {
     for (; from < to; from++) {
-        const struct held_socket held = held_at(pass, pass->order[from]);
+        const struct pass_socket held = held_at(pass, pass->order[from]);
         if (held.state == TCP_LISTEN && held.sent[1] > 0)
             return true;
     }
@@ -371,7 +371,7 @@ void socket_pass_halve(struct socket_pass *pass)
 
 int socket_pass_settle(struct socket_pass *pass)
 {
-    const size_t size = sizeof(struct held_socket);
+    const size_t size = sizeof(struct pass_socket);
     int status = pass->length % size || pass->first % size ? -EIO : 0;
 
     free(pass->order);
@@ -547,7 +547,7 @@ static int dump_place(const struct query *query, unsigned place, record_fn fn, v
     int result = 0;
 
     for (size_t i = find_rank(pass, rank); i < pass->count && !result; i++) {
-        const struct held_socket held = held_at(pass, pass->order[i]);
+        const struct pass_socket held = held_at(pass, pass->order[i]);
         struct record record;
         if (pass_rank_of(held.netns, pass_place_of(&held)) != rank)
             break;

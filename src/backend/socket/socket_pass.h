@@ -8,7 +8,7 @@
 #include "fastnet/socket_pass.h"
 
 /* What the program writes of each socket. */
-struct held_socket {
+struct pass_socket {
     uint64_t cookie, inode, cgroup;
     uint32_t netns; /* inode of its network namespace */
     uint32_t uid, mark, interface;
@@ -48,7 +48,7 @@ int pass_layout_init(struct pass_layout *layout, const struct btf *btf);
 enum { PASS_PROGRAM_MAX = 160 };
 
 /*
- * For each descriptor that is a socket, the program writes a struct held_socket; of families other
+ * For each descriptor that is a socket, the program writes a struct pass_socket; of families other
  * than IP's and SMC's it has no more than what the kernel counts. Returns the number of
  * instructions.
  */
@@ -56,10 +56,10 @@ size_t pass_program_make(const struct pass_layout *layout,
                          struct bpf_insn program[PASS_PROGRAM_MAX]);
 
 /* The table that the socket is a row of; NULL if it is none that the pass has. */
-const struct table *held_socket_table(const struct held_socket *held);
+const struct table *held_socket_table(const struct pass_socket *held);
 
 /* Fills the record of a socket that is a row. */
-void held_socket_decode(const struct held_socket *held, struct record *record);
+void held_socket_decode(const struct pass_socket *held, struct record *record);
 
 /* A pass without a program, whose sockets come from somewhere else; NULL when memory is short. */
 struct socket_pass *socket_pass_create_empty(void);

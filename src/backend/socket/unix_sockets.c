@@ -55,13 +55,13 @@ struct texts {
 };
 
 /* A listener with waiting connections, ordered by its name in the file. */
-struct listener {
+struct unix_listener {
     struct unix_socket *socket;
     size_t next; /* first of several that look the same: the one whose turn it is */
 };
 
 /* One reading of the table. */
-struct reading {
+struct unix_reading {
     struct proc_file file;
     struct line lines;          /* of the file, as one */
     uint64_t shown;             /* presence bits that rows may have */
@@ -70,7 +70,7 @@ struct reading {
     bool newlines;              /* a name holds one, so some lines may not be rows */
     size_t next;                /* the socket whose row should come next in the file */
     struct ranked *by_inode;    /* the sockets; of one inode the first comes first */
-    struct listener *listeners;
+    struct unix_listener *listeners;
     size_t listener_count;
     struct socket_list pending; /* connections that nobody has accepted yet */
     const char *end;            /* of the lines */
@@ -134,7 +134,7 @@ static struct text inodes_of(const struct unix_socket *socket)
 
 static int unix_remember(const struct record *record, void *arg)
 {
-    struct reading *reading = arg;
+    struct unix_reading *reading = arg;
     const struct socket_record *sock = &record->socket;
     const struct text *name = &sock->path;
     struct texts *texts = &reading->borrowed;
@@ -159,7 +159,7 @@ static int unix_remember(const struct record *record, void *arg)
 }
 
 /* The texts no longer move: sockets can borrow them. */
-static int index_by_inode(struct reading *reading)
+static int index_by_inode(struct unix_reading *reading)
 {
     const size_t count = reading->sockets.count;
     struct ranked *by_inode = reallocarray(NULL, count + 1, sizeof *by_inode);
@@ -178,7 +178,7 @@ static int index_by_inode(struct reading *reading)
 }
 
 /* In the order of their inodes. */
-static struct unix_socket *socket_at(const struct reading *reading, size_t i)
+static struct unix_socket *socket_at(const struct unix_reading *reading, size_t i)
 {
     const struct unix_socket *socket = reading->by_inode[i].item;
 
@@ -186,7 +186,7 @@ static struct unix_socket *socket_at(const struct reading *reading, size_t i)
 }
 
 /* An inode is mostly that of one socket. */
-static void mark_repeats(const struct reading *reading)
+static void mark_repeats(const struct unix_reading *reading)
 {
     for (size_t i = 1; i < reading->sockets.count; i++) {
         struct unix_socket *socket = socket_at(reading, i);
@@ -214,8 +214,8 @@ static int compare_shown(const char *a, const char *b, size_t length)
 /* One name can be that of several listeners if they are of different types. */
 static int compare_listeners(const void *a, const void *b)
 {
-    const struct unix_socket *x = ((const struct listener *)a)->socket;
-    const struct unix_socket *y = ((const struct listener *)b)->socket;
+    const struct unix_socket *x = ((const struct unix_listener *)a)->socket;
+    const struct unix_socket *y = ((const struct unix_listener *)b)->socket;
 
     if (x->type != y->type)
         return x->type < y->type ? -1 : 1;
@@ -224,9 +224,10 @@ static int compare_listeners(const void *a, const void *b)
     return compare_shown(x->path.data, y->path.data, x->path.length);
 }
 
-static int index_listeners(struct reading *reading)
+static int index_listeners(struct unix_reading *reading)
 {
-    struct listener *listeners = reallocarray(NULL, reading->sockets.count + 1, sizeof *listeners);
+    struct unix_listener *listeners =
+        reallocarray(NULL, reading->sockets.count + 1, sizeof *listeners);
     size_t count = 0;
 
     if (!listeners)
@@ -245,7 +246,7 @@ static int index_listeners(struct reading *reading)
     return 0;
 }
 
-static int ask_netlink(struct reading *reading)
+static int ask_netlink(struct unix_reading *reading)
 {
     struct query all = *reading->file.query;
     int error;
@@ -265,7 +266,7 @@ static int ask_netlink(struct reading *reading)
 /* --- What the file says ----------------------------------------------------------------------- */
 
 /* All of the name stands in the row, behind a blank if there is one, before a newline. */
-static bool unix_is_of(const struct reading *reading, const struct unix_socket *socket,
+static bool unix_is_of(const struct unix_reading *reading, const struct unix_socket *socket,
                        const struct socket_record *row)
 {
     const struct text *name = &socket->path;
@@ -278,7 +279,7 @@ static bool unix_is_of(const struct reading *reading, const struct unix_socket *
 }
 
 /* Of the sockets with this inode the first whose name it has, or NULL. */
-static struct unix_socket *find_inode(const struct reading *reading,
+static struct unix_socket *find_inode(const struct unix_reading *reading,
                                       const struct socket_record *row)
 {
     const struct ranked *by_inode = reading->by_inode;
@@ -298,7 +299,7 @@ static struct unix_socket *find_inode(const struct reading *reading,
 }
 
 /* The kernel goes through one table for both, so the row is mostly that of the next socket. */
-static void unix_take_socket(struct reading *reading, const struct socket_record *row)
+static void unix_take_socket(struct unix_reading *reading, const struct socket_record *row)
 {
     enum { NEAR = 8 }; /* so many sockets may be new */
     const size_t near = reading->next + NEAR, count = reading->sockets.count;
@@ -328,12 +329,12 @@ static void unix_take_socket(struct reading *reading, const struct socket_record
 }
 
 /* A listener of this name and type with a connection that no row was found for yet, or NULL. */
-static struct unix_socket *unix_find_listener(const struct reading *reading, struct text name,
+static struct unix_socket *unix_find_listener(const struct unix_reading *reading, struct text name,
                                               uint16_t type)
 {
     struct unix_socket like = {.type = type, .path = name};
-    const struct listener key = {.socket = &like};
-    struct listener *listeners = reading->listeners;
+    const struct unix_listener key = {.socket = &like};
+    struct unix_listener *listeners = reading->listeners;
     size_t from = 0, to = reading->listener_count, *next;
 
     while (from < to) {
@@ -356,7 +357,8 @@ static struct unix_socket *unix_find_listener(const struct reading *reading, str
 }
 
 /* A name may go on behind a newline: the longest that a listener has is taken. */
-static struct unix_socket *find_longest(struct reading *reading, const struct socket_record *row)
+static struct unix_socket *find_longest(struct unix_reading *reading,
+                                        const struct socket_record *row)
 {
     const char *name = row->path.data, *at = name;
     struct unix_socket *longest = NULL;
@@ -375,7 +377,7 @@ static struct unix_socket *find_longest(struct reading *reading, const struct so
 }
 
 /* The address tells sockets of one name apart; a listener of another name cannot forge it. */
-static int add_pending(struct reading *reading, const struct record *row,
+static int add_pending(struct unix_reading *reading, const struct record *row,
                        const struct unix_socket *listener)
 {
     struct unix_socket *pending = list_add(&reading->pending, row);
@@ -393,7 +395,7 @@ static int add_pending(struct reading *reading, const struct record *row,
  * queue it has none (unix_stream_connect() in net/unix/af_unix.c). A listener has no more of them
  * than its queue is long: further ones were accepted meanwhile, or are forged.
  */
-static int take_pending(struct reading *reading, const struct record *row)
+static int take_pending(struct unix_reading *reading, const struct record *row)
 {
     const struct socket_record *sock = &row->socket;
     const bool in_doubt = reading->doubt_end && sock->path.data <= reading->doubt_end;
@@ -411,7 +413,7 @@ static int take_pending(struct reading *reading, const struct record *row)
 }
 
 /* Takes from a line what netlink confirms. */
-static int unix_take_line(struct reading *reading, const struct line *line, size_t number)
+static int unix_take_line(struct unix_reading *reading, const struct line *line, size_t number)
 {
     const char *end = reading->end, *name;
     struct record row;
@@ -434,7 +436,7 @@ static int unix_take_line(struct reading *reading, const struct line *line, size
 }
 
 /* A row whose whole name is known ends with it, though the name may have newlines. */
-static int take_lines(struct reading *reading)
+static int take_lines(struct unix_reading *reading)
 {
     const struct line *lines = &reading->lines;
     int result = 0;
@@ -478,7 +480,7 @@ static int unix_hand_on(const struct socket_list *list, record_fn fn, void *arg)
 /* --- The two sources -------------------------------------------------------------------------- */
 
 /* Reads the rest of the file, in a thread of its own. */
-struct reader {
+struct unix_reader {
     pthread_t thread;
     struct lines *lines;
     int error; /* -errno, or 0 */
@@ -486,16 +488,16 @@ struct reader {
 
 static void *read_rest(void *arg)
 {
-    struct reader *reader = arg;
+    struct unix_reader *reader = arg;
 
     reader->error = lines_read(reader->lines, SIZE_MAX);
     return NULL;
 }
 
 /* Side by side, or the file first. */
-static int ask_both(struct reading *reading, bool *side_by_side)
+static int ask_both(struct unix_reading *reading, bool *side_by_side)
 {
-    struct reader reader = {.lines = &reading->file.lines};
+    struct unix_reader reader = {.lines = &reading->file.lines};
     int error = lines_read(reader.lines, FILE_ALONE);
 
     if (error)
@@ -514,17 +516,17 @@ static int ask_both(struct reading *reading, bool *side_by_side)
 }
 
 /* All but the file. */
-static void unix_forget(struct reading *reading)
+static void unix_forget(struct unix_reading *reading)
 {
     free(reading->sockets.items);
     free(reading->borrowed.data);
     free(reading->by_inode);
     free(reading->listeners);
     free(reading->pending.items);
-    *reading = (struct reading){.file = reading->file, .lines = reading->lines};
+    *reading = (struct unix_reading){.file = reading->file, .lines = reading->lines};
 }
 
-static int unix_read_table(struct reading *reading, record_fn fn, void *arg)
+static int unix_read_table(struct unix_reading *reading, record_fn fn, void *arg)
 {
     bool side_by_side = false;
     int result = proc_file_open(&reading->file);
@@ -556,7 +558,7 @@ static int unix_read_table(struct reading *reading, record_fn fn, void *arg)
 
 static int unix_dump(const struct query *query, record_fn fn, void *arg)
 {
-    struct reading reading = {
+    struct unix_reading reading = {
         .file = {.query = query, .name = query->table->file, .heading = UNIX_HEADING}};
     int result = unix_read_table(&reading, fn, arg);
 

@@ -31,7 +31,7 @@ const struct table table_summary = {.name = "summary", .file = "sockstat", .kind
 enum { TCP_STATES = TCP_CLOSING + 1 };
 
 /* TCP sockets in a state are counted by netlink; without it a counter knows some of them. */
-static const struct row {
+static const struct summary_row {
     const char *subject, *name;    /* name NULL: that of the state */
     enum kernel_number numbers[2]; /* that are added up; the first one has the limit and the unit */
     uint8_t state;                 /* 0: all */
@@ -74,7 +74,7 @@ static const struct row {
 };
 
 /* One reading. */
-struct reading {
+struct summary_reading {
     const struct query *query;
     struct kernel_counts counts;
     uint64_t states[TCP_STATES];
@@ -82,8 +82,8 @@ struct reading {
 };
 
 /* lost: rows are, else a limit is unknown. A file that is not there belongs to another kernel. */
-static void summary_report_unread(const struct reading *reading, const char *path, int error,
-                                  bool lost)
+static void summary_report_unread(const struct summary_reading *reading, const char *path,
+                                  int error, bool lost)
 {
     const struct query *query = reading->query;
 
@@ -96,7 +96,7 @@ static void summary_report_unread(const struct reading *reading, const char *pat
 
 static int summary_take_counter(const struct record *record, void *arg)
 {
-    struct reading *reading = arg;
+    struct summary_reading *reading = arg;
 
     if (!record->counter.negative)
         kernel_counts_take(&reading->counts, &record->counter);
@@ -116,7 +116,7 @@ int protocols_decode(const struct line *line, struct text *name, uint64_t *socke
 }
 
 /* Without the file, or a protocol, nothing is known of it. */
-static void read_protocols(struct reading *reading)
+static void read_protocols(struct summary_reading *reading)
 {
     struct proc_file file = {.query = reading->query, .name = "protocols"};
     struct record record = {.counter.name = TEXT_LITERAL("sockets")};
@@ -139,7 +139,7 @@ static void read_protocols(struct reading *reading)
 
 static int summary_take_state(const struct record *record, void *arg)
 {
-    struct reading *reading = arg;
+    struct summary_reading *reading = arg;
     const uint8_t state = record->socket.state;
 
     if (state < TCP_STATES)
@@ -151,7 +151,7 @@ static int summary_take_state(const struct record *record, void *arg)
  * If this fails, what the counters say of ESTABLISHED and TIME_WAIT is left: the first includes
  * CLOSE_WAIT, the second part of FIN_WAIT2.
  */
-static void read_states(struct reading *reading)
+static void read_states(struct summary_reading *reading)
 {
     /* without those that have a port and no more: for them the kernel walks over all ports */
     const uint32_t wanted = (UINT32_C(1) << TCP_STATES) - 1 - (1u << TCP_CLOSE);
@@ -172,7 +172,7 @@ static void read_states(struct reading *reading)
 /* --- Flows, and files ------------------------------------------------------------------------ */
 
 /* row: if the file is missing, the row is missing, too. */
-static bool read_sysctl(const struct reading *reading, enum kernel_number number, bool row,
+static bool read_sysctl(const struct summary_reading *reading, enum kernel_number number, bool row,
                         uint64_t *value)
 {
     const int error = kernel_number_read(reading->query->proc_root, number, value);
@@ -202,7 +202,7 @@ static uint64_t in_bytes(const struct kernel_number_row *row, uint64_t number)
 }
 
 /* Where connection tracking has no limit, it is 0. Pressure begins at the number before a limit. */
-static void set_limits(const struct reading *reading, const struct kernel_number_row *row,
+static void set_limits(const struct summary_reading *reading, const struct kernel_number_row *row,
                        struct record *record)
 {
     struct summary_record *summary = &record->summary;
@@ -223,7 +223,8 @@ static void set_limits(const struct reading *reading, const struct kernel_number
 }
 
 /* Returns false if it is not known. In a sum, only the second number, of IPv6, may be missing. */
-static bool find_value(const struct reading *reading, const struct row *row, uint64_t *value)
+static bool find_value(const struct summary_reading *reading, const struct summary_row *row,
+                       uint64_t *value)
 {
     const bool counted = row->state && reading->has_states;
 
@@ -234,8 +235,8 @@ static bool find_value(const struct reading *reading, const struct row *row, uin
     return counted || reading->counts.known[row->numbers[0]];
 }
 
-static void make_row(const struct reading *reading, const struct row *row, uint64_t value,
-                     struct record *record)
+static void make_row(const struct summary_reading *reading, const struct summary_row *row,
+                     uint64_t value, struct record *record)
 {
     const struct kernel_number_row *number = &kernel_numbers[*row->numbers];
     struct summary_record *summary = &record->summary;
@@ -251,7 +252,7 @@ static void make_row(const struct reading *reading, const struct row *row, uint6
     set_limits(reading, number, record);
 }
 
-static int dump_read(const struct reading *reading, record_fn fn, void *arg)
+static int dump_read(const struct summary_reading *reading, record_fn fn, void *arg)
 {
     int result = 0;
 
@@ -268,7 +269,7 @@ static int dump_read(const struct reading *reading, record_fn fn, void *arg)
 
 static int summary_dump_by(const struct query *query, bool by_netlink, record_fn fn, void *arg)
 {
-    struct reading reading = {.query = query};
+    struct summary_reading reading = {.query = query};
     struct query sockstat = *query;
     int result;
 

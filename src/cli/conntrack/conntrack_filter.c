@@ -342,7 +342,7 @@ static int take_events(struct conntrack_parsing *parsing, const char *argument)
 
 /* --- All of them ------------------------------------------------------------------------------ */
 
-static const struct form {
+static const struct filter_form {
     /* Returns 0, an exit status, or -EINVAL if the argument has another form. */
     int (*take)(struct conntrack_parsing *parsing, const char *argument);
     const char *takes; /* what arguments are; NULL: numbers up to the option's */
@@ -372,7 +372,7 @@ static const struct form {
 int conntrack_take_form(struct conntrack_parsing *parsing, const char *argument)
 {
     const struct option *option = parsing->option;
-    const struct form *form = &forms[option->form];
+    const struct filter_form *form = &forms[option->form];
     char number[64];
     int result;
 

@@ -32,7 +32,7 @@ enum ss_token {
 
 struct ss_parser {
     struct ss_filter *filter;
-    struct parser memory; /* of predicates: shared with --where */
+    struct where_parser memory; /* of predicates: shared with --where */
     enum ss_token token;
     char *word;    /* of the token; kept as long as the predicates */
     size_t number; /* of the word: 1 is the first */

@@ -12,7 +12,7 @@
 #define MISSING_OF_BOTH(name) MISSING(name), MISSING(name) " of IPv6"
 
 /* One table of the kernel, or one of IPv4 and one of IPv6, in the order of the output. */
-static const struct source {
+static const struct ss_source {
     uint32_t tables; /* which of ss's tables its rows belong to */
     uint8_t family;  /* AF_INET: IPv6, too */
     const struct table *table, *table6;
@@ -35,13 +35,13 @@ static const struct source {
 /* --- Which rows ------------------------------------------------------------------------------- */
 
 /* Sockets of these families have no state: ss calls all of them closed. */
-static bool is_stateless(const struct source *source)
+static bool is_stateless(const struct ss_source *source)
 {
     return source->family == AF_NETLINK || source->family == AF_PACKET || source->family == AF_XDP;
 }
 
 static const struct predicate *ss_tables_choose_rows(struct predicate_tree *where,
-                                                     const struct source *source,
+                                                     const struct ss_source *source,
                                                      const struct ss_selection *selection)
 {
     const uint32_t wanted = selection->tables & source->tables;
@@ -96,7 +96,7 @@ static void ss_tables_add_table(struct ss_tables *tables, const struct table *ta
  * Adds the tables of the wanted families. Without a name they are listed where there are any.
  * Beside the one of IPv4 the one of IPv6 may be missing, because a kernel may be without IPv6.
  */
-static void ss_tables_add_tables(struct ss_tables *tables, const struct source *source,
+static void ss_tables_add_tables(struct ss_tables *tables, const struct ss_source *source,
                                  const struct predicate *where, const struct ss_options *options)
 {
     const struct common *common = &options->common;
@@ -120,7 +120,7 @@ void ss_choose_tables(struct ss_tables *tables, const struct ss_options *options
 
     tables->count = 0;
     for (size_t i = 0; i < COUNT(sources); i++) {
-        const struct source *source = &sources[i];
+        const struct ss_source *source = &sources[i];
         const uint64_t families =
             ss_family(source->family) | (source->family == AF_INET ? ss_family(AF_INET6) : 0);
         const struct predicate *where;

@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 /* Keys that are no characters. */
-enum key {
+enum terminal_key {
     KEY_NONE,
     KEY_ENTER = '\r',
     KEY_ESCAPE = 27,
@@ -41,7 +41,8 @@ void terminal_end(void);
  */
 bool terminal_wait(uint64_t nanoseconds, const int *descriptors, size_t count);
 
-/* The next key that was pressed: an enum key or a byte of a character; KEY_NONE: there is none. */
+/* The next key that was pressed: an enum terminal_key or a byte of a character; KEY_NONE: there is
+ * none. */
 int terminal_key(void);
 
 /* True once after the terminal may show something else: it was resized, or this was suspended. */

@@ -30,7 +30,7 @@ struct interface_count {
     char name[NAME_TEXT]; /* escaped */
 };
 
-struct counts {
+struct header_counts {
     uint64_t at; /* CLOCK_MONOTONIC; 0: not read */
     uint64_t kernel[KERNEL_COUNTS];
     struct hash_table interfaces; /* struct interface_count */
@@ -46,7 +46,7 @@ struct header {
     struct engine *engine;
     bool all_netns;
     uint64_t own; /* the id of this namespace */
-    struct counts before, now;
+    struct header_counts before, now;
     struct hash_table addresses; /* struct address_of */
     const struct interface_count *lines[HEADER_INTERFACES];
     size_t line_count;
@@ -61,7 +61,7 @@ static uint64_t header_key_of(uint64_t netns, uint32_t index)
     return netns << 32 | index;
 }
 
-static struct interface_count *interface_in(const struct counts *counts, uint64_t key)
+static struct interface_count *interface_in(const struct header_counts *counts, uint64_t key)
 {
     return hash_table_find_number(&counts->interfaces, hash_word(0, key), key);
 }
@@ -270,7 +270,7 @@ void header_read(struct header *header, const struct live *live, uint64_t least)
     hash_table_finish(&header->before.interfaces);
     hash_table_finish(&header->addresses);
     header->before = header->now;
-    header->now = (struct counts){.at = now};
+    header->now = (struct header_counts){.at = now};
     header_read_table(header, &table_counters,
                       COUNTER_PROTOCOL | COUNTER_NAME | COUNTER_VALUE | COUNTER_GROWS,
                       header_take_counter);
@@ -285,7 +285,7 @@ void header_read(struct header *header, const struct live *live, uint64_t least)
 
 void header_put_kernel(const struct header *header, char text[HEADER_TEXT])
 {
-    const struct counts *now = &header->now, *before = &header->before;
+    const struct header_counts *now = &header->now, *before = &header->before;
     const double seconds = (double)(now->at - before->at) / CLOCK_SECOND;
     double change[KERNEL_COUNTS];
 

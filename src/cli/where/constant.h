@@ -6,7 +6,7 @@
 #include "cli/where/parser.h"
 
 struct constant {
-    struct parser *parser;
+    struct where_parser *parser;
     const struct field *field;
     enum token_type comparison; /* = < > ~ ~~ */
     struct token token;

@@ -14,7 +14,7 @@ struct where_part {
 /* In bytes. With the 16 MiB of a file (ss -F) a filter takes less than 64 MiB. */
 enum { PARTS_MAX = 44 << 20, MALLOC_ADDS = 16 };
 
-void *parser_keep_bytes(struct parser *parser, size_t size)
+void *parser_keep_bytes(struct where_parser *parser, size_t size)
 {
     struct where *where = parser->where;
     struct where_part *part = NULL;
@@ -33,7 +33,7 @@ void *parser_keep_bytes(struct parser *parser, size_t size)
     return part->bytes;
 }
 
-struct predicate *parser_add(struct parser *parser, struct predicate predicate)
+struct predicate *parser_add(struct where_parser *parser, struct predicate predicate)
 {
     struct predicate *added = parser_keep_bytes(parser, sizeof *added);
 
@@ -42,7 +42,7 @@ struct predicate *parser_add(struct parser *parser, struct predicate predicate)
     return added;
 }
 
-struct predicate *parser_join(struct parser *parser, enum predicate_operator operation,
+struct predicate *parser_join(struct where_parser *parser, enum predicate_operator operation,
                               struct predicate *first, struct predicate *second)
 {
     const struct predicate none = {.operation = operation};
@@ -55,13 +55,13 @@ struct predicate *parser_join(struct parser *parser, enum predicate_operator ope
     return whole;
 }
 
-struct predicate *parser_negate(struct parser *parser, struct predicate *part)
+struct predicate *parser_negate(struct where_parser *parser, struct predicate *part)
 {
     return part ? parser_add(parser, (struct predicate){.operation = PREDICATE_NOT, .parts = part})
                 : NULL;
 }
 
-char *parser_keep(struct parser *parser, const char *data, size_t length)
+char *parser_keep(struct where_parser *parser, const char *data, size_t length)
 {
     char *kept = parser_keep_bytes(parser, length + 1);
 
@@ -74,7 +74,7 @@ void where_refuse(struct where *where, const struct misuse *misuse)
         misuse_put(misuse, where->message, sizeof where->message);
 }
 
-struct predicate *parser_refuse(struct parser *parser, const struct token *token,
+struct predicate *parser_refuse(struct where_parser *parser, const struct token *token,
                                 struct misuse misuse)
 {
     char place[32] = "at the end";

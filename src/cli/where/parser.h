@@ -39,7 +39,7 @@ struct token {
     struct text text; /* as typed; of a quoted one what is between the quotes */
 };
 
-struct parser {
+struct where_parser {
     struct where *where;
     const struct kind *kind;
     const char *start;  /* of the text, for places */
@@ -55,7 +55,7 @@ struct parser {
 enum token_type token_word_type(struct text word);
 
 /* Reads the next token. */
-void parser_next(struct parser *parser);
+void parser_next(struct where_parser *parser);
 
 /* Sets the message. An earlier message stays. */
 void where_refuse(struct where *where, const struct misuse *misuse);
@@ -64,7 +64,7 @@ void where_refuse(struct where *where, const struct misuse *misuse);
  * Sets the message, with the place of the token: "at 7: ..." or "at the end: ...". Returns NULL.
  * An earlier message stays.
  */
-struct predicate *parser_refuse(struct parser *parser, const struct token *token,
+struct predicate *parser_refuse(struct where_parser *parser, const struct token *token,
                                 struct misuse misuse);
 /* The same in words alone, made as printf(3) does. */
 #define parser_fail(parser, token, ...)                                                            \
@@ -74,14 +74,14 @@ struct predicate *parser_refuse(struct parser *parser, const struct token *token
 #define TOKEN_SAID(token) TYPED_BYTES((token)->text.data, (token)->text.length)
 
 /* Memory of the predicates. Both return NULL, with a message, when it is short. */
-struct predicate *parser_add(struct parser *parser, struct predicate predicate);
-char *parser_keep(struct parser *parser, const char *data, size_t length);
-void *parser_keep_bytes(struct parser *parser, size_t size);
+struct predicate *parser_add(struct where_parser *parser, struct predicate predicate);
+char *parser_keep(struct where_parser *parser, const char *data, size_t length);
+void *parser_keep_bytes(struct where_parser *parser, size_t size);
 
 /* The two joined by and or or, and the opposite of one. NULL if a part is NULL. */
-struct predicate *parser_join(struct parser *parser, enum predicate_operator operation,
+struct predicate *parser_join(struct where_parser *parser, enum predicate_operator operation,
                               struct predicate *first, struct predicate *second);
-struct predicate *parser_negate(struct parser *parser, struct predicate *part);
+struct predicate *parser_negate(struct where_parser *parser, struct predicate *part);
 
 /* The word that stands for a number of this field, or for a bit of its flags; NULL if none does. */
 const char *where_word(const struct field *field, uint64_t number);
@@ -91,7 +91,7 @@ const struct synonym *where_synonym(const struct kind *kind, const struct field 
 void where_offer_words(struct misuse *misuse, const struct kind *kind, const struct field *field);
 
 /* One comparison: NULL where the value does not fit the field. */
-struct predicate *parser_constant(struct parser *parser, const struct field *field,
+struct predicate *parser_constant(struct where_parser *parser, const struct field *field,
                                   enum token_type comparison, const struct token *value);
 
 #endif

@@ -14,7 +14,7 @@
 enum { DEPTH_MAX = 64 }; /* of parentheses and nots: each costs stack, here and for every row */
 
 /* What is wrong if a token is none of those that could follow. */
-static struct predicate *where_fail_expected(struct parser *parser, const char *expected)
+static struct predicate *where_fail_expected(struct where_parser *parser, const char *expected)
 {
     const struct token *token = &parser->token;
 
@@ -29,7 +29,7 @@ static struct predicate *where_fail_expected(struct parser *parser, const char *
  * Adds a part to a whole, which is NULL before the first. A whole that is such a list already
  * becomes longer, unless it is one comparison. Returns false if a part is NULL.
  */
-static bool where_join(struct parser *parser, enum predicate_operator operation,
+static bool where_join(struct where_parser *parser, enum predicate_operator operation,
                        struct predicate **whole, struct predicate *part)
 {
     struct predicate *all = *whole;
@@ -81,7 +81,7 @@ static size_t merge(struct number_range *ranges, size_t count)
 }
 
 /* Ranges in order, among which a number is found in a few steps; anything else as it is. */
-static struct predicate *where_gather(struct parser *parser, const struct field *field,
+static struct predicate *where_gather(struct where_parser *parser, const struct field *field,
                                       struct predicate *either)
 {
     struct number_range *ranges;
@@ -107,7 +107,7 @@ static struct predicate *where_gather(struct parser *parser, const struct field 
 /* --- Comparisons ------------------------------------------------------------------------------ */
 
 /* The name of an option that compares columns, and is none: which columns these are. */
-static bool fail_short_form(struct parser *parser)
+static bool fail_short_form(struct where_parser *parser)
 {
     const struct option_table *options = parser->where->options;
     const struct text word = parser->token.text;
@@ -127,7 +127,7 @@ static bool fail_short_form(struct parser *parser)
     return *names;
 }
 
-static const struct field *find_column(struct parser *parser)
+static const struct field *find_column(struct where_parser *parser)
 {
     const struct token *token = &parser->token;
     const struct kind *kind = parser->kind;
@@ -148,7 +148,7 @@ static const struct field *find_column(struct parser *parser)
 }
 
 /* A value; FACTOR * COLUMN may have blanks in it. */
-static struct token where_take_value(struct parser *parser)
+static struct token where_take_value(struct where_parser *parser)
 {
     struct token value = parser->token;
     const struct text *next = &parser->token.text, *text = &value.text;
@@ -164,7 +164,7 @@ static struct token where_take_value(struct parser *parser)
 }
 
 /* Values by commas, of which one must match. Here words of the language are values, too. */
-static struct predicate *parse_values(struct parser *parser, const struct field *field,
+static struct predicate *parse_values(struct where_parser *parser, const struct field *field,
                                       enum token_type comparison)
 {
     struct predicate *all = NULL;
@@ -186,7 +186,7 @@ static struct predicate *parse_values(struct parser *parser, const struct field 
     }
 }
 
-static struct predicate *parse_null(struct parser *parser, const struct field *field,
+static struct predicate *parse_null(struct where_parser *parser, const struct field *field,
                                     enum token_type comparison)
 {
     struct predicate *known;
@@ -198,7 +198,7 @@ static struct predicate *parse_null(struct parser *parser, const struct field *f
     return parser_negate(parser, known);
 }
 
-static struct predicate *parse_comparison(struct parser *parser)
+static struct predicate *parse_comparison(struct where_parser *parser)
 {
     const struct field *field = find_column(parser);
     const char *first = parser->token.text.data;
@@ -240,9 +240,9 @@ static struct predicate *parse_comparison(struct parser *parser)
 
 /* --- Grammar ---------------------------------------------------------------------------------- */
 
-static struct predicate *parse_joined(struct parser *parser, enum token_type sign);
+static struct predicate *parse_joined(struct where_parser *parser, enum token_type sign);
 
-static struct predicate *parse_unary(struct parser *parser)
+static struct predicate *parse_unary(struct where_parser *parser)
 {
     struct predicate *inner;
 
@@ -265,7 +265,7 @@ static struct predicate *parse_unary(struct parser *parser)
 }
 
 /* What "or" joins, which binds less than "and"; or what "and" joins. */
-static struct predicate *parse_joined(struct parser *parser, enum token_type sign)
+static struct predicate *parse_joined(struct where_parser *parser, enum token_type sign)
 {
     const bool any = sign == TOKEN_OR;
     struct predicate *all = NULL;
@@ -279,17 +279,17 @@ static struct predicate *parse_joined(struct parser *parser, enum token_type sig
     }
 }
 
-static void where_start(struct parser *parser, struct where *where, const struct kind *kind,
+static void where_start(struct where_parser *parser, struct where *where, const struct kind *kind,
                         const char *text)
 {
-    *parser = (struct parser){.where = where, .kind = kind, .start = text, .at = text};
+    *parser = (struct where_parser){.where = where, .kind = kind, .start = text, .at = text};
     where->message[0] = '\0';
     parser_next(parser);
 }
 
 const struct predicate *where_parse(struct where *where, const struct kind *kind, const char *text)
 {
-    struct parser parser;
+    struct where_parser parser;
     struct predicate *all;
 
     where_start(&parser, where, kind, text);
@@ -300,7 +300,7 @@ const struct predicate *where_parse(struct where *where, const struct kind *kind
 }
 
 /* The comparison that these values make with one of the columns. */
-static struct predicate *parse_column(struct parser *parser, const struct field *field)
+static struct predicate *parse_column(struct where_parser *parser, const struct field *field)
 {
     const char *values = parser->before;
     struct predicate *one = parse_values(parser, field, TOKEN_EQUAL);
@@ -317,9 +317,9 @@ static struct predicate *parse_column(struct parser *parser, const struct field 
     return one;
 }
 
-static struct predicate *parse_columns(struct parser *parser, const char *columns)
+static struct predicate *parse_columns(struct where_parser *parser, const char *columns)
 {
-    const struct parser before = *parser;
+    const struct where_parser before = *parser;
     struct predicate *all = NULL;
 
     for (struct text name; text_next(&columns, ' ', &name);) {
@@ -348,14 +348,14 @@ const struct predicate *where_text(struct where *where, const struct kind *kind,
     const struct field *field = field_named(kind, column);
 
     where->message[0] = '\0';
-    return field ? parser_add(&(struct parser){.where = where}, predicate_text(field, text))
+    return field ? parser_add(&(struct where_parser){.where = where}, predicate_text(field, text))
                  : fail_columns(where, kind);
 }
 
 const struct predicate *where_parse_list(struct where *where, const struct kind *kind,
                                          const char *columns, const char *text)
 {
-    struct parser parser;
+    struct where_parser parser;
     struct predicate *all;
     bool negated;
 
@@ -377,7 +377,7 @@ const struct predicate *where_parse_list(struct where *where, const struct kind 
 const struct predicate *where_moved(struct where *where, const struct field *const *fields,
                                     size_t count)
 {
-    struct parser parser = {.where = where};
+    struct where_parser parser = {.where = where};
     struct predicate *any = NULL;
 
     for (size_t i = 0; i < count; i++) {
@@ -392,7 +392,7 @@ const struct predicate *where_moved(struct where *where, const struct field *con
 const struct predicate *where_both(struct where *where, const struct predicate *one,
                                    const struct predicate *other)
 {
-    struct parser parser = {.where = where};
+    struct where_parser parser = {.where = where};
 
     if (!one || !other)
         return one ? one : other;

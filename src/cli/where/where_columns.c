@@ -70,7 +70,7 @@ bool constant_column(const struct constant *constant, struct predicate **compari
 {
     static const char signs[] = TOKEN_BLANKS "*";
     const struct field *field = constant->field, *other, *swapped = NULL;
-    struct parser *parser = constant->parser;
+    struct where_parser *parser = constant->parser;
     char wrong[NO_COLUMN];
     uint64_t factor;
     const char *name = column_name(constant->text, &factor);

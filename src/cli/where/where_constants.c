@@ -128,7 +128,7 @@ static const struct network mapped = {{AF_INET6, {[10] = 0xff, [11] = 0xff}}, 96
 /* Among addresses of IPv6 there are IPv4-mapped ones, which are not meant. */
 static struct predicate *without_mapped(const struct constant *constant, struct predicate *part)
 {
-    struct parser *parser = constant->parser;
+    struct where_parser *parser = constant->parser;
     struct predicate *in = parser_add(parser, predicate_within(constant->field, &mapped));
 
     return parser_join(parser, PREDICATE_AND, part, parser_negate(parser, in));
@@ -169,7 +169,7 @@ static struct predicate *make_networks(const struct constant *constant, struct a
 static struct predicate *make_range(const struct constant *constant, const struct value *first,
                                     const struct value *last)
 {
-    struct parser *parser = constant->parser;
+    struct where_parser *parser = constant->parser;
     struct predicate *range;
 
     if (constant->field->type == VALUE_NETWORKS)
@@ -288,7 +288,7 @@ static struct predicate *parse_share(const struct constant *constant)
 {
     static const char *const shares[][4] = {{"recv_q", "backlog", "mem_rcvbuf", "send_q"},
                                             {"send_q", "mem_sndbuf"}};
-    struct parser *parser = constant->parser;
+    struct where_parser *parser = constant->parser;
     struct predicate *any = NULL;
     struct value used, most;
     char first[PART_MAX];
@@ -568,7 +568,7 @@ static struct predicate *parse_unspecified(const struct constant *constant)
 /* The interface of the row. A row without one has no other: the comparison is false then. */
 static struct predicate *parse_interface(const struct constant *constant, const char *name)
 {
-    struct parser *parser = constant->parser;
+    struct where_parser *parser = constant->parser;
     struct constant interface = *constant;
     struct predicate *made;
     uint64_t number;
@@ -610,7 +610,7 @@ static struct predicate *parse_port(const struct constant *constant, const char 
 }
 
 /* The column "local" shows the names of unix sockets, too: their column, or NULL. */
-static const struct field *shows_paths(const struct parser *parser, const struct field *field)
+static const struct field *shows_paths(const struct where_parser *parser, const struct field *field)
 {
     return parser->viewed && strcmp(field->name, "local_address") == 0
                ? field_named(parser->kind, "path")
@@ -775,7 +775,7 @@ static bool takes_text(const struct constant *constant)
  * What tables show as -: nothing is known, the text is empty, or nothing is in the set. Text that
  * is - itself is shown as \x2d.
  */
-static struct predicate *parse_dash(struct parser *parser, const struct field *field)
+static struct predicate *parse_dash(struct where_parser *parser, const struct field *field)
 {
     const struct field *one = field; /* of owners: a column of the first one */
 
@@ -836,7 +836,7 @@ static struct predicate *where_parse_value(struct constant *constant)
 /* COLUMN=VALUE,... as a view shows several columns. NULL: it is something else. */
 static struct predicate *parse_parts(const struct constant *constant)
 {
-    struct parser *parser = constant->parser;
+    struct where_parser *parser = constant->parser;
     const char *list = constant->text;
     struct predicate *all = NULL;
 
@@ -859,7 +859,7 @@ static struct predicate *parse_parts(const struct constant *constant)
     return all;
 }
 
-struct predicate *parser_constant(struct parser *parser, const struct field *field,
+struct predicate *parser_constant(struct where_parser *parser, const struct field *field,
                                   enum token_type comparison, const struct token *value)
 {
     struct constant constant = {parser, field, comparison, *value, NULL, 0};

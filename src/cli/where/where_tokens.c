@@ -6,7 +6,7 @@
 #include "cli/where/parser.h"
 #include "fastnet/array.h"
 
-static const struct word {
+static const struct where_word {
     const char *text;
     enum token_type type;
     bool negated;
@@ -20,7 +20,7 @@ static const struct word {
     {")", TOKEN_CLOSE, false},   {",", TOKEN_COMMA, false},
 };
 
-static const struct word words[] = {
+static const struct where_word words[] = {
     {"and", TOKEN_AND, false}, {"or", TOKEN_OR, false},     {"not", TOKEN_NOT, false},
     {"in", TOKEN_IN, false},   {"null", TOKEN_NULL, false},
 };
@@ -47,7 +47,7 @@ static const char *take_sign(struct token *token, const char *at)
     return at + 1;
 }
 
-void parser_next(struct parser *parser)
+void parser_next(struct where_parser *parser)
 {
     static const char ends[] = TOKEN_BLANKS "()'\",=!<>~&|";
     const char *at = parser->at + strspn(parser->at, TOKEN_BLANKS);

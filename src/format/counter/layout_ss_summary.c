@@ -16,14 +16,14 @@ struct number {
     int64_t value;
 };
 
-struct summary_sink {
+struct ss_summary_sink {
     struct sink sink;
     struct ss_summary_layout layout;
     struct number counts[KERNEL_NUMBERS];
     bool any, inet6; /* there was a counter; one of IPv6 */
 };
 
-static void ss_summary_forget(struct summary_sink *summary)
+static void ss_summary_forget(struct ss_summary_sink *summary)
 {
     memset(summary->counts, 0, sizeof summary->counts);
     summary->any = summary->inet6 = false;
@@ -31,7 +31,7 @@ static void ss_summary_forget(struct summary_sink *summary)
 
 static void ss_summary_begin(struct sink *sink)
 {
-    struct summary_sink *summary = (struct summary_sink *)sink;
+    struct ss_summary_sink *summary = (struct ss_summary_sink *)sink;
 
     ss_summary_forget(summary);
     *summary->layout.mixed = false;
@@ -40,7 +40,7 @@ static void ss_summary_begin(struct sink *sink)
 static void ss_summary_row(struct sink *sink, const struct record *record)
 {
     const struct counter_record *counter = &record->counter;
-    struct summary_sink *summary = (struct summary_sink *)sink;
+    struct ss_summary_sink *summary = (struct ss_summary_sink *)sink;
 
     const enum kernel_number number = kernel_number_of(counter);
     /* the kernel counts in 32 bits */
@@ -112,7 +112,7 @@ static void ss_summary_put_tcp(struct writer *writer, const struct number counts
 /* Also before the counters of another network namespace. */
 static void put_summary(struct sink *sink)
 {
-    struct summary_sink *summary = (struct summary_sink *)sink;
+    struct ss_summary_sink *summary = (struct ss_summary_sink *)sink;
     struct number *counts = summary->counts;
     struct number inet = {true, 0}, inet6 = {true, 0};
     struct writer *writer = sink->writer;
@@ -144,7 +144,7 @@ static void put_summary(struct sink *sink)
 }
 
 const struct sink_ops sink_ss_summary = {
-    .size = sizeof(struct summary_sink),
+    .size = sizeof(struct ss_summary_sink),
     .layout_size = sizeof(struct ss_summary_layout),
     .begin = ss_summary_begin,
     .row = ss_summary_row,

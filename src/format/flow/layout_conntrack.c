@@ -11,7 +11,7 @@ static void conntrack_row(struct sink *sink, const struct record *record)
     const bool xml = conntrack->layout.xml, save = conntrack->layout.save;
     row_fn *const put_flow = save ? save_flow : xml ? xml_flow : line_flow;
     row_fn *const put_expectation = xml ? xml_expectation : line_expectation;
-    const struct row from = {conntrack, record};
+    const struct flow_row from = {conntrack, record};
     char *dst;
 
     /* the header of a document, before its first row */

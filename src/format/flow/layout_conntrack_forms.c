@@ -30,13 +30,13 @@ char *put_bit_names(char *dst, const struct flag_names *names, uint32_t bits)
     return dst;
 }
 
-char *put_labels(char *dst, const struct row *row, const void *member)
+char *put_labels(char *dst, const struct flow_row *row, const void *member)
 {
-    static const struct words {
+    static const struct flow_words {
         const char *open, *first, *next, *end, *close, *delimiters;
     } line = {"labels", "=", ",", "", " ", " ,"}, /* just "labels" if none has a name */
         xml = {"<labels>", "<label>", "<label>", "</label>", "</labels>", XML_DELIMITERS};
-    const struct words *form = row->conntrack->layout.xml ? &xml : &line;
+    const struct flow_words *form = row->conntrack->layout.xml ? &xml : &line;
     const struct labels *known = row->conntrack->sink.context->labels;
     const struct flag_names *names = known ? labels_names(known) : NULL;
     const struct flow_record *flow = member;
@@ -72,13 +72,13 @@ uint64_t row_received(const struct record *record, uint64_t received)
     return (record->has & FLOW_EVENT) ? received : clock_nanoseconds(CLOCK_REALTIME);
 }
 
-char *put_state(char *dst, const struct row *row, const void *state)
+char *put_state(char *dst, const struct flow_row *row, const void *state)
 {
     return put_state_name(dst, row->record->flow.way[WAY_ORIG].tuple.protocol,
                           *(const uint8_t *)state);
 }
 
-char *put_sender(char *dst, const struct row *row, const void *member)
+char *put_sender(char *dst, const struct flow_row *row, const void *member)
 {
     const struct conntrack_sink *conntrack = row->conntrack;
     const uint32_t sender = *(const uint32_t *)member;
@@ -93,7 +93,7 @@ char *put_sender(char *dst, const struct row *row, const void *member)
                        conntrack->layout.xml ? " " XML_DELIMITERS : " ");
 }
 
-char *put_delta(char *dst, const struct row *row, const void *member)
+char *put_delta(char *dst, const struct flow_row *row, const void *member)
 {
     const uint64_t start = *(const uint64_t *)member, stop = row->record->flow.stop;
     const bool xml = row->conntrack->layout.xml;

@@ -32,13 +32,13 @@ struct conntrack_sink {
 };
 
 /* What pieces are written from. */
-struct row {
+struct flow_row {
     const struct conntrack_sink *conntrack;
     const struct record *record;
 };
 
 /* Each writes one row. dst has room for ROW_MAX bytes; returned is its end, without a line end. */
-typedef char *row_fn(char *dst, const struct row *row);
+typedef char *row_fn(char *dst, const struct flow_row *row);
 row_fn line_flow, line_expectation, xml_flow, xml_expectation, save_flow;
 
 /* With their line ends. */
@@ -60,7 +60,7 @@ struct piece {
     struct text before, after;
     const char *delimiters;                    /* of PIECE_TEXT, which others chose */
     char *(*name)(char *dst, uint64_t number); /* of PIECE_NAME */
-    char *(*own)(char *dst, const struct row *row, const void *member);
+    char *(*own)(char *dst, const struct flow_row *row, const void *member);
 };
 
 /* Rows of a table. Behind the words and the member stand the fields, and what else counts. */
@@ -100,10 +100,10 @@ char *put_foreign(const struct conntrack_sink *conntrack, char *dst, struct text
 char *put_bit_names(char *dst, const struct flag_names *names, uint32_t bits);
 
 /* The labels of a flow that have a name. */
-char *put_labels(char *dst, const struct row *row, const void *flow);
+char *put_labels(char *dst, const struct flow_row *row, const void *flow);
 
 /* How a row of -E that a process caused ends. */
-char *put_sender(char *dst, const struct row *row, const void *sender);
+char *put_sender(char *dst, const struct flow_row *row, const void *sender);
 
 /* "NONE" for a state without a name, "unknown" for a protocol. */
 static inline char *put_state_name(char *dst, uint8_t protocol, uint8_t state)
@@ -133,10 +133,10 @@ struct tm local_time(uint64_t moment);
 uint64_t row_received(const struct record *record, uint64_t received);
 
 /* Whole seconds from the start of a flow to its stop, or until now. */
-char *put_delta(char *dst, const struct row *row, const void *start);
+char *put_delta(char *dst, const struct flow_row *row, const void *start);
 
 /* The state of a flow, by the names of its protocol. */
-char *put_state(char *dst, const struct row *row, const void *state);
+char *put_state(char *dst, const struct flow_row *row, const void *state);
 
 /*
  * Writes pieces. Callers name a table that the compiler knows: told to unroll the loop, it makes
@@ -149,7 +149,7 @@ char *put_state(char *dst, const struct row *row, const void *state);
 #endif
 #define PUT_PIECES(dst, row, pieces) put_pieces(dst, row, pieces, COUNT(pieces))
 static inline __attribute__((always_inline)) char *
-put_pieces(char *dst, const struct row *row, const struct piece *pieces, size_t count)
+put_pieces(char *dst, const struct flow_row *row, const struct piece *pieces, size_t count)
 {
     const struct conntrack_sink *conntrack = row->conntrack;
     const struct record *record = row->record;

@@ -20,7 +20,7 @@ static char *put_filled(char *dst, uint64_t number, size_t width, char fill)
 }
 
 /* sec.usec */
-static char *put_received(char *dst, const struct row *row, const void *received)
+static char *put_received(char *dst, const struct flow_row *row, const void *received)
 {
     const uint64_t moment = row_received(row->record, *(const uint64_t *)received);
     /* conntrack fills with blanks for expectations: its format lacks a point */
@@ -30,7 +30,7 @@ static char *put_received(char *dst, const struct row *row, const void *received
     return put_filled(dst, moment / 1000 % 1000000, 6, fill);
 }
 
-static char *line_put_transport(char *dst, const struct row *row, const void *member)
+static char *line_put_transport(char *dst, const struct flow_row *row, const void *member)
 {
     const struct flow_tuple *tuple = member;
 
@@ -145,12 +145,12 @@ static const struct piece expectation_pieces[] = {
 };
 
 /* The last blank is none of the row. */
-char *line_flow(char *dst, const struct row *row)
+char *line_flow(char *dst, const struct flow_row *row)
 {
     return PUT_PIECES(dst, row, flow_pieces) - 1;
 }
 
-char *line_expectation(char *dst, const struct row *row)
+char *line_expectation(char *dst, const struct flow_row *row)
 {
     return PUT_PIECES(dst, row, expectation_pieces) - 1;
 }

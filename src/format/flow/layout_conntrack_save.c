@@ -9,7 +9,7 @@
 #include "format/flow/layout_conntrack_forms.h"
 
 /* A listed flow (not an event) becomes a command that adds it. */
-static char *put_command(char *dst, const struct row *row, const void *member)
+static char *put_command(char *dst, const struct flow_row *row, const void *member)
 {
     const uint8_t event = (row->record->has & FLOW_EVENT) ? *(const uint8_t *)member : FLOW_NEW;
 
@@ -34,7 +34,7 @@ static bool save_is_translated(const struct record *record, uint32_t done,
     return (record->has & FLOW_ORIG) && !address_equal(reply, orig);
 }
 
-static char *put_reply(char *dst, const struct row *row, const void *member)
+static char *put_reply(char *dst, const struct flow_row *row, const void *member)
 {
     const struct flow_tuple *orig = &row->record->flow.way[WAY_ORIG].tuple, *reply = member;
     const bool dnat = save_is_translated(row->record, IPS_DST_NAT_DONE, &reply->src, &orig->dst);
@@ -59,7 +59,7 @@ static inline char *save_put_ports(char *dst, const struct flow_direction *direc
     return put_number(put_string(dst, dst_option), tuple->dst_port);
 }
 
-static char *save_put_protocol(char *dst, const struct row *row, const void *member)
+static char *save_put_protocol(char *dst, const struct flow_row *row, const void *member)
 {
     const struct flow_direction *way = row->record->flow.way;
     const struct flow_tuple *orig = &way[WAY_ORIG].tuple;
@@ -117,7 +117,7 @@ static const struct piece flow_pieces[] = {
     OWN(put_sender, "[USERSPACE] portid=", flow.sender, " ", FLOW_SENDER),
 };
 
-char *save_flow(char *dst, const struct row *row)
+char *save_flow(char *dst, const struct flow_row *row)
 {
     return PUT_PIECES(dst, row, flow_pieces) - 1; /* the last blank */
 }

@@ -22,7 +22,7 @@ static char *open_transport(char *dst, uint64_t protocol)
 }
 
 /* The original says nothing of ICMP. */
-static char *xml_put_ports(char *dst, const struct row *row, const void *member)
+static char *xml_put_ports(char *dst, const struct flow_row *row, const void *member)
 {
     const struct flow_tuple *tuple = member;
 
@@ -73,7 +73,7 @@ static char *put_tcp_state(char *dst, uint64_t state)
         IF("</counters>", kind, FLOW_ORIG_COUNTERS << (of)), ALWAYS("</meta>")
 
 /* Minutes and seconds have two digits. The day of the week is 1 on Sundays. */
-static char *put_when(char *dst, const struct row *row, const void *member)
+static char *put_when(char *dst, const struct flow_row *row, const void *member)
 {
     const struct tm tm = local_time(row_received(row->record, *(const uint64_t *)member));
 
@@ -149,12 +149,12 @@ static const struct piece expectation_pieces[] = {
     ALWAYS("</meta></flow>"),
 };
 
-char *xml_flow(char *dst, const struct row *row)
+char *xml_flow(char *dst, const struct flow_row *row)
 {
     return PUT_PIECES(dst, row, flow_pieces);
 }
 
-char *xml_expectation(char *dst, const struct row *row)
+char *xml_expectation(char *dst, const struct flow_row *row)
 {
     return PUT_PIECES(dst, row, expectation_pieces);
 }

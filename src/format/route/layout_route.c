@@ -31,7 +31,7 @@ _Static_assert(NUMBERS_MAX + ESCAPE_FACTOR * INTERFACE_TEXT_MAX <= ROW_MAX, "a r
 _Static_assert(ROW_MAX + 2 * ESCAPE_FACTOR * HOST_MAX <= WRITER_RESERVE_MAX, "with names");
 
 /* Part of a row as it was written last, because the next rows often have the same. */
-struct remembered {
+struct remembered_route {
     uint64_t key;
     size_t length; /* 0: nothing */
     char text[80];
@@ -41,22 +41,22 @@ struct route_sink {
     struct sink sink;
     struct route_layout layout;
     bool cache; /* whether the section is of the cache */
-    struct remembered mask_and_flags, device;
+    struct remembered_route mask_and_flags, device;
     const struct netns *netns; /* of the remembered device */
 };
 
-static bool is_known(const struct remembered *last, uint64_t key)
+static bool is_known(const struct remembered_route *last, uint64_t key)
 {
     return last->length && last->key == key;
 }
 
-static char *put_remembered(char *dst, const struct remembered *last)
+static char *put_remembered(char *dst, const struct remembered_route *last)
 {
     return put_bytes(dst, last->text, last->length);
 }
 
 /* Remembers what was written from start to end, if there is room for it. */
-static void layout_route_remember(struct remembered *last, uint64_t key, const char *start,
+static void layout_route_remember(struct remembered_route *last, uint64_t key, const char *start,
                                   const char *end)
 {
     const size_t length = (size_t)(end - start);

@@ -18,7 +18,7 @@
 /* Longer names are cut; there are none. */
 enum { FAMILY_NAME_MAX = 160 };
 
-struct name {
+struct metric_name {
     char text[FAMILY_NAME_MAX];
     size_t length;
 };
@@ -29,7 +29,7 @@ struct family {
     bool counter;
 };
 
-struct row {
+struct metric_row {
     char *labels; /* as they are written, owned; those of its info stand behind the others */
     size_t length, info_length; /* without these, and of these; 0: it has no info */
     struct value values[];      /* of each family; unknown: none */
@@ -71,7 +71,7 @@ static bool is_info(const struct field *field)
 
 /* --- Names of families ------------------------------------------------------------------------ */
 
-static void name_add(struct name *name, const char *data, size_t length)
+static void name_add(struct metric_name *name, const char *data, size_t length)
 {
     if (length >= sizeof name->text - name->length)
         length = sizeof name->text - name->length - 1;
@@ -79,7 +79,7 @@ static void name_add(struct name *name, const char *data, size_t length)
     name->length += length;
 }
 
-static void name_puts(struct name *name, const char *string)
+static void name_puts(struct metric_name *name, const char *string)
 {
     name_add(name, string, strlen(string));
 }
@@ -104,7 +104,7 @@ static struct unit_words prometheus_unit_of(const struct field *field)
 }
 
 /* Adds the words of a column, but not those of its unit, which stands at the end. */
-static void name_words(struct name *name, const char *words, const char *without)
+static void name_words(struct metric_name *name, const char *words, const char *without)
 {
     for (struct text word, other; words && *words && text_next(&words, '_', &word);) {
         const char *others = without;
@@ -136,7 +136,7 @@ static const char *prometheus_words_of(const struct prometheus *prometheus,
     return field->name;
 }
 
-static void name_begin(const struct prometheus *prometheus, struct name *name)
+static void name_begin(const struct prometheus *prometheus, struct metric_name *name)
 {
     name->length = 0;
     name_puts(name, "fastnet_");
@@ -148,7 +148,7 @@ static void name_begin(const struct prometheus *prometheus, struct name *name)
 
 /* Behind the beginning, without the "_total" of a counter: no other name ends with it. */
 static void name_family(const struct prometheus *prometheus, const struct family *family,
-                        struct name *name)
+                        struct metric_name *name)
 {
     static const char total[] = "_total";
     const size_t length = sizeof total - 1;
@@ -252,7 +252,7 @@ static bool add_labels(struct prometheus *prometheus, const struct record *recor
 
 static bool is_row_of(const void *element, const void *labels)
 {
-    const struct row *row = element;
+    const struct metric_row *row = element;
     const struct buffer *buffer = labels;
 
     return row->length == buffer->length && memcmp(row->labels, buffer->data, row->length) == 0;
@@ -287,7 +287,7 @@ static bool add_row(struct prometheus *prometheus, const struct record *record, 
     struct buffer *labels = &prometheus->labels;
     const size_t length = labels->length, count = prometheus->family_count;
     char *copy = add_labels(prometheus, record, is_info) ? malloc(labels->length + 1) : NULL;
-    struct row *row =
+    struct metric_row *row =
         copy ? hash_table_add(&prometheus->rows, hash, sizeof *row + count * sizeof *row->values)
              : NULL;
 
@@ -317,7 +317,8 @@ static void prometheus_row(struct sink *sink, const struct record *record)
     kept = add_labels(prometheus, record, is_label);
     /* with a secret, so that nobody can choose labels that collide */
     const uint64_t hash = hash_bytes(hash_seed(), labels->data, labels->length);
-    struct row *same = kept ? hash_table_find(&prometheus->rows, hash, is_row_of, labels) : NULL;
+    struct metric_row *same =
+        kept ? hash_table_find(&prometheus->rows, hash, is_row_of, labels) : NULL;
     if (!same) {
         if (!kept || !add_row(prometheus, record, hash))
             sink_lacks_memory(sink);
@@ -333,14 +334,15 @@ static void prometheus_row(struct sink *sink, const struct record *record)
 static void prometheus_forget(struct prometheus *prometheus)
 {
     for (size_t i = 0; i < prometheus->rows.count; i++)
-        free(((struct row *)hash_table_at(&prometheus->rows, i))->labels);
+        free(((struct metric_row *)hash_table_at(&prometheus->rows, i))->labels);
     hash_table_finish(&prometheus->rows);
 }
 
 /* --- Writing them ----------------------------------------------------------------------------- */
 
 /* # KEYWORD NAME */
-static void put_about(struct prometheus *prometheus, const char *keyword, const struct name *name)
+static void put_about(struct prometheus *prometheus, const char *keyword,
+                      const struct metric_name *name)
 {
     struct writer *writer = prometheus->sink.writer;
 
@@ -355,7 +357,8 @@ static void put_about(struct prometheus *prometheus, const char *keyword, const 
  * Names the family, and writes what it is. A family of OpenMetrics is named without the suffix, but
  * its metrics have it.
  */
-static void put_head(struct prometheus *prometheus, const struct family *family, struct name *name)
+static void put_head(struct prometheus *prometheus, const struct family *family,
+                     struct metric_name *name)
 {
     const struct field *field = family->field;
     const char *help =
@@ -398,10 +401,10 @@ static void prometheus_put_family(struct prometheus *prometheus, size_t index)
     const struct family *family = &prometheus->families[index];
     struct writer *writer = prometheus->sink.writer;
     bool begun = false;
-    struct name name;
+    struct metric_name name;
 
     for (size_t i = 0; i < prometheus->rows.count; i++) {
-        const struct row *row = hash_table_at(&prometheus->rows, i);
+        const struct metric_row *row = hash_table_at(&prometheus->rows, i);
         const size_t length = row->length + (family->field ? 0 : row->info_length);
         if (row->values[index].type == VALUE_UNKNOWN)
             continue;

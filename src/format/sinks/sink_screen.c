@@ -337,13 +337,13 @@ size_t screen_room(const struct sink *sink, size_t below)
 }
 
 /* Where cells of a line go. */
-struct place {
+struct screen_position {
     size_t at;    /* the first column that is free */
     size_t start; /* where the next cell would begin if no cell before it were too long */
 };
 
 /* A cell at the edge of the screen is cut as others are, but never within a number. */
-static void sink_screen_put_cell(struct screen *screen, size_t line, struct place *place,
+static void sink_screen_put_cell(struct screen *screen, size_t line, struct screen_position *place,
                                  size_t column, struct text text, size_t width, const char *colour)
 {
     const struct fit_column *fit = &screen->columns[column];
@@ -365,7 +365,7 @@ static void sink_screen_put_row(struct screen *screen, size_t row, size_t line)
 {
     const enum screen_style of = screen->rows[row];
     const char *style = style_of(screen, of);
-    struct place place = {GUTTER, GUTTER};
+    struct screen_position place = {GUTTER, GUTTER};
 
     if (of == SCREEN_NEW || of == SCREEN_ENDED)
         draw(screen, line, 0, of == SCREEN_NEW ? "+" : "-", 1, style);
@@ -381,7 +381,7 @@ static void sink_screen_put_row(struct screen *screen, size_t row, size_t line)
 
 static void sink_screen_put_headings(struct screen *screen, const struct field *sorted)
 {
-    struct place place = {GUTTER, GUTTER};
+    struct screen_position place = {GUTTER, GUTTER};
 
     for (size_t i = 0; i < screen->options.count; i++) {
         const struct text title = title_of(screen, screen->options.columns[i]);

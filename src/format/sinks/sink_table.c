@@ -22,7 +22,7 @@ enum {
 };
 
 /* A kept row: this, then its cells. */
-struct kept_row {
+struct kept_line {
     size_t size; /* with this */
     uint64_t reasons;
 };
@@ -234,7 +234,7 @@ static struct table_line begin_line(struct fitted *table, uint64_t reasons)
  */
 static void put_kept_rows(struct fitted *table, bool with, bool without)
 {
-    struct kept_row row;
+    struct kept_line row;
 
     for (const char *start = table->kept; start < table->kept + table->used; start += row.size) {
         const char *at = start + sizeof row;
@@ -344,9 +344,9 @@ static bool keep_row(struct fitted *table, const struct record *record)
 {
     char *start = table->kept + table->used, *at, digits[TEXT_U64_MAX];
 
-    if (table->rows == KEPT_ROWS || table->used + sizeof(struct kept_row) > KEPT_BYTES)
+    if (table->rows == KEPT_ROWS || table->used + sizeof(struct kept_line) > KEPT_BYTES)
         return false;
-    at = start + sizeof(struct kept_row);
+    at = start + sizeof(struct kept_line);
     for (size_t i = 0; i < table->options.count; i++) {
         struct value value = field_value(table->options.columns[i], record, table->sink.context);
         sink_table_prepare(&value, table, i, digits);
@@ -354,7 +354,7 @@ static bool keep_row(struct fitted *table, const struct record *record)
         if (!at)
             return false;
     }
-    const struct kept_row row = {(size_t)(at - start), reasons_of(table, record)};
+    const struct kept_line row = {(size_t)(at - start), reasons_of(table, record)};
     memcpy(start, &row, sizeof row);
     table->used += row.size;
     table->rows++;

@@ -238,7 +238,7 @@ static void fit_columns(struct ss_sink *ss)
 }
 
 /* A line of cells. Blanks are written before the next cell, so no line ends in blanks. */
-struct line {
+struct ss_line {
     const struct ss_sink *ss;
     char *dst; /* the end of what is written, in room of the sink's writer */
     size_t blanks;
@@ -254,7 +254,7 @@ static __attribute__((noinline)) char *put_long(struct writer *writer, char *dst
     return writer_reserve(writer, WRITER_ROOM);
 }
 
-static inline __attribute__((always_inline)) void put_after(struct line *line, size_t blanks,
+static inline __attribute__((always_inline)) void put_after(struct ss_line *line, size_t blanks,
                                                             const char *text, size_t length)
 {
     struct writer *writer = line->ss->sink.writer;
@@ -269,8 +269,8 @@ static inline __attribute__((always_inline)) void put_after(struct line *line, s
     line->dst += length;
 }
 
-static inline __attribute__((always_inline)) void put_cell(struct line *line, enum ss_column column,
-                                                           const char *text, size_t length)
+static inline __attribute__((always_inline)) void
+put_cell(struct ss_line *line, enum ss_column column, const char *text, size_t length)
 {
     const struct ss_sink *ss = line->ss;
     const size_t width = ss->widths[column];
@@ -286,12 +286,12 @@ static inline __attribute__((always_inline)) void put_cell(struct line *line, en
     line->blanks += right ? 0 : blanks;
 }
 
-static struct line ss_line_begin(const struct ss_sink *ss)
+static struct ss_line ss_line_begin(const struct ss_sink *ss)
 {
-    return (struct line){.ss = ss, .dst = writer_reserve(ss->sink.writer, WRITER_ROOM)};
+    return (struct ss_line){.ss = ss, .dst = writer_reserve(ss->sink.writer, WRITER_ROOM)};
 }
 
-static inline void ss_line_end(struct line *line, size_t blanks)
+static inline void ss_line_end(struct ss_line *line, size_t blanks)
 {
     put_after(line, blanks, "\n", 1);
     writer_commit(line->ss->sink.writer, line->dst);
@@ -300,7 +300,7 @@ static inline void ss_line_end(struct line *line, size_t blanks)
 /* Writes a kept row, in which a NUL ends each cell; returns its end. */
 static const char *put_kept_row(struct ss_sink *ss, const char *cell)
 {
-    struct line line = ss_line_begin(ss);
+    struct ss_line line = ss_line_begin(ss);
 
     for (enum ss_column column = 0; column < SS_COLUMNS; column++) {
         if (!ss->shown[column])
@@ -316,7 +316,7 @@ static const char *put_kept_row(struct ss_sink *ss, const char *cell)
 /* Off a terminal it is that of ss to the byte, which parsers look for. */
 static void put_heading(struct ss_sink *ss)
 {
-    struct line heading = ss_line_begin(ss);
+    struct ss_line heading = ss_line_begin(ss);
 
     heading.glued = !ss->layout.width;
     for (enum ss_column column = 0; column < SS_COLUMNS; column++)

@@ -167,13 +167,13 @@ struct shown {
 };
 
 /* Bytes of a value, or bits. */
-struct place {
+struct storage_position {
     const char *bytes;
     unsigned bit, bits; /* of a bit field: from 0 to 7, and how many */
 };
 
 static void storages_show_value(struct shown *shown, uint32_t id, struct text name,
-                                struct place place);
+                                struct storage_position place);
 
 static void storages_put_indent(struct shown *shown)
 {
@@ -207,7 +207,7 @@ static void close_bracket(struct shown *shown, char bracket)
 }
 
 /* The first bit of a byte is its lowest, where the lowest byte is the first. */
-static uint64_t bits_at(struct place place)
+static uint64_t bits_at(struct storage_position place)
 {
     uint64_t number = 0;
 
@@ -223,7 +223,7 @@ static uint64_t bits_at(struct place place)
 /* Of up to eight bytes; those that are missing have the sign. */
 static uint64_t number_at(const char *bytes, size_t size, bool is_signed)
 {
-    const uint64_t number = bits_at((struct place){bytes, 0, 8 * (unsigned)size});
+    const uint64_t number = bits_at((struct storage_position){bytes, 0, 8 * (unsigned)size});
     const uint64_t sign = UINT64_C(1) << (8 * size - 1);
 
     return is_signed ? (number ^ sign) - sign : number;
@@ -256,7 +256,7 @@ static char *storages_put_wide(char *dst, const char *bytes)
     return dst;
 }
 
-static char *put_int(char *dst, const struct btf_type *type, struct place place)
+static char *put_int(char *dst, const struct btf_type *type, struct storage_position place)
 {
     if (place.bits)
         return put_prefixed(dst, bits_at(place));
@@ -267,7 +267,7 @@ static char *put_int(char *dst, const struct btf_type *type, struct place place)
 }
 
 static char *put_enum(char *dst, const struct btf *btf, const struct btf_type *type,
-                      struct place place)
+                      struct storage_position place)
 {
     const uint64_t number =
         place.bits ? bits_at(place) : number_at(place.bytes, type->size, type->flag);
@@ -306,7 +306,7 @@ static bool show_character(struct shown *shown, const struct btf_type *type, con
         *shown->dst++ = *byte;
         *shown->dst++ = '\'';
     } else
-        shown->dst = put_int(shown->dst, type, (struct place){byte, 0, 0});
+        shown->dst = put_int(shown->dst, type, (struct storage_position){byte, 0, 0});
     storages_put_end(shown);
     return *byte;
 }
@@ -329,7 +329,7 @@ static void show_array(struct shown *shown, const struct btf_type *type, const c
             more = show_character(shown, &element, bytes);
         else
             storages_show_value(shown, array.type, (struct text){"", 0},
-                                (struct place){bytes, 0, 0});
+                                (struct storage_position){bytes, 0, 0});
     shown->in_array = in_array;
     close_bracket(shown, ']');
 }
@@ -341,13 +341,14 @@ static void show_struct(struct shown *shown, const struct btf_type *type, const 
     open_bracket(shown, '{');
     for (uint32_t i = 0; i < type->count; i++)
         if (btf_member(shown->btf, type, i, &member))
-            storages_show_value(
-                shown, member.type, member.name,
-                (struct place){bytes + member.offset / 8, member.offset % 8, member.bits});
+            storages_show_value(shown, member.type, member.name,
+                                (struct storage_position){bytes + member.offset / 8,
+                                                          member.offset % 8, member.bits});
     close_bracket(shown, '}');
 }
 
-static void show_content(struct shown *shown, const struct btf_type *type, struct place place)
+static void show_content(struct shown *shown, const struct btf_type *type,
+                         struct storage_position place)
 {
     char *dst = ss_more(shown->row, shown->dst);
     uint64_t pointer;
@@ -380,7 +381,7 @@ static void show_content(struct shown *shown, const struct btf_type *type, struc
 
 /* storages_bound_of() has followed the type to its end. */
 static void storages_show_value(struct shown *shown, uint32_t id, struct text name,
-                                struct place place)
+                                struct storage_position place)
 {
     struct btf_type type;
 
@@ -418,7 +419,7 @@ static char *storages_put_value(char *dst, struct ss_row *row, uint64_t map, str
     if (values && storages_bound_of(values, value)) {
         shown.btf = &values->btf;
         storages_show_value(&shown, values->type, (struct text){"", 0},
-                            (struct place){value.data, 0, 0});
+                            (struct storage_position){value.data, 0, 0});
         return ss_more(row, shown.dst);
     }
     dst = row->layout->one_line ? PUT(dst, " 0x") : PUT(dst, "\t\t0x");

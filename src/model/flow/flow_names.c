@@ -10,7 +10,7 @@
 #include <strings.h>
 
 /* Not a struct text, because pointers would have to be relocated at each start. */
-struct name {
+struct flow_name {
     uint8_t length;
     char string[19];
 };
@@ -22,26 +22,26 @@ struct name {
 #define TCP_STATE(name) [TCP_CONNTRACK_##name] = NAME(#name)
 #define STATE(name)     NAME(#name)
 
-static const struct name tcp_states[] = {
+static const struct flow_name tcp_states[] = {
     TCP_STATE(NONE),     TCP_STATE(SYN_SENT),   TCP_STATE(SYN_RECV), TCP_STATE(ESTABLISHED),
     TCP_STATE(FIN_WAIT), TCP_STATE(CLOSE_WAIT), TCP_STATE(LAST_ACK), TCP_STATE(TIME_WAIT),
     TCP_STATE(CLOSE),    TCP_STATE(SYN_SENT2),
 };
 
 /* In the order of enum sctp_conntrack, whose header does not go together with netinet/in.h. */
-static const struct name sctp_states[] = {
+static const struct flow_name sctp_states[] = {
     STATE(NONE),           STATE(CLOSED),          STATE(COOKIE_WAIT),   STATE(COOKIE_ECHOED),
     STATE(ESTABLISHED),    STATE(SHUTDOWN_SENT),   STATE(SHUTDOWN_RECD), STATE(SHUTDOWN_ACK_SENT),
     STATE(HEARTBEAT_SENT), STATE(HEARTBEAT_ACKED),
 };
 
 /* In the order of enum ct_dccp_states, which was never in a header for programs. */
-static const struct name dccp_states[] = {
+static const struct flow_name dccp_states[] = {
     STATE(NONE),     STATE(REQUEST), STATE(RESPOND),  STATE(PARTOPEN), STATE(OPEN),
     STATE(CLOSEREQ), STATE(CLOSING), STATE(TIMEWAIT), STATE(IGNORE),   STATE(INVALID),
 };
 
-static const struct name protocols[] = {
+static const struct flow_name protocols[] = {
     [IPPROTO_ICMP] = NAME("icmp"), [IPPROTO_TCP] = NAME("tcp"),
     [IPPROTO_UDP] = NAME("udp"),   [IPPROTO_DCCP] = NAME("dccp"),
     [IPPROTO_GRE] = NAME("gre"),   [IPPROTO_ICMPV6] = NAME("icmpv6"),
@@ -50,7 +50,7 @@ static const struct name protocols[] = {
 
 /* Names by number. */
 struct names {
-    const struct name *by_number;
+    const struct flow_name *by_number;
     size_t count;
 };
 
@@ -72,7 +72,7 @@ static struct names states_of(uint8_t protocol)
 
 static struct text flow_name_of(struct names names, uint8_t number)
 {
-    const struct name *name = number < names.count ? &names.by_number[number] : NULL;
+    const struct flow_name *name = number < names.count ? &names.by_number[number] : NULL;
 
     return name && name->length ? (struct text){name->string, name->length}
                                 : (struct text){NULL, 0};

@@ -74,20 +74,20 @@ struct value view_flow_nat(const struct cell *cell)
 
 enum { PARTS_MOST = 7 };
 
-struct part {
+struct view_part {
     const char *column;
     uint64_t number;
 };
 
-static size_t flow_view_put_part(struct part *parts, size_t count, const char *column,
+static size_t flow_view_put_part(struct view_part *parts, size_t count, const char *column,
                                  uint64_t number)
 {
-    parts[count] = (struct part){column, number};
+    parts[count] = (struct view_part){column, number};
     return count + 1;
 }
 
 /* An echo request has the type 8, of ICMPv6 128 (RFC 792, RFC 4443), and code 0. */
-static size_t icmp_parts(struct part *parts, size_t count, const struct flow_tuple *tuple)
+static size_t icmp_parts(struct view_part *parts, size_t count, const struct flow_tuple *tuple)
 {
     const bool is_echo =
         tuple->icmp_type == (tuple->protocol == IPPROTO_ICMP ? 8 : 128) && !tuple->icmp_code;
@@ -99,7 +99,7 @@ static size_t icmp_parts(struct part *parts, size_t count, const struct flow_tup
     return flow_view_put_part(parts, count, "icmp_id", tuple->src_port);
 }
 
-static size_t parts_of(struct part parts[PARTS_MOST], const struct record *record)
+static size_t parts_of(struct view_part parts[PARTS_MOST], const struct record *record)
 {
     const struct flow_direction *way = record->flow.way;
     const struct flow_tuple *orig = &way[WAY_ORIG].tuple, *reply = &way[WAY_REPLY].tuple;
@@ -124,7 +124,7 @@ static size_t parts_of(struct part parts[PARTS_MOST], const struct record *recor
 
 static char *write_details(char *dst, const struct value *view, bool human)
 {
-    struct part parts[PARTS_MOST];
+    struct view_part parts[PARTS_MOST];
     const size_t count = parts_of(parts, view->view.record);
 
     (void)human;
@@ -137,7 +137,7 @@ static char *write_details(char *dst, const struct value *view, bool human)
 
 struct value view_flow_details(const struct cell *cell)
 {
-    struct part parts[PARTS_MOST];
+    struct view_part parts[PARTS_MOST];
 
     return parts_of(parts, cell->record) ? view(cell, write_details) : unknown;
 }

@@ -45,7 +45,7 @@ enum { NO_NUMBER = 1 << 16, ANY_NUMBER = 1 << 17 };
 /* All jumps lead forward. Until the program is complete, they have the number of a label. */
 enum { LABEL_REFUSE, LABEL_TAKE, LABEL_JUDGE, LABELS, LABELS_MAX = 4096 };
 
-struct compiler {
+struct filter_compiler {
     struct sock_filter *code; /* BPF_MAXINSNS */
     size_t count, label_count;
     bool full; /* of instructions or labels */
@@ -53,7 +53,7 @@ struct compiler {
     uint16_t labels[LABELS_MAX]; /* instructions from the start */
 };
 
-static unsigned filter_new_label(struct compiler *compiler)
+static unsigned filter_new_label(struct filter_compiler *compiler)
 {
     if (compiler->label_count == LABELS_MAX) {
         compiler->full = true;
@@ -62,12 +62,12 @@ static unsigned filter_new_label(struct compiler *compiler)
     return (unsigned)compiler->label_count++;
 }
 
-static void filter_set_label(struct compiler *compiler, unsigned label)
+static void filter_set_label(struct filter_compiler *compiler, unsigned label)
 {
     compiler->labels[label] = (uint16_t)compiler->count;
 }
 
-static void filter_add(struct compiler *compiler, struct sock_filter instruction)
+static void filter_add(struct filter_compiler *compiler, struct sock_filter instruction)
 {
     if (compiler->count == BPF_MAXINSNS)
         compiler->full = true;
@@ -75,18 +75,18 @@ static void filter_add(struct compiler *compiler, struct sock_filter instruction
         compiler->code[compiler->count++] = instruction;
 }
 
-static void filter_emit(struct compiler *compiler, unsigned code, uint32_t k)
+static void filter_emit(struct filter_compiler *compiler, unsigned code, uint32_t k)
 {
     filter_add(compiler, (struct sock_filter){.code = (uint16_t)code, .k = k});
 }
 
-static void filter_jump(struct compiler *compiler, unsigned label)
+static void filter_jump(struct filter_compiler *compiler, unsigned label)
 {
     filter_emit(compiler, BPF_JMP | BPF_JA, label);
 }
 
 /* Goes to the label if the comparison of A with k (or X) has this result. */
-static void branch(struct compiler *compiler, unsigned comparison, uint32_t k, bool result,
+static void branch(struct filter_compiler *compiler, unsigned comparison, uint32_t k, bool result,
                    unsigned label)
 {
     filter_add(compiler,
@@ -96,13 +96,13 @@ static void branch(struct compiler *compiler, unsigned comparison, uint32_t k, b
 
 /* --- What is read ----------------------------------------------------------------------------- */
 
-static void read_to(struct compiler *compiler, unsigned what, uint32_t from, uint32_t place)
+static void read_to(struct filter_compiler *compiler, unsigned what, uint32_t from, uint32_t place)
 {
     filter_emit(compiler, BPF_LD | what, from);
     filter_emit(compiler, BPF_ST, place);
 }
 
-static void set_no_ports(struct compiler *compiler)
+static void set_no_ports(struct filter_compiler *compiler)
 {
     filter_emit(compiler, BPF_LD | BPF_IMM, NO_NUMBER);
     filter_emit(compiler, BPF_ST, AT_SPORT);
@@ -110,8 +110,8 @@ static void set_no_ports(struct compiler *compiler)
 }
 
 /* Takes the packet where fewer bytes are left from there on than this, or than X. */
-static void expect_bytes(struct compiler *compiler, uint32_t from, unsigned source, uint32_t bytes,
-                         unsigned otherwise)
+static void expect_bytes(struct filter_compiler *compiler, uint32_t from, unsigned source,
+                         uint32_t bytes, unsigned otherwise)
 {
     filter_emit(compiler, BPF_LD | BPF_W | BPF_LEN, 0);
     filter_emit(compiler, BPF_ALU | BPF_SUB, from);
@@ -119,7 +119,8 @@ static void expect_bytes(struct compiler *compiler, uint32_t from, unsigned sour
 }
 
 /* The first byte: the version, and of IPv4 the size of the header. */
-static void expect_first(struct compiler *compiler, uint32_t from, uint32_t least, uint32_t behind)
+static void expect_first(struct filter_compiler *compiler, uint32_t from, uint32_t least,
+                         uint32_t behind)
 {
     filter_emit(compiler, BPF_LD | BPF_B | BPF_ABS, from);
     branch(compiler, BPF_JGE, least, false, LABEL_TAKE);
@@ -127,7 +128,7 @@ static void expect_first(struct compiler *compiler, uint32_t from, uint32_t leas
 }
 
 /* A is the protocol, and X how many bytes the header has that begins there. */
-static void read_ports(struct compiler *compiler, uint32_t from)
+static void read_ports(struct filter_compiler *compiler, uint32_t from)
 {
     const unsigned ports = filter_new_label(compiler);
 
@@ -144,7 +145,7 @@ static void read_ports(struct compiler *compiler, uint32_t from)
 }
 
 /* Offsets are those of struct iphdr (linux/ip.h) and struct ipv6hdr (linux/ipv6.h). */
-static void read_ipv4(struct compiler *compiler, uint32_t from)
+static void read_ipv4(struct filter_compiler *compiler, uint32_t from)
 {
     expect_bytes(compiler, from, BPF_K, 20, LABEL_TAKE);
     expect_first(compiler, from, 0x45, 0x50);
@@ -159,7 +160,7 @@ static void read_ipv4(struct compiler *compiler, uint32_t from)
     read_ports(compiler, from);
 }
 
-static void read_ipv6(struct compiler *compiler, uint32_t from)
+static void read_ipv6(struct filter_compiler *compiler, uint32_t from)
 {
     /* Behind one of these stands another one, in some kernels' or programs' view. */
     static const uint8_t extensions[] = {
@@ -181,7 +182,7 @@ static void read_ipv6(struct compiler *compiler, uint32_t from)
 
 /* A is the ethertype of what begins there; below 0x600 it is the length of a frame of IEEE 802.3.
  */
-static void read_packet(struct compiler *compiler, uint32_t from)
+static void read_packet(struct filter_compiler *compiler, uint32_t from)
 {
     static const uint16_t tags[] = {ETH_P_8021Q, ETH_P_8021AD, ETH_P_QINQ1, ETH_P_QINQ2,
                                     ETH_P_QINQ3};
@@ -202,7 +203,7 @@ static void read_packet(struct compiler *compiler, uint32_t from)
     read_ipv6(compiler, from);
 }
 
-static void filter_read_link(struct compiler *compiler)
+static void filter_read_link(struct filter_compiler *compiler)
 {
     static const uint16_t links[] = {ARPHRD_ETHER, ARPHRD_LOOPBACK, ARPHRD_NONE, ARPHRD_PPP,
                                      ARPHRD_RAWIP};
@@ -251,8 +252,8 @@ static size_t member_of(const struct predicate *comparison)
     return member;
 }
 
-static void expect_word(struct compiler *compiler, uint32_t place, uint32_t mask, uint32_t word,
-                        unsigned otherwise)
+static void expect_word(struct filter_compiler *compiler, uint32_t place, uint32_t mask,
+                        uint32_t word, unsigned otherwise)
 {
     if (!mask && !word)
         return;
@@ -272,7 +273,7 @@ static uint32_t filter_word_of(const uint8_t *bytes, size_t i)
 }
 
 /* An IPv4 address is also found in IPv6, where it may be mapped. */
-static void compile_address(struct compiler *compiler, const struct predicate *comparison,
+static void compile_address(struct filter_compiler *compiler, const struct predicate *comparison,
                             uint32_t place, bool negated, unsigned label)
 {
     const struct address *address = &comparison->constant.address;
@@ -318,7 +319,7 @@ static uint64_t next_number(const struct predicate *comparison, uint64_t number)
 }
 
 /* It is in one of the ranges of numbers that pass; they are in order. */
-static void compile_number(struct compiler *compiler, const struct predicate *comparison,
+static void compile_number(struct filter_compiler *compiler, const struct predicate *comparison,
                            uint32_t place, bool negated, unsigned label)
 {
     struct record row = {.has = UINT64_MAX};
@@ -364,7 +365,7 @@ static bool filter_is_judged(const struct predicate *predicate, bool negated)
  * Goes on where the predicate, or its opposite, could hold; to the label where it cannot. A `not`
  * is the opposite of its parts.
  */
-static void filter_compile(struct compiler *compiler, const struct predicate *predicate,
+static void filter_compile(struct filter_compiler *compiler, const struct predicate *predicate,
                            bool negated, unsigned label)
 {
     const size_t member = predicate->field ? member_of(predicate) : 0;
@@ -394,9 +395,9 @@ static void filter_compile(struct compiler *compiler, const struct predicate *pr
 }
 
 /* A program without labels, which takes all packets where nothing can be judged. */
-static int make(struct compiler *compiler, const struct predicate *where, unsigned snap)
+static int make(struct filter_compiler *compiler, const struct predicate *where, unsigned snap)
 {
-    *compiler = (struct compiler){.label_count = LABELS};
+    *compiler = (struct filter_compiler){.label_count = LABELS};
     compiler->code = calloc(BPF_MAXINSNS, sizeof *compiler->code);
     if (!compiler->code)
         return -ENOMEM;
@@ -422,7 +423,7 @@ static int make(struct compiler *compiler, const struct predicate *where, unsign
 
 int packet_filter_make(const struct predicate *where, unsigned snap, struct sock_fprog *program)
 {
-    struct compiler compiler;
+    struct filter_compiler compiler;
     const int error = make(&compiler, where, snap);
 
     program->filter = compiler.code;
@@ -432,7 +433,7 @@ int packet_filter_make(const struct predicate *where, unsigned snap, struct sock
 
 void packet_filter_explain(const struct query *query, struct explanation *explanation)
 {
-    struct compiler compiler;
+    struct filter_compiler compiler;
 
     if (make(&compiler, query->where, 1) < 0)
         return;

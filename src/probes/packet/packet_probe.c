@@ -34,7 +34,7 @@ enum {
 };
 
 /* One ring, and the thread that reads it. Only while that waits, others look at its flows. */
-struct reader {
+struct packet_reader {
     struct packet_probe *probe;
     int fd;
     struct packet_ring ring;
@@ -56,7 +56,7 @@ struct packet_probe {
     struct packet_totals totals;
     uint64_t parted; /* the fields that parted the flows that were taken */
     struct packet_flows *taken[PACKET_THREADS_MAX];
-    struct reader readers[PACKET_THREADS_MAX];
+    struct packet_reader readers[PACKET_THREADS_MAX];
 };
 
 /* --- Threads ---------------------------------------------------------------------------------- */
@@ -90,7 +90,7 @@ static void *read_ring(void *arg)
         SYS_ppoll_time64,
 #endif
     };
-    struct reader *reader = arg;
+    struct packet_reader *reader = arg;
     const struct packet_probe *probe = reader->probe;
     char nothing;
 
@@ -144,7 +144,7 @@ static int packet_probe_set(int fd, int option, const void *value, size_t size)
     return setsockopt(fd, SOL_PACKET, option, value, (socklen_t)size) < 0 ? -errno : 0;
 }
 
-static int map_ring(struct reader *reader)
+static int map_ring(struct packet_reader *reader)
 {
     const struct packet_probe *probe = reader->probe;
     const int version = TPACKET_V3, yes = 1;
@@ -177,7 +177,7 @@ static int map_ring(struct reader *reader)
  * The packets of a flow all go to the same ring. *group: the number of the group, NO_GROUP: the
  * first ring makes it. The kernel chooses the number; 0 is one that it chooses.
  */
-static int join_group(const struct reader *reader, int *group)
+static int join_group(const struct packet_reader *reader, int *group)
 {
     int flags = PACKET_FANOUT_HASH, value;
     socklen_t size = sizeof value;
@@ -195,7 +195,7 @@ static int join_group(const struct reader *reader, int *group)
 }
 
 /* Nothing passes until all of them are there: it would be in several rings. */
-static int open_ring(struct reader *reader, int *group)
+static int open_ring(struct packet_reader *reader, int *group)
 {
     const struct sockaddr_ll all = {
         .sll_family = AF_PACKET,
@@ -226,7 +226,7 @@ static int open_readers(struct packet_probe *probe)
         error = open_ring(&probe->readers[i], &group);
     rights_limit(RIGHTS_ALL & ~(1U << RIGHT_PACKETS));
     for (unsigned i = 0; i < threads && !error; i++) {
-        struct reader *reader = &probe->readers[i];
+        struct packet_reader *reader = &probe->readers[i];
         const size_t flows = probe->options.flows / threads + (i < probe->options.flows % threads);
         reader->ring.flows = packet_flows_create(flows);
         probe->taken[i] = probe->options.repeats ? packet_flows_create(flows) : NULL;
@@ -287,7 +287,7 @@ int packet_probe_create(struct packet_probe **result, const struct packet_probe_
     probe->ring_bytes = ring.blocks * ring.block_bytes;
     for (size_t i = 0; i < COUNT(probe->readers); i++)
         probe->readers[i] =
-            (struct reader){.probe = probe, .fd = -1, .ring = ring, .wake = -1, .done = -1};
+            (struct packet_reader){.probe = probe, .fd = -1, .ring = ring, .wake = -1, .done = -1};
     error = open_readers(probe);
     if (error) {
         packet_probe_destroy(probe);
@@ -344,7 +344,7 @@ static void packet_probe_go_on(struct packet_probe *probe)
  * those that were seen as slots without a frame could not; such slots may be seen a listing later
  * than they were counted.
  */
-static void count_drops(struct packet_totals *totals, struct reader *reader,
+static void count_drops(struct packet_totals *totals, struct packet_reader *reader,
                         const struct tpacket_stats_v3 *statistics)
 {
     const uint64_t drops = statistics->tp_drops, seen = reader->ring.undescribed;
@@ -367,7 +367,7 @@ static void swap(struct packet_probe *probe, int64_t later, uint64_t fields)
 
     probe->parted = probe->readers->ring.fields;
     for (unsigned i = 0; i < probe->options.threads; i++) {
-        struct reader *reader = &probe->readers[i];
+        struct packet_reader *reader = &probe->readers[i];
         struct packet_flows *flows = reader->ring.flows, *next = probe->taken[i];
         struct tpacket_stats_v3 statistics = {.tp_drops = 0};
         socklen_t size = sizeof statistics;
@@ -389,7 +389,7 @@ static void swap(struct packet_probe *probe, int64_t later, uint64_t fields)
 }
 
 /* Its memory is that of the rows from then on. */
-static void close_ring(struct reader *reader)
+static void close_ring(struct packet_reader *reader)
 {
     if (reader->ring.memory)
         munmap(reader->ring.memory, reader->probe->ring_bytes);
@@ -450,7 +450,7 @@ void packet_probe_destroy(struct packet_probe *probe)
     probe->ending = true;
     packet_probe_go_on(probe);
     for (size_t i = 0; i < COUNT(probe->readers); i++) {
-        struct reader *reader = &probe->readers[i];
+        struct packet_reader *reader = &probe->readers[i];
         close_ring(reader);
         if (reader->wake >= 0)
             close(reader->wake);
