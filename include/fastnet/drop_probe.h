@@ -43,11 +43,13 @@ const struct drop *drop_probe_at(const struct drop_probe *probe, size_t i);
 /* Packets without a row of their own, because there were too many different ones. */
 uint64_t drop_probe_lost(const struct drop_probe *probe);
 
-/* One that counts nothing: for the names alone. NULL when memory is short. */
-struct drop_probe *drop_probe_names(void);
-
-/* The name of a reason of the running kernel, without what all begin with; NULL behind the last. */
+/*
+ * The names of reasons of the running kernel, without SKB_DROP_REASON_ and its like: name number i;
+ * NULL after the last. The second function needs no probe: it reads BTF once (2 ms), and is not for
+ * several threads.
+ */
 const char *drop_probe_reason(const struct drop_probe *probe, size_t i);
+const char *drop_probe_kernel_word(size_t i);
 
 /* True if the kernel tells the socket that a packet was for (Linux 6.11). */
 bool drop_probe_knows_receivers(const struct drop_probe *probe);

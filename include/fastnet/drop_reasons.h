@@ -30,10 +30,10 @@ struct drop_reason {
  */
 const struct drop_reason *drop_reason_find(struct text reason, struct text function);
 
-/*
- * Words for a reason: the names above, then those of the running kernel, which has some of them,
- * too. NULL behind the last. Not for several threads.
- */
+/* The names of reasons: those that have a meaning here, then more(0), more(1), ... NULL: the end. */
 const char *drop_reason_word(uint64_t i);
+
+/* Sets where the names of the running kernel come from (drop_probe_kernel_word()). */
+void drop_reasons_extend(const char *(*more)(size_t i));
 
 #endif

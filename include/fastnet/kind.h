@@ -15,7 +15,6 @@
 
 struct field;
 struct record;
-struct row_tracker_ops;
 
 /* Data that a record borrows: a pointer in the record, and a count right after it. */
 struct borrowed {
@@ -68,7 +67,6 @@ struct lasting {
     uint8_t over;     /* state of rows that have ended and are still listed */
     uint8_t closed;   /* ... of those that are not listed and whose end the kernel will tell */
     const char *idle; /* the column that says for how long it has not moved */
-    const struct row_tracker_ops *tracker; /* how they are found again (row_tracker.h) */
 };
 
 struct kind {

@@ -63,8 +63,9 @@ struct live_taker {
  * stream: where rows go when they are opened, change or end; NULL: nowhere. kinds: of ends that are
  * told (struct query_events). NULL when memory is short; *error: why it could not begin, -errno.
  */
-struct live *live_create(struct engine *engine, struct listing *listing, struct sink *stream,
-                         unsigned kinds, int *error);
+struct live *live_create(struct engine *engine, struct listing *listing,
+                         const struct row_tracker_ops *tracker, struct sink *stream, unsigned kinds,
+                         int *error);
 void live_destroy(struct live *live);
 
 /* What the look ranks and groups rows by; both stay as they are until the next look. */

@@ -506,8 +506,9 @@ uint64_t live_reported(const struct live *live)
 
 /* --- Its life --------------------------------------------------------------------------------- */
 
-struct live *live_create(struct engine *engine, struct listing *listing, struct sink *stream,
-                         unsigned kinds, int *error)
+struct live *live_create(struct engine *engine, struct listing *listing,
+                         const struct row_tracker_ops *tracker, struct sink *stream, unsigned kinds,
+                         int *error)
 {
     static const struct sink_ops ops = {.row = live_take_row};
     struct live *live = calloc(1, sizeof *live);
@@ -523,7 +524,7 @@ struct live *live_create(struct engine *engine, struct listing *listing, struct 
     live->kind = listing->tables->table->kind;
     live->where = listing->where;
     live->first = true;
-    live->tracker = live->kind->lasting->tracker;
+    live->tracker = tracker;
     live->idle = field_named(live->kind, live->kind->lasting->idle);
     live->sink = (struct sink){&ops, stream ? stream->writer : &live->no_writer, &engine->context};
     live->hooks = (struct listing_hooks){.fields = live->kind->lasting->has_event |

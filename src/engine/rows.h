@@ -9,6 +9,7 @@
 #define ENGINE_ROWS_H
 
 #include "fastnet/engine.h"
+#include "fastnet/value.h"
 
 union packed_words {
     struct record record;
@@ -70,25 +71,5 @@ const struct record *rows_glance(const struct rows *rows, size_t at, struct kept
 
 /* Memory that lives as long as the rows. NULL when memory is short. */
 void *rows_allocate(struct rows *rows, size_t size);
-
-/* --- How values compare (order.c): numbers and addresses as numbers, text by its bytes -------- */
-
-/* Returns negative, 0 or positive. Both are values of one column; unknown is the greatest. */
-int value_compare(const struct value *a, const struct value *b);
-
-/*
- * A number that is never larger than a greater value's; UINT64_MAX if the value is unknown. It is
- * exact if all exact values with the same number are equal; unknown values are not among these.
- */
-uint64_t value_rank(const struct value *value, bool *exact);
-
-/*
- * Writes at most `size` bytes of a known value: of two values of one column those with the smaller
- * bytes, or else with fewer bytes, come first. Returns how many bytes there are.
- */
-size_t value_key(const struct value *value, char *dst, size_t size);
-
-/* Adds the value to a hash (hash.h). Values that are equal have equal hashes. */
-uint64_t value_hash(uint64_t hash, const struct value *value);
 
 #endif

@@ -16,8 +16,8 @@
 #include <unistd.h>
 
 #include "fastnet/array.h"
-#include "fastnet/kernel_number.h"
 #include "fastnet/rights.h"
+#include "fastnet/sysctl.h"
 
 /* --- The kernel's structs --------------------------------------------------------------------- */
 
@@ -215,12 +215,12 @@ static bool owners_bpf_load(struct owners_program *program)
 bool owners_program_load(struct owners_program *program, bool always)
 {
     const char *reason;
-    uint64_t files;
+    uint64_t files[3]; /* proc_sys_fs(5): open files are the first number */
 
     if (program->fd >= 0 || program->refused)
         return program->fd >= 0;
-    if (!always &&
-        (kernel_number_read("/proc", FILES_OPEN, &files) < 0 || files < OPEN_FILES_WORTH))
+    if (!always && (sysctl_numbers("/proc", "fs/file-nr", files, COUNT(files)) < 0 ||
+                    files[0] < OPEN_FILES_WORTH))
         return false;
     reason = owners_hidden_from_bpf();
     return reason ? owners_bpf_refuse(program, reason) : owners_bpf_load(program);

@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-#include "engine/rows.h"
-
 #include <endian.h>
 #include <stdbool.h>
 #include <string.h>
@@ -8,6 +6,7 @@
 
 #include "fastnet/hash.h"
 #include "fastnet/lookup.h"
+#include "fastnet/value.h"
 
 static int order_compare_numbers(uint64_t a, uint64_t b)
 {

@@ -3,9 +3,9 @@
 
 #include <fnmatch.h>
 
-#include "engine/rows.h"
 #include "fastnet/array.h"
 #include "fastnet/lookup.h"
+#include "fastnet/value.h"
 
 /* Possible results of a predicate. With neither bit the result is unknown for good. */
 enum { CAN_HOLD = 1, CAN_FAIL = 2 };

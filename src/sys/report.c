@@ -5,17 +5,20 @@
 #include <stdarg.h>
 #include <string.h>
 
-#include "fastnet/text.h"
-
 /* count also counts lines that no longer fit: only their number is printed. */
 void report_add(struct report *report, enum report_line what, const char *format, ...)
 {
+    size_t cut = REPORT_LENGTH - 1 - sizeof "...";
     char line[REPORT_LENGTH];
     va_list arguments;
 
     report->partial |= what == REPORT_LOSS;
     va_start(arguments, format);
-    text_print(line, sizeof line, format, arguments);
+    if (vsnprintf(line, sizeof line, format, arguments) >= (int)sizeof line) {
+        while (((unsigned char)line[cut] & 0xc0) == 0x80) /* do not cut a character of UTF-8 */
+            cut--;
+        memcpy(line + cut, "...", sizeof "...");
+    }
     va_end(arguments);
     for (size_t i = 0; i < report->count && i < REPORT_LINES; i++)
         if (strcmp(report->lines[i], line) == 0)
@@ -27,7 +30,6 @@ void report_add(struct report *report, enum report_line what, const char *format
     report->count++;
 }
 
-/* Lines contain file names and words of the kernel. A terminal must obey neither: escape them. */
 void report_hand_on(struct report *report, const struct report *losses)
 {
     for (size_t i = 0; i < losses->count && losses->partial; i++)
@@ -75,21 +77,4 @@ void report_add_news(struct report *report, const struct report *look, struct re
         if (!was_said(said, said->count, line))
             report_add(said, REPORT_NOTE, "%s", line);
     }
-}
-
-void report_print(struct report *report, FILE *stream, const char *program)
-{
-    char escaped[ESCAPE_FACTOR * REPORT_LENGTH + 1];
-
-    for (size_t i = 0; i < report->count && i < REPORT_LINES; i++) {
-        const char *line = report->lines[i];
-        *escape_text(escaped, line, strlen(line), NULL) = '\0';
-        if (report->verbatim[i])
-            fprintf(stream, "%s\n", line);
-        else
-            fprintf(stream, "%s: %s\n", program, escaped);
-    }
-    if (report->count > REPORT_LINES)
-        fprintf(stream, "%s: and %zu more\n", program, report->count - REPORT_LINES);
-    report->count = 0;
 }

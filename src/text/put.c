@@ -64,22 +64,6 @@ char *put_flags(char *dst, uint32_t flags, const struct flag_text *texts, size_t
     return dst;
 }
 
-char *put_host(char *dst, const struct hosts *hosts, const struct address *address,
-               const char *delimiters)
-{
-    const char *name = hosts ? hosts_name(hosts, address) : NULL;
-
-    return name ? put_escaped(dst, name, delimiters) : text_address(dst, address);
-}
-
-char *put_service(char *dst, const struct services *services, uint16_t protocol, uint16_t port,
-                  const char *delimiters)
-{
-    const char *name = name_within(services_name(services, protocol, port), NAME_MAX_SHOWN);
-
-    return name ? put_escaped(dst, name, delimiters) : text_u64(dst, port);
-}
-
 #define GREEN  "\033[32m"
 #define YELLOW "\033[33m"
 #define CYAN   "\033[36m"

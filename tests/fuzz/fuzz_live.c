@@ -305,7 +305,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     int error;
 
     require(engine != NULL);
-    live = live_create(engine, &listing, size % 2 ? &stream : NULL, 0, &error);
+    live = live_create(engine, &listing, &socket_tracker, size % 2 ? &stream : NULL, 0, &error);
     require(live != NULL);
     live_choose(live, &view);
     for (size_t i = 0; i < STEPS_MAX && input.left; i++)

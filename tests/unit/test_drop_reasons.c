@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "fastnet/array.h"
+#include "fastnet/drop_probe.h"
 #include "fastnet/drop_reasons.h"
 #include "kit.h"
 
@@ -34,6 +35,7 @@ static void the_names_of_this_kernel_follow(void **state)
     close(fd);
     if (!ours)
         skip(); /* by an emulator it is that of another machine */
+    drop_reasons_extend(drop_probe_kernel_word);
     for (uint64_t i = 0; (name = drop_reason_word(i)); i++) {
         sockets += strcmp(name, "NO_SOCKET") == 0;
         consumed += strstr(name, "CONSUMED") || strcmp(name, "MAX") == 0;

@@ -14,6 +14,7 @@
 #include "fastnet/live.h"
 #include "fastnet/report.h"
 #include "fastnet/sink.h"
+#include "fastnet/socket_tracker.h"
 #include "fastnet/writer.h"
 #include "kit.h"
 #include "peer.h"
@@ -78,7 +79,7 @@ static void a_state_that_changes_within_a_dump_is_told(void **state)
     peer_add_wire(&peer, &wire);
 
     struct engine *engine = engine_create(netlink_create(&peer.netlink));
-    struct live *live = live_create(engine, &listing, &stream, 0, &error);
+    struct live *live = live_create(engine, &listing, &socket_tracker, &stream, 0, &error);
     assert_non_null(live);
     live_choose(live, &(struct live_view){.interval = CLOCK_SECOND});
     assert_int_equal(live_sample(live, &report), 0);
@@ -132,7 +133,7 @@ static void the_first_of_many_rows_are_those_of_all(void **state)
     }
 
     struct engine *engine = engine_create(netlink_create(&peer.netlink));
-    struct live *live = live_create(engine, &listing, NULL, 0, &error);
+    struct live *live = live_create(engine, &listing, &socket_tracker, NULL, 0, &error);
     assert_non_null(live);
     live_choose(live, &view);
     assert_int_equal(live_sample(live, &report), 0);
@@ -229,7 +230,7 @@ static void look(struct looks *looks)
     looks->wire.length = 0;
     if (!looks->live) {
         looks->engine = engine_create(netlink_create(&looks->peer.netlink));
-        looks->live = live_create(looks->engine, &looks->listing, NULL, 0, &error);
+        looks->live = live_create(looks->engine, &looks->listing, &socket_tracker, NULL, 0, &error);
         assert_non_null(looks->live);
     }
     live_choose(looks->live, &looks->view);

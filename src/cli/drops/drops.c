@@ -8,6 +8,8 @@
 
 #include "cli/command.h"
 #include "cli/personality.h"
+#include "fastnet/drop_probe.h"
+#include "fastnet/drop_reasons.h"
 #include "fastnet/report.h"
 
 enum { FOR_MS = 5000 };
@@ -116,9 +118,12 @@ static int drops_list_rows(const struct drops_command *command)
 int drops_run(int argc, char *const argv[])
 {
     struct drops_command command = {.milliseconds = 0};
-    int status = common_parse(&command.common, &drops_grammar, argc, argv, NULL, NULL);
     const struct common *common = &command.common;
     struct drops_options options;
+    int status;
+
+    drop_reasons_extend(drop_probe_kernel_word);
+    status = common_parse(&command.common, &drops_grammar, argc, argv, NULL, NULL);
 
     if (status != PARSED)
         return status;

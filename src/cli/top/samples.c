@@ -4,6 +4,7 @@
 #include "cli/top/top.h"
 #include "fastnet/array.h"
 #include "fastnet/clock.h"
+#include "fastnet/socket_tracker.h"
 
 static void add_rate(struct top *top, const struct field *field)
 {
@@ -97,7 +98,7 @@ int top_begin(struct top *top, struct sink *stream, struct report *report)
     if (!top->budget.apart)
         counts_begin(&top->command->listing, top->counted, report);
     top_choose(top);
-    top->live = live_create(top->engine, &top->command->listing, stream,
+    top->live = live_create(top->engine, &top->command->listing, &socket_tracker, stream,
                             stream_kinds(top->tables, top->command->listing.table_count), &error);
     if (!top->live)
         return error;

@@ -2,7 +2,6 @@
 #include "fastnet/drop_reasons.h"
 
 #include "fastnet/array.h"
-#include "fastnet/drop_probe.h"
 
 /* clang-format off */
 #define LOSS(...)     {__VA_ARGS__, DROP_IS_LOSS}
@@ -152,16 +151,18 @@ static const struct drop_reason reasons[] = {
     LOSS("qdisc_drops", "the queueing discipline dropped it (tc -s qdisc)"),
 };
 
-/* The kernel's types are read when somebody asks for more than is known here: that takes 2 ms. */
+static const char *(*kernel_word)(size_t i);
+
+void drop_reasons_extend(const char *(*more)(size_t i))
+{
+    kernel_word = more;
+}
+
 const char *drop_reason_word(uint64_t i)
 {
-    static struct drop_probe *kernel;
-
     if (i < COUNT(reasons))
         return reasons[i].name;
-    if (!kernel)
-        kernel = drop_probe_names();
-    return kernel ? drop_probe_reason(kernel, (size_t)i - COUNT(reasons)) : NULL;
+    return kernel_word ? kernel_word((size_t)i - COUNT(reasons)) : NULL;
 }
 
 #define QUEUE "it was left in the queue of a socket that was closed: "

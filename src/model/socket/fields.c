@@ -14,7 +14,6 @@
 #include "fastnet/kernel_info.h"
 #include "fastnet/live.h"
 #include "fastnet/lookup.h"
-#include "fastnet/socket_tracker.h"
 #include "model/fields/fields.h"
 #include "model/socket/family_fields.h"
 #include "model/socket/info_fields.h"
@@ -744,7 +743,6 @@ static const struct lasting lasting = {
     .over = TCP_TIME_WAIT,
     .closed = TCP_CLOSE,
     .idle = "idle",
-    .tracker = &socket_tracker,
 };
 
 static const struct field both_ways[] = {MOVED(bytes_sent, ""), MOVED(bytes_received, "")};

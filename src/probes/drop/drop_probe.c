@@ -52,15 +52,15 @@ static int find_reasons(struct drop_probe *probe, bool all)
     return status == -ENOMEM ? status : 0;
 }
 
-struct drop_probe *drop_probe_names(void)
+const char *drop_probe_kernel_word(size_t i)
 {
-    struct drop_probe *probe = calloc(1, sizeof *probe);
+    static struct drop_probe *kernel;
 
-    if (!probe)
-        return NULL;
-    probe->map = probe->link = -1;
-    (void)find_reasons(probe, true);
-    return probe;
+    if (!kernel && (kernel = calloc(1, sizeof *kernel))) {
+        kernel->map = kernel->link = -1;
+        (void)find_reasons(kernel, true);
+    }
+    return kernel ? drop_probe_reason(kernel, i) : NULL;
 }
 
 const char *drop_probe_reason(const struct drop_probe *probe, size_t i)
