@@ -7,7 +7,8 @@
 #include <stddef.h>
 
 #include "fastnet/field.h"
-#include "fastnet/lookup.h"
+#include "fastnet/hosts.h"
+#include "fastnet/owners.h"
 #include "fastnet/predicate.h"
 #include "fastnet/query.h"
 #include "fastnet/report.h"

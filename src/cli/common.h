@@ -12,7 +12,8 @@
 #include "cli/filters.h"
 #include "cli/misuse.h"
 #include "cli/personality.h"
-#include "fastnet/lookup.h"
+#include "fastnet/hosts.h"
+#include "fastnet/owners.h"
 #include "fastnet/query.h"
 
 extern const struct option_table common_options;

@@ -7,8 +7,10 @@
 
 #include "cli/where/parser.h"
 #include "fastnet/array.h"
+#include "fastnet/cgroups.h"
+#include "fastnet/containers.h"
 #include "fastnet/field.h"
-#include "fastnet/lookup.h"
+#include "fastnet/hosts.h"
 
 /* --- Scripts ---------------------------------------------------------------------------------- */
 

@@ -7,11 +7,21 @@
 #include "engine/delta.h"
 #include "engine/run.h"
 #include "fastnet/byte_counts.h"
+#include "fastnet/cgroups.h"
 #include "fastnet/connects.h"
-#include "fastnet/lookup.h"
+#include "fastnet/hosts.h"
+#include "fastnet/interfaces.h"
+#include "fastnet/labels.h"
 #include "fastnet/netlink.h"
+#include "fastnet/networks.h"
+#include "fastnet/owners.h"
+#include "fastnet/peers.h"
 #include "fastnet/rights.h"
+#include "fastnet/rpc_programs.h"
+#include "fastnet/senders.h"
+#include "fastnet/services.h"
 #include "fastnet/socket_pass.h"
+#include "fastnet/users.h"
 
 struct engine *engine_create(struct netlink *netlink)
 {

@@ -3,10 +3,22 @@
 #include <string.h>
 
 #include "engine/run.h"
+#include "fastnet/cgroups.h"
 #include "fastnet/clock.h"
-#include "fastnet/lookup.h"
+#include "fastnet/containers.h"
+#include "fastnet/hosts.h"
+#include "fastnet/interfaces.h"
+#include "fastnet/labels.h"
+#include "fastnet/machine.h"
+#include "fastnet/networks.h"
+#include "fastnet/owners.h"
+#include "fastnet/peers.h"
 #include "fastnet/rights.h"
+#include "fastnet/rpc_programs.h"
+#include "fastnet/senders.h"
+#include "fastnet/services.h"
 #include "fastnet/sysctl.h"
+#include "fastnet/users.h"
 
 /* --- Owners ----------------------------------------------------------------------------------- */
 

@@ -8,8 +8,11 @@
 
 #include "engine/run.h"
 #include "fastnet/clock.h"
-#include "fastnet/lookup.h"
+#include "fastnet/hosts.h"
+#include "fastnet/interfaces.h"
 #include "fastnet/netlink.h"
+#include "fastnet/owners.h"
+#include "fastnet/peers.h"
 #include "fastnet/rights.h"
 #include "fastnet/socket_pass.h"
 

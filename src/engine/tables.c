@@ -3,10 +3,13 @@
 #include <string.h>
 
 #include "engine/run.h"
+#include "fastnet/cgroups.h"
 #include "fastnet/clock.h"
 #include "fastnet/connects.h"
-#include "fastnet/lookup.h"
+#include "fastnet/hosts.h"
+#include "fastnet/owners.h"
 #include "fastnet/rights.h"
+#include "fastnet/senders.h"
 #include "fastnet/socket_pass.h"
 
 /* The backend of this source that has the table; NULL: none. */

@@ -9,7 +9,8 @@
 #include <string.h>
 
 #include "fastnet/array.h"
-#include "fastnet/lookup.h"
+#include "fastnet/cgroups.h"
+#include "fastnet/hosts.h"
 #include "lookup/cgroup_names.h"
 
 /* What the name of a directory tells. */

@@ -16,10 +16,12 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
+#include "fastnet/cgroups.h"
 #include "fastnet/clock.h"
+#include "fastnet/containers.h"
 #include "fastnet/hash.h"
 #include "fastnet/hash_table.h"
-#include "fastnet/lookup.h"
+#include "fastnet/hosts.h"
 #include "lookup/processes.h"
 
 /*

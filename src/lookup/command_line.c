@@ -2,9 +2,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "fastnet/lookup.h"
+#include "fastnet/command_line.h"
 #include "fastnet/proc_tree.h"
 #include "fastnet/rights.h"
+#include "fastnet/text.h"
 #include "lookup/processes.h"
 
 const char *process_command_line(const char *proc_root, pid_t pid, char *text, size_t size)

@@ -13,8 +13,10 @@
 #include <unistd.h>
 
 #include "fastnet/array.h"
+#include "fastnet/cgroups.h"
+#include "fastnet/containers.h"
 #include "fastnet/hash.h"
-#include "fastnet/lookup.h"
+#include "fastnet/hosts.h"
 #include "fastnet/proc_tree.h"
 #include "fastnet/rights.h"
 #include "lookup/cgroup_names.h"

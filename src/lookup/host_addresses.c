@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 #include "fastnet/clock.h"
-#include "fastnet/lookup.h"
+#include "fastnet/hosts.h"
 #include "fastnet/namespace.h"
 #include "fastnet/rights.h"
 

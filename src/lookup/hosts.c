@@ -4,7 +4,7 @@
  * address of a name. A resolver cannot be interrupted, so a thread that still waits when the time
  * is up is left behind. It then touches only its round, which the last user of the round frees.
  */
-#include "fastnet/lookup.h"
+#include "fastnet/hosts.h"
 
 #include <errno.h>
 #include <netdb.h>

@@ -4,8 +4,9 @@
  * ioctl(2) (netdevice(7)), which answers in about a microsecond: even thousands of calls are faster
  * than a netlink dump of all interfaces, which sends a kilobyte for each.
  */
+#include "fastnet/interfaces.h"
 #include "fastnet/array.h"
-#include "fastnet/lookup.h"
+#include "fastnet/hosts.h"
 
 #include <errno.h>
 #include <net/if.h>

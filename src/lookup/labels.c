@@ -3,7 +3,8 @@
  * Names of connection labels, by the rules of libnetfilter_conntrack for connlabel.conf(5): a line
  * has a bit and a name; of two lines with the same bit or name the first counts.
  */
-#include "fastnet/lookup.h"
+#include "fastnet/labels.h"
+#include "fastnet/hosts.h"
 
 #include <errno.h>
 #include <stdio.h>

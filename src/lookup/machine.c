@@ -6,7 +6,8 @@
 #include <unistd.h>
 
 #include "fastnet/field.h"
-#include "fastnet/lookup.h"
+#include "fastnet/hosts.h"
+#include "fastnet/machine.h"
 #include "fastnet/proc_tree.h"
 
 void machine_name(const char *proc_root, char host[HOST_NAME_SIZE])

@@ -3,7 +3,8 @@
  * Networks, read from networks(5) itself: of all sources that nsswitch.conf(5) can name, only this
  * file is in use, and others may not answer in a bounded time.
  */
-#include "fastnet/lookup.h"
+#include "fastnet/networks.h"
+#include "fastnet/hosts.h"
 
 #include <arpa/inet.h>
 #include <errno.h>

@@ -4,7 +4,8 @@
  * and indexed. The index is not a hash_table.h, because its slots point to the sorted holdings: a
  * struct hash_table would store them twice.
  */
-#include "fastnet/lookup.h"
+#include "fastnet/owners.h"
+#include "fastnet/hosts.h"
 
 #include <errno.h>
 #include <stdio.h>

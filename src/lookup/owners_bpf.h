@@ -3,11 +3,13 @@
 #ifndef LOOKUP_OWNERS_BPF_H
 #define LOOKUP_OWNERS_BPF_H
 
+#include <linux/bpf.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include "fastnet/bpf_program.h"
-#include "fastnet/lookup.h"
+#include "fastnet/hosts.h"
+#include "fastnet/kernel_types.h"
+#include "fastnet/owners.h"
 #include "lookup/owners_walk.h"
 
 /*

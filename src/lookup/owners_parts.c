@@ -8,6 +8,8 @@
 #include <unistd.h>
 
 #include "fastnet/array.h"
+#include "fastnet/bpf_iterator.h"
+#include "fastnet/hosts.h"
 #include "fastnet/rights.h"
 #include "fastnet/thread.h"
 

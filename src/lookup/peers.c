@@ -10,7 +10,8 @@
 
 #include "fastnet/hash.h"
 #include "fastnet/hash_table.h"
-#include "fastnet/lookup.h"
+#include "fastnet/hosts.h"
+#include "fastnet/peers.h"
 #include "fastnet/record.h"
 
 struct connection {

@@ -12,7 +12,9 @@
 #include <unistd.h>
 
 #include "fastnet/array.h"
+#include "fastnet/cgroups.h"
 #include "fastnet/clock.h"
+#include "fastnet/hosts.h"
 
 /* struct linux_dirent64 of getdents64(2): the name follows a 16-bit record length and a type. */
 enum { DIRENT_LENGTH = 16, DIRENT_NAME = 19, DIRENT_BUFFER = 8 * 1024 };

@@ -8,7 +8,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "fastnet/lookup.h"
+#include "fastnet/hosts.h"
+#include "fastnet/owners.h"
 #include "fastnet/proc_tree.h"
 
 /* TASK_COMM_LEN of the kernel's linux/sched.h is 16, with the NUL. */

@@ -17,7 +17,8 @@
 
 #include "fastnet/array.h"
 #include "fastnet/clock.h"
-#include "fastnet/lookup.h"
+#include "fastnet/hosts.h"
+#include "fastnet/rpc_programs.h"
 #include "lookup/number_map.h"
 
 struct rpc_programs {

@@ -4,7 +4,8 @@
  * kernel's af_netlink.c) has the inode of its socket, PROC_ROOT/PID/fd shows the process that holds
  * it.
  */
-#include "fastnet/lookup.h"
+#include "fastnet/senders.h"
+#include "fastnet/hosts.h"
 
 #include <fcntl.h>
 #include <limits.h>

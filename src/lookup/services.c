@@ -4,7 +4,8 @@
  * ports than there are entries. Of several entries for one port the last one counts, as in
  * net-tools. The port of a raw socket is its protocol: there protocols count before services.
  */
-#include "fastnet/lookup.h"
+#include "fastnet/services.h"
+#include "fastnet/hosts.h"
 #include "fastnet/record/socket.h"
 
 #include <arpa/inet.h>

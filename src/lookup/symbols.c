@@ -5,8 +5,9 @@
 #include <string.h>
 
 #include "fastnet/array.h"
-#include "fastnet/lookup.h"
+#include "fastnet/hosts.h"
 #include "fastnet/rights.h"
+#include "fastnet/symbols.h"
 
 enum { SYMBOL_SIZE = 128 }; /* longer names, of generated functions, are cut */
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Users: each uid is looked up once, even if it has no name. */
-#include "fastnet/lookup.h"
+#include "fastnet/users.h"
+#include "fastnet/hosts.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -10,11 +10,12 @@
 #include "fastnet/drop_probe.h"
 #include "fastnet/drop_reasons.h"
 #include "fastnet/engine.h"
-#include "fastnet/lookup.h"
+#include "fastnet/hosts.h"
 #include "fastnet/namespace.h"
 #include "fastnet/netlink.h"
 #include "fastnet/predicate.h"
 #include "fastnet/report.h"
+#include "fastnet/symbols.h"
 #include "makers/drop_counters.h"
 #include "makers/packet_sockets.h"
 

@@ -5,7 +5,8 @@
 #include <sys/socket.h>
 
 #include "fastnet/hash.h"
-#include "fastnet/lookup.h"
+#include "fastnet/hosts.h"
+#include "fastnet/owners.h"
 #include "fastnet/value.h"
 
 static int order_compare_numbers(uint64_t a, uint64_t b)

@@ -4,7 +4,8 @@
 #include <fnmatch.h>
 
 #include "fastnet/array.h"
-#include "fastnet/lookup.h"
+#include "fastnet/hosts.h"
+#include "fastnet/owners.h"
 #include "fastnet/value.h"
 
 /* Possible results of a predicate. With neither bit the result is unknown for good. */

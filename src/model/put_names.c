@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Writes an address or a port by its name, or as a number if it has none. */
-#include "fastnet/lookup.h"
+#include "fastnet/hosts.h"
+#include "fastnet/services.h"
 #include "fastnet/text.h"
 #include "text/put.h"
 

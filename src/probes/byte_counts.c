@@ -9,9 +9,13 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "fastnet/bpf_iterator.h"
 #include "fastnet/bpf_map.h"
+#include "fastnet/bpf_program.h"
 #include "fastnet/hash.h"
 #include "fastnet/hash_table.h"
+#include "fastnet/hosts.h"
+#include "fastnet/kernel_types.h"
 #include "fastnet/rights.h"
 #include "probes/byte_counts_program.h"
 

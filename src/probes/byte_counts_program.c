@@ -10,6 +10,9 @@
 #include <sys/socket.h>
 
 #include "fastnet/array.h"
+#include "fastnet/bpf_assembly.h"
+#include "fastnet/hosts.h"
+#include "fastnet/kernel_types.h"
 
 /* --- The kernel's structs --------------------------------------------------------------------- */
 

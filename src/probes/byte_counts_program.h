@@ -3,10 +3,11 @@
 #ifndef PROBES_BYTE_COUNTS_PROGRAM_H
 #define PROBES_BYTE_COUNTS_PROGRAM_H
 
+#include <linux/bpf.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include "fastnet/bpf_program.h"
+#include "fastnet/kernel_types.h"
 
 enum byte_way { WAY_SENT, WAY_RECEIVED, WAYS };
 

@@ -3,11 +3,12 @@
 #ifndef PROBES_CONNECTS_PROGRAM_H
 #define PROBES_CONNECTS_PROGRAM_H
 
+#include <linux/bpf.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include "fastnet/bpf_program.h"
 #include "fastnet/connects.h"
+#include "fastnet/kernel_types.h"
 
 /* What the program writes for a cookie; zeroes are unknown. */
 struct connect_note {

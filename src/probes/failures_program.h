@@ -3,12 +3,13 @@
 #ifndef PROBES_FAILURES_PROGRAM_H
 #define PROBES_FAILURES_PROGRAM_H
 
+#include <linux/bpf.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include "fastnet/bpf_program.h"
 #include "fastnet/connect_failures.h"
 #include "fastnet/connects.h"
+#include "fastnet/kernel_types.h"
 
 /* What the program writes for an errno: the count, and the last call. */
 struct failure_note {

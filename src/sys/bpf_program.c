@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "fastnet/bpf_program.h"
+#include "fastnet/bpf_assembly.h"
+#include "fastnet/bpf_iterator.h"
+#include "fastnet/kernel_types.h"
 
 #include <fcntl.h>
 #include <linux/magic.h>

@@ -5,7 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "fastnet/lookup.h"
+#include "fastnet/containers.h"
+#include "fastnet/hosts.h"
 #include "fuzz.h"
 #include "tree.h"
 

@@ -7,8 +7,9 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "fastnet/cgroups.h"
 #include "fastnet/field.h"
-#include "fastnet/lookup.h"
+#include "fastnet/hosts.h"
 #include "fastnet/sysctl.h"
 #include "fuzz.h"
 #include "tree.h"

@@ -6,7 +6,8 @@
 #include <string.h>
 
 #include "fastnet/field.h"
-#include "fastnet/lookup.h"
+#include "fastnet/hosts.h"
+#include "fastnet/labels.h"
 #include "fuzz.h"
 #include "tree.h"
 

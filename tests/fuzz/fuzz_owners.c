@@ -11,7 +11,8 @@
 #include <unistd.h>
 
 #include "fastnet/descriptors.h"
-#include "fastnet/lookup.h"
+#include "fastnet/hosts.h"
+#include "fastnet/owners.h"
 #include "fastnet/text.h"
 #include "fuzz.h"
 #include "made_processes.h"

@@ -7,7 +7,8 @@
 #include <string.h>
 
 #include "fastnet/array.h"
-#include "fastnet/lookup.h"
+#include "fastnet/hosts.h"
+#include "fastnet/rpc_programs.h"
 #include "fuzz.h"
 #include "tree.h"
 

@@ -7,7 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "fastnet/lookup.h"
+#include "fastnet/hosts.h"
+#include "fastnet/senders.h"
 #include "fuzz.h"
 #include "made_processes.h"
 

@@ -11,7 +11,8 @@
 #include "backend/socket/socket_pass.h"
 #include "bytes.h"
 #include "fastnet/array.h"
-#include "fastnet/lookup.h"
+#include "fastnet/hosts.h"
+#include "fastnet/peers.h"
 #include "fastnet/socket_pass.h"
 #include "fuzz.h"
 

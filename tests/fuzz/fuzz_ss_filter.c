@@ -12,7 +12,7 @@
 
 #include "cli/ss/ss_filter.h"
 #include "fastnet/array.h"
-#include "fastnet/lookup.h"
+#include "fastnet/hosts.h"
 #include "fuzz.h"
 #include "made_records.h"
 

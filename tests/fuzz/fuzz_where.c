@@ -12,7 +12,8 @@
 
 #include "backend/socket/bytecode.h"
 #include "cli/where/where.h"
-#include "fastnet/lookup.h"
+#include "fastnet/cgroups.h"
+#include "fastnet/hosts.h"
 #include "fuzz.h"
 #include "kernel_bytecode.h"
 #include "made_records.h"

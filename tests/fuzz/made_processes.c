@@ -4,7 +4,8 @@
 #include <limits.h>
 #include <string.h>
 
-#include "fastnet/lookup.h"
+#include "fastnet/cgroups.h"
+#include "fastnet/hosts.h"
 #include "fuzz.h"
 
 enum { CGROUP_SIZE = 3 * PATH_MAX }; /* more of the file is not read */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#include "fastnet/lookup.h"
+#include "fastnet/hosts.h"
+#include "fastnet/interfaces.h"
 #include "kit.h"
 
 #include <string.h>

@@ -11,7 +11,8 @@
 #include <unistd.h>
 
 #include "fastnet/flow_names.h"
-#include "fastnet/lookup.h"
+#include "fastnet/hosts.h"
+#include "fastnet/labels.h"
 #include "kit.h"
 
 const char flow_statistics_text[] =

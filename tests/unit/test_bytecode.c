@@ -12,7 +12,8 @@
 #include "../fuzz/kernel_bytecode.h"
 #include "backend/socket/bytecode.h"
 #include "cli/where/where.h"
-#include "fastnet/lookup.h"
+#include "fastnet/cgroups.h"
+#include "fastnet/hosts.h"
 #include "kit.h"
 
 static struct record made(struct address local, uint16_t local_port, struct address remote,

@@ -11,7 +11,9 @@
 #include <unistd.h>
 
 #include "fastnet/array.h"
-#include "fastnet/lookup.h"
+#include "fastnet/cgroups.h"
+#include "fastnet/containers.h"
+#include "fastnet/hosts.h"
 #include "kit.h"
 
 #define REST    "cdef0123456789abcdef0123456789abcdef0123456789abcdef"

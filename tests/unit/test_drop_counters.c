@@ -9,7 +9,7 @@
 #include "fastnet/array.h"
 #include "fastnet/drop_probe.h"
 #include "fastnet/engine.h"
-#include "fastnet/lookup.h"
+#include "fastnet/hosts.h"
 #include "fastnet/record.h"
 #include "kit.h"
 #include "makers/drop_counters.h"

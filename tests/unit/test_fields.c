@@ -5,7 +5,9 @@
 #include <string.h>
 #include <sys/socket.h>
 
-#include "fastnet/lookup.h"
+#include "fastnet/hosts.h"
+#include "fastnet/interfaces.h"
+#include "fastnet/labels.h"
 #include "kit.h"
 #include "model/fields/fields.h"
 

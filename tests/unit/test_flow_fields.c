@@ -10,7 +10,8 @@
 #include <time.h>
 
 #include "fastnet/flow_names.h"
-#include "fastnet/lookup.h"
+#include "fastnet/hosts.h"
+#include "fastnet/labels.h"
 #include "flow_rows.h"
 #include "kit.h"
 

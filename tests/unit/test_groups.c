@@ -3,7 +3,7 @@
 #include <netinet/tcp.h>
 
 #include "engine/groups.h"
-#include "fastnet/lookup.h"
+#include "fastnet/hosts.h"
 #include "kept_rows.h"
 #include "kit.h"
 

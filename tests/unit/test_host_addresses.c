@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "fastnet/lookup.h"
+#include "fastnet/hosts.h"
 #include "kit.h"
 
 static struct sockaddr_in in;

@@ -10,7 +10,9 @@
 #include <unistd.h>
 
 #include "fastnet/array.h"
-#include "fastnet/lookup.h"
+#include "fastnet/cgroups.h"
+#include "fastnet/hosts.h"
+#include "fastnet/owners.h"
 #include "fastnet/sysctl.h"
 #include "kit.h"
 #include "ss_rows.h"

@@ -7,7 +7,8 @@
 #include <unistd.h>
 
 #include "fastnet/field.h"
-#include "fastnet/lookup.h"
+#include "fastnet/hosts.h"
+#include "fastnet/labels.h"
 #include "kit.h"
 
 static int create(struct labels **labels, const void *text, size_t size)

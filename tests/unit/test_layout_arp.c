@@ -7,7 +7,8 @@
 #include <string.h>
 #include <sys/socket.h>
 
-#include "fastnet/lookup.h"
+#include "fastnet/hosts.h"
+#include "fastnet/interfaces.h"
 #include "fastnet/namespace.h"
 #include "kit.h"
 

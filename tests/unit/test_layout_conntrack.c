@@ -14,7 +14,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "fastnet/lookup.h"
+#include "fastnet/hosts.h"
+#include "fastnet/labels.h"
+#include "fastnet/senders.h"
 #include "flow_rows.h"
 #include "format/flow/layout_conntrack_forms.h"
 #include "kit.h"

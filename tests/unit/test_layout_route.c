@@ -5,8 +5,10 @@
 #include <string.h>
 #include <sys/socket.h>
 
-#include "fastnet/lookup.h"
+#include "fastnet/hosts.h"
+#include "fastnet/interfaces.h"
 #include "fastnet/namespace.h"
+#include "fastnet/networks.h"
 #include "kit.h"
 
 static const char *written(const struct route_layout *layout, const struct context *context,

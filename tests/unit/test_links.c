@@ -7,7 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "fastnet/lookup.h"
+#include "fastnet/hosts.h"
+#include "fastnet/interfaces.h"
 #include "fastnet/query.h"
 #include "fastnet/report.h"
 #include "kit.h"

@@ -21,7 +21,10 @@
 #include <unistd.h>
 
 #include "../helpers/libc.h"
-#include "fastnet/lookup.h"
+#include "fastnet/hosts.h"
+#include "fastnet/interfaces.h"
+#include "fastnet/services.h"
+#include "fastnet/users.h"
 #include "kit.h"
 
 /* What follows stands in for the C library's own, and counts. */

@@ -15,7 +15,8 @@
 #include "engine/groups.h"
 #include "engine/rows.h"
 #include "fastnet/hardware.h"
-#include "fastnet/lookup.h"
+#include "fastnet/hosts.h"
+#include "fastnet/interfaces.h"
 #include "kept_rows.h"
 #include "kit.h"
 

@@ -8,7 +8,9 @@
 #include "engine/groups.h"
 #include "engine/rows.h"
 #include "fastnet/field.h"
-#include "fastnet/lookup.h"
+#include "fastnet/hosts.h"
+#include "fastnet/labels.h"
+#include "fastnet/owners.h"
 #include "kept_rows.h"
 #include "kit.h"
 

@@ -18,7 +18,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "fastnet/lookup.h"
+#include "fastnet/hosts.h"
+#include "fastnet/owners.h"
 #include "kit.h"
 
 enum { PATH_LENGTH = 256, NOBODY = 65534 };

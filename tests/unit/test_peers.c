@@ -2,7 +2,8 @@
 /* The other ends of sockets. */
 #include <netinet/in.h>
 
-#include "fastnet/lookup.h"
+#include "fastnet/hosts.h"
+#include "fastnet/peers.h"
 #include "fastnet/record.h"
 #include "kit.h"
 

@@ -7,8 +7,9 @@
 
 #include "engine/rows.h"
 #include "fastnet/field.h"
+#include "fastnet/hosts.h"
+#include "fastnet/interfaces.h"
 #include "fastnet/kernel_info.h"
-#include "fastnet/lookup.h"
 #include "kept_rows.h"
 #include "kit.h"
 

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /* RPC programs: what an answer of rpcbind says, also one that is cut or lies about its lengths. */
 #include <arpa/inet.h>
+#include <errno.h>
 #include <netinet/in.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "fastnet/lookup.h"
+#include "fastnet/hosts.h"
+#include "fastnet/rpc_programs.h"
 #include "kit.h"
 
 struct message {

@@ -4,7 +4,8 @@
 #include <string.h>
 
 #include "fastnet/array.h"
-#include "fastnet/lookup.h"
+#include "fastnet/hosts.h"
+#include "fastnet/owners.h"
 #include "fastnet/screen.h"
 #include "kit.h"
 

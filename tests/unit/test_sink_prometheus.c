@@ -6,8 +6,9 @@
 
 #include "fastnet/array.h"
 #include "fastnet/field.h"
+#include "fastnet/hosts.h"
 #include "fastnet/kind.h"
-#include "fastnet/lookup.h"
+#include "fastnet/labels.h"
 #include "fastnet/rates.h"
 #include "fastnet/record.h"
 #include "fastnet/sink.h"

@@ -7,7 +7,9 @@
 #include <unistd.h>
 
 #include "fastnet/field.h"
-#include "fastnet/lookup.h"
+#include "fastnet/hosts.h"
+#include "fastnet/labels.h"
+#include "fastnet/owners.h"
 #include "fastnet/sink.h"
 #include "fastnet/text.h"
 #include "kit.h"

@@ -14,8 +14,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "fastnet/lookup.h"
+#include "fastnet/hosts.h"
+#include "fastnet/interfaces.h"
+#include "fastnet/owners.h"
+#include "fastnet/peers.h"
 #include "fastnet/text.h"
+#include "fastnet/users.h"
 #include "kit.h"
 
 static struct record tcp_record(void)

@@ -7,7 +7,8 @@
 #include <string.h>
 
 #include "fastnet/array.h"
-#include "fastnet/lookup.h"
+#include "fastnet/hosts.h"
+#include "fastnet/symbols.h"
 #include "kit.h"
 
 struct scene {

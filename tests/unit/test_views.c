@@ -11,8 +11,9 @@
 #include <unistd.h>
 
 #include "fastnet/array.h"
+#include "fastnet/hosts.h"
 #include "fastnet/kernel_info.h"
-#include "fastnet/lookup.h"
+#include "fastnet/owners.h"
 #include "fastnet/sink.h"
 #include "kit.h"
 #include "text/width.h"

@@ -12,7 +12,8 @@
 #include "cli/filters.h"
 #include "cli/misuse.h"
 #include "cli/where/where.h"
-#include "fastnet/lookup.h"
+#include "fastnet/hosts.h"
+#include "fastnet/services.h"
 #include "kit.h"
 #include "predicates.h"
 

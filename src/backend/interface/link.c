@@ -16,7 +16,8 @@
 #include "fastnet/array.h"
 #include "fastnet/hash.h"
 #include "fastnet/hash_table.h"
-#include "fastnet/lookup.h"
+#include "fastnet/hosts.h"
+#include "fastnet/interfaces.h"
 #include "fastnet/query.h"
 #include "fastnet/report.h"
 

@@ -8,7 +8,8 @@
 #include <sys/socket.h>
 
 #include "fastnet/array.h"
-#include "fastnet/lookup.h"
+#include "fastnet/cgroups.h"
+#include "fastnet/hosts.h"
 #include "fastnet/record.h"
 #include "model/explanation.h"
 

@@ -12,7 +12,11 @@
 
 #include "backend/socket/sock_diag.h"
 #include "fastnet/array.h"
+#include "fastnet/bpf_iterator.h"
+#include "fastnet/bpf_program.h"
+#include "fastnet/hosts.h"
 #include "fastnet/kernel_number.h"
+#include "fastnet/kernel_types.h"
 #include "fastnet/predicate.h"
 #include "fastnet/report.h"
 #include "fastnet/rights.h"

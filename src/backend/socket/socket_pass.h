@@ -3,9 +3,11 @@
 #ifndef BACKEND_SOCKET_SOCKET_PASS_H
 #define BACKEND_SOCKET_SOCKET_PASS_H
 
-#include "fastnet/bpf_program.h"
+#include "fastnet/hosts.h"
+#include "fastnet/kernel_types.h"
 #include "fastnet/query.h"
 #include "fastnet/socket_pass.h"
+#include <linux/bpf.h>
 
 /* What the program writes of each socket. */
 struct pass_socket {

@@ -14,8 +14,9 @@
 #include "cli/command.h"
 #include "cli/personality.h"
 #include "fastnet/array.h"
+#include "fastnet/hosts.h"
 #include "fastnet/layouts.h"
-#include "fastnet/lookup.h"
+#include "fastnet/networks.h"
 #include "fastnet/rights.h"
 
 enum { WHICH, SHOW, OTHER, COMPATIBILITY };

@@ -13,7 +13,8 @@
 #include "cli/form.h"
 #include "fastnet/array.h"
 #include "fastnet/flow_names.h"
-#include "fastnet/lookup.h"
+#include "fastnet/hosts.h"
+#include "fastnet/labels.h"
 #include "fastnet/rights.h"
 
 static const uint8_t protocol_bits[UINT8_MAX + 1] = {

@@ -7,7 +7,7 @@
 
 #include "cli/command.h"
 #include "cli/personality.h"
-#include "fastnet/lookup.h"
+#include "fastnet/interfaces.h"
 #include "fastnet/record.h"
 
 enum { OPTION_USAGE = 256 };

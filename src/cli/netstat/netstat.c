@@ -9,7 +9,8 @@
 #include "cli/netstat/netstat.h"
 #include "cli/personality.h"
 #include "fastnet/array.h"
-#include "fastnet/lookup.h"
+#include "fastnet/hosts.h"
+#include "fastnet/owners.h"
 #include "fastnet/proc_tree.h"
 
 enum { TABLES_MAX = 12 };

@@ -14,7 +14,7 @@
 #include "cli/netstat/netstat.h"
 #include "cli/options.h"
 #include "fastnet/array.h"
-#include "fastnet/lookup.h"
+#include "fastnet/interfaces.h"
 
 /* Words of other tools, or of habit; the words of fastnet. */
 static const struct {

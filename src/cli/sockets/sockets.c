@@ -12,7 +12,8 @@
 #include "cli/which.h"
 #include "fastnet/array.h"
 #include "fastnet/byte_counts.h"
-#include "fastnet/lookup.h"
+#include "fastnet/containers.h"
+#include "fastnet/hosts.h"
 
 enum { COMMAND_MAX = 512 };
 

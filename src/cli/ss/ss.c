@@ -12,7 +12,7 @@
 #include "cli/ss/ss_filter.h"
 #include "cli/stream.h"
 #include "fastnet/array.h"
-#include "fastnet/lookup.h"
+#include "fastnet/hosts.h"
 #include "fastnet/rights.h"
 
 struct ss {

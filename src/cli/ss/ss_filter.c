@@ -9,7 +9,8 @@
 #include "cli/options.h"
 #include "cli/ss/ss_parser.h"
 #include "fastnet/array.h"
-#include "fastnet/lookup.h"
+#include "fastnet/cgroups.h"
+#include "fastnet/hosts.h"
 
 /* Each costs stack, here or for every row. */
 enum { DEPTH_MAX = 64, CHANGES_MAX = 500 };

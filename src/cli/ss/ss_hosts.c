@@ -11,8 +11,9 @@
 #include "cli/form.h"
 #include "cli/ss/ss_parser.h"
 #include "fastnet/array.h"
+#include "fastnet/hosts.h"
 #include "fastnet/layouts.h"
-#include "fastnet/lookup.h"
+#include "fastnet/services.h"
 
 enum { PORTS_MAX = 8, ADDRESSES_MAX = 64 };
 

@@ -6,7 +6,7 @@
 #include <sys/socket.h>
 
 #include "cli/form.h"
-#include "fastnet/lookup.h"
+#include "fastnet/interfaces.h"
 
 struct predicate *ss_refuse(struct ss_parser *parser, struct misuse misuse)
 {

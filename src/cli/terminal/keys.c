@@ -8,7 +8,8 @@
 #include "cli/terminal/terminal.h"
 #include "fastnet/array.h"
 #include "fastnet/clock.h"
-#include "fastnet/lookup.h"
+#include "fastnet/command_line.h"
+#include "fastnet/hosts.h"
 
 enum { PAGE_NAME = 24, PAGE_LEAST = 20 /* columns of a value, however narrow the terminal is */ };
 enum { INTERVAL_LEAST = 100, INTERVAL_MOST = 3600 * 1000 }; /* that keys choose */

@@ -10,8 +10,12 @@
 #include "cli/misuse.h"
 #include "cli/where/constant.h"
 #include "fastnet/array.h"
+#include "fastnet/cgroups.h"
 #include "fastnet/flow_names.h"
-#include "fastnet/lookup.h"
+#include "fastnet/hosts.h"
+#include "fastnet/interfaces.h"
+#include "fastnet/labels.h"
+#include "fastnet/services.h"
 
 /* The numbers that could have a name are below this. */
 static uint64_t word_limit(const struct field *field)

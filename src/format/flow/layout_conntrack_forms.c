@@ -3,7 +3,9 @@
 #include "format/flow/layout_conntrack_forms.h"
 
 #include "fastnet/clock.h"
-#include "fastnet/lookup.h"
+#include "fastnet/hosts.h"
+#include "fastnet/labels.h"
+#include "fastnet/senders.h"
 #include "model/value.h"
 
 char *put_foreign(const struct conntrack_sink *conntrack, char *dst, struct text text,

@@ -9,8 +9,9 @@
 
 #include "fastnet/array.h"
 #include "fastnet/hardware.h"
+#include "fastnet/hosts.h"
+#include "fastnet/interfaces.h"
 #include "fastnet/layouts.h"
-#include "fastnet/lookup.h"
 #include "fastnet/text.h"
 #include "text/put.h"
 

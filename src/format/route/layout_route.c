@@ -9,8 +9,10 @@
 #include <sys/socket.h>
 
 #include "fastnet/array.h"
+#include "fastnet/hosts.h"
+#include "fastnet/interfaces.h"
 #include "fastnet/layouts.h"
-#include "fastnet/lookup.h"
+#include "fastnet/networks.h"
 #include "fastnet/route.h"
 #include "fastnet/text.h"
 #include "text/put.h"

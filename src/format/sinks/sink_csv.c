@@ -8,7 +8,8 @@
 #include <string.h>
 
 #include "fastnet/array.h"
-#include "fastnet/lookup.h"
+#include "fastnet/hosts.h"
+#include "fastnet/owners.h"
 #include "fastnet/sink.h"
 #include "fastnet/text.h"
 #include "model/value.h"

@@ -9,9 +9,12 @@
 #include <sys/socket.h>
 
 #include "fastnet/array.h"
+#include "fastnet/hosts.h"
 #include "fastnet/layouts.h"
-#include "fastnet/lookup.h"
+#include "fastnet/owners.h"
+#include "fastnet/services.h"
 #include "fastnet/text.h"
+#include "fastnet/users.h"
 #include "model/socket/view_fields.h"
 #include "text/put.h"
 

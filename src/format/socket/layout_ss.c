@@ -9,7 +9,9 @@
 #include <string.h>
 
 #include "fastnet/array.h"
-#include "fastnet/lookup.h"
+#include "fastnet/cgroups.h"
+#include "fastnet/hosts.h"
+#include "fastnet/owners.h"
 #include "format/socket/layout_ss.h"
 
 static char *put_recv_q(char *dst, struct ss_row *row)

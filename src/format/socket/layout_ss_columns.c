@@ -7,7 +7,11 @@
 #include <sys/socket.h>
 
 #include "fastnet/array.h"
-#include "fastnet/lookup.h"
+#include "fastnet/hosts.h"
+#include "fastnet/interfaces.h"
+#include "fastnet/rpc_programs.h"
+#include "fastnet/senders.h"
+#include "fastnet/services.h"
 #include "format/socket/layout_ss.h"
 
 const char *ss_sctp_state(uint32_t state)

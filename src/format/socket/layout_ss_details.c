@@ -7,8 +7,9 @@
 #include <sys/sysmacros.h>
 
 #include "fastnet/array.h"
+#include "fastnet/cgroups.h"
 #include "fastnet/kernel_info.h"
-#include "fastnet/lookup.h"
+#include "fastnet/owners.h"
 #include "format/socket/layout_ss.h"
 #include "model/socket/owner_fields.h"
 #include "text/escape.h"

@@ -3,7 +3,6 @@
 #include "model/fields/fields.h"
 #include "fastnet/drop_reasons.h"
 #include "fastnet/flow_names.h"
-#include "fastnet/lookup.h"
 #include "model/socket/owner_fields.h"
 #include "model/socket/view_fields.h"
 

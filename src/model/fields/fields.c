@@ -6,7 +6,8 @@
 #include <string.h>
 
 #include "fastnet/clock.h"
-#include "fastnet/lookup.h"
+#include "fastnet/hosts.h"
+#include "fastnet/interfaces.h"
 #include "text/put.h"
 
 /* Where the field's part of borrowed bytes is; NULL: there are too few. */

@@ -5,7 +5,8 @@
 #include <linux/if_addr.h>
 
 #include "fastnet/hardware.h"
-#include "fastnet/lookup.h"
+#include "fastnet/interfaces.h"
+#include "fastnet/labels.h"
 
 /* IFF_* (linux/if.h), by their bits. */
 static const struct flag_names flag_names =

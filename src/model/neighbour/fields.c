@@ -5,7 +5,8 @@
 #include <linux/rtnetlink.h>
 
 #include "fastnet/hardware.h"
-#include "fastnet/lookup.h"
+#include "fastnet/interfaces.h"
+#include "fastnet/labels.h"
 #include "model/fields/fields.h"
 
 /* NUD_NONE, and the others by their bits, from NUD_INCOMPLETE on. */

@@ -2,7 +2,8 @@
 /* The fields of routes. */
 #include <linux/rtnetlink.h>
 
-#include "fastnet/lookup.h"
+#include "fastnet/interfaces.h"
+#include "fastnet/labels.h"
 #include "fastnet/route.h"
 #include "model/fields/fields.h"
 

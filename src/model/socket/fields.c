@@ -11,9 +11,11 @@
 #include <string.h>
 #include <sys/socket.h>
 
+#include "fastnet/cgroups.h"
 #include "fastnet/kernel_info.h"
+#include "fastnet/labels.h"
 #include "fastnet/live.h"
-#include "fastnet/lookup.h"
+#include "fastnet/services.h"
 #include "model/fields/fields.h"
 #include "model/socket/family_fields.h"
 #include "model/socket/info_fields.h"

@@ -3,7 +3,10 @@
 
 #include <errno.h>
 
-#include "fastnet/lookup.h"
+#include "fastnet/cgroups.h"
+#include "fastnet/owners.h"
+#include "fastnet/peers.h"
+#include "fastnet/users.h"
 #include "model/fields/fields.h"
 
 /* 0: none, or unknown. */

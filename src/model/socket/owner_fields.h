@@ -3,7 +3,9 @@
 #ifndef MODEL_SOCKET_OWNER_FIELDS_H
 #define MODEL_SOCKET_OWNER_FIELDS_H
 
+#include "fastnet/cgroups.h"
 #include "fastnet/field.h"
+#include "fastnet/kernel_types.h"
 #include "fastnet/record.h"
 
 /* field->index: whose owners. */

@@ -5,8 +5,11 @@
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 
+#include "fastnet/cgroups.h"
+#include "fastnet/hosts.h"
 #include "fastnet/kernel_info.h"
-#include "fastnet/lookup.h"
+#include "fastnet/labels.h"
+#include "fastnet/owners.h"
 #include "model/fields/fields.h"
 #include "model/socket/owner_fields.h"
 #include "model/value.h"

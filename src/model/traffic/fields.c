@@ -2,7 +2,8 @@
 /* The fields of packets that were counted by flow. */
 #include "model/fields/fields.h"
 #include "fastnet/flow_names.h"
-#include "fastnet/lookup.h"
+#include "fastnet/hosts.h"
+#include "fastnet/labels.h"
 #include "model/socket/owner_fields.h"
 #include "model/socket/view_fields.h"
 #include "text/put.h"

@@ -12,7 +12,10 @@
 
 #include "fastnet/array.h"
 #include "fastnet/bpf_map.h"
+#include "fastnet/bpf_program.h"
 #include "fastnet/clock.h"
+#include "fastnet/hosts.h"
+#include "fastnet/kernel_types.h"
 #include "fastnet/rights.h"
 #include "probes/drop/drop_decode.h"
 #include "probes/drop/drop_program.h"

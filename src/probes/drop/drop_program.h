@@ -6,9 +6,10 @@
 #ifndef PROBES_DROP_DROP_PROGRAM_H
 #define PROBES_DROP_DROP_PROGRAM_H
 
+#include <linux/bpf.h>
 #include <stdint.h>
 
-#include "fastnet/bpf_program.h"
+#include "fastnet/kernel_types.h"
 
 /* What packets have in common that are counted together. The reason is written last. */
 struct drop_key {

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: MIT */
+/* The arguments of a process. */
+#ifndef FASTNET_COMMAND_LINE_H
+#define FASTNET_COMMAND_LINE_H
+
+#include <stddef.h>
+#include <sys/types.h>
+
+/*
+ * The arguments of a process, separated by blanks and escaped, at most `size` bytes with the
+ * terminator; "-" if they cannot be read. proc_root: "/proc", for example. Returns text.
+ */
+const char *process_command_line(const char *proc_root, pid_t pid, char *text, size_t size);
+
+#endif
