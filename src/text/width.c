@@ -9,7 +9,7 @@
 #include "fastnet/array.h"
 #include "fastnet/text.h"
 
-/* Characters that are not assigned count as the one before them. */
+/* An unassigned character counts as the assigned one before it. */
 
 /* Two columns: East_Asian_Width is Wide or Fullwidth (EastAsianWidth.txt of Unicode 14.0). */
 static const struct number_range wide[] = {
@@ -36,7 +36,7 @@ static const struct number_range wide[] = {
     {0x1f93c, 0x1f945}, {0x1f947, 0x1f9ff}, {0x1fa70, 0x1faf6}, {0x20000, 0x3134a},
 };
 
-/* None: they stand above or below the character before them (categories Mn and Me). */
+/* No column: combining characters (categories Mn and Me). */
 static const struct number_range combining[] = {
     {0x300, 0x36f},     {0x483, 0x489},     {0x591, 0x5bd},     {0x5bf, 0x5bf},
     {0x5c1, 0x5c2},     {0x5c4, 0x5c5},     {0x5c7, 0x5c7},     {0x610, 0x61a},
@@ -116,10 +116,8 @@ static const struct number_range combining[] = {
     {0x1e2ec, 0x1e2ef}, {0x1e8d0, 0x1e8d6}, {0x1e944, 0x1e94a}, {0xe0100, 0xe01ef},
 };
 
-/*
- * Returns the width of the character at *at, and moves *at past it. A byte that begins no
- * character counts as a character.
- */
+/* Returns the width of the character at *at, and moves *at after it. A byte that begins no
+ * character counts as a character. */
 static size_t next_width(const char *text, size_t length, size_t *at)
 {
     const unsigned char lead = (unsigned char)text[(*at)++];
@@ -143,7 +141,7 @@ static uint64_t width_word_at(const char *text)
     return word;
 }
 
-/* Most texts have no other characters; each of these takes one column. */
+/* Whether all bytes are printable ASCII, one column each, as in most texts. */
 static bool width_is_ascii(const char *text, size_t length)
 {
     uint64_t bits = 0;
@@ -155,7 +153,7 @@ static bool width_is_ascii(const char *text, size_t length)
     }
     for (size_t i = 0; i < length - sizeof bits; i += sizeof bits)
         bits |= width_word_at(text + i);
-    bits |= width_word_at(text + length - sizeof bits); /* some of them again */
+    bits |= width_word_at(text + length - sizeof bits); /* some bytes are read twice */
     return !(bits & UINT64_C(0x8080808080808080));
 }
 
@@ -170,10 +168,8 @@ size_t text_width(const char *text, size_t length)
     return width;
 }
 
-/*
- * Where the escape that this end of a text is in begins (escape_text()), or the end itself. A
- * backslash after an odd number of backslashes is the second byte of an escape.
- */
+/* Returns where the escape begins that `end` is inside of (escape_text()), or `end`. A backslash
+ * after an odd number of backslashes is the second byte of an escape. */
 static size_t before_escape(struct text text, size_t end)
 {
     enum { ESCAPE = 4 /* \xHH */ };
@@ -190,7 +186,7 @@ static size_t before_escape(struct text text, size_t end)
     return end;
 }
 
-/* The longest beginning of a text that has room, between two characters. */
+/* Returns the longest beginning of a text that has room, cut between two characters. */
 static struct text_fit fit_of(struct text text, struct text_room room)
 {
     struct text_fit fit = {0, 0, 0, false};
