@@ -133,7 +133,7 @@ static inline size_t copy_plain(char *dst, const char *data, size_t size, const 
     if (stop) {
         const size_t last = size - sizeof bytes;
         for (; i < size; i += sizeof bytes) {
-            i = i < last ? i : last; /* the last eight bytes overlap the ones before */
+            i = i < last ? i : last; /* the last eight bytes overlap the bytes before */
             memcpy(&bytes, data + i, sizeof bytes);
             if (!are_plain(bytes, stop))
                 break;
