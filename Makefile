@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 # fastnet, with GNU make. `make help` lists the targets.
 
-VERSION = 0.2.0
+VERSION = 0.3.0-dev
 
 # Variables that the user may set, on the command line or in the environment.
 CFLAGS     ?= -O2 -g
