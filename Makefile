@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 # fastnet, with GNU make. `make help` lists the targets.
 
-VERSION = 0.2.0
+VERSION = 0.3.0-dev
 
 # Variables that the user may set, on the command line or in the environment.
 CFLAGS     ?= -O2 -g
@@ -281,6 +281,11 @@ columns: $(PROGRAM) ## write the tables of columns into fastnet-output(5)
 	$(Q)FASTNET='$(abspath $(PROGRAM))' man/columns <man/fastnet-output.5 >$(BUILD)/columns.5 && \
 		cat $(BUILD)/columns.5 >man/fastnet-output.5
 
+pages: columns ## ... and the paragraphs of man/pieces into all man pages
+	$(Q)for page in $(MAN_PAGES); do \
+		man/include <$$page >$(BUILD)/page && cat $(BUILD)/page >$$page || exit; \
+	done
+
 bench: $(PROGRAM) $(BENCH) ## measure against ss, netstat and the kernel (QUICK=1, ONLY=ss, BASE=FILE: tests/bench/README.md)
 	@BUILD='$(BUILD)' PROGRAM='$(PROGRAM)' tests/bench/bench
 
@@ -454,5 +459,6 @@ help: ## list these targets
 
 FORCE:
 .PHONY: all deps deps-dev tested check check-doctor check-musl check-i386 check-arch \
-	check-kernels check-headers precommit asan bench fuzz fuzz-targets fuzz-run fuzz-coverage soak mutate lint $(LINTERS) programs \
+	check-kernels check-headers precommit asan columns pages bench fuzz fuzz-targets fuzz-run \
+	fuzz-coverage soak mutate lint $(LINTERS) programs \
 	format install uninstall dist deb rpm apk clean help FORCE
