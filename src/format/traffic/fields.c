@@ -97,9 +97,10 @@ static struct value view_end(const struct cell *cell)
     return view(cell, write_end);
 }
 
-#define PER_SECOND(id, path, ...)                                                                  \
-    COMPUTED(id, VALUE_DECIMAL, number_per_second, 0, "... in a second", MEMBER(path),             \
-             .index = offsetof(struct record, traffic.elapsed), .gauge = true, __VA_ARGS__)
+#define PER_SECOND(of, ...)                                                                        \
+    COMPUTED(of##_per_second, VALUE_DECIMAL, number_per_second, 0, #of " in a second",             \
+             MEMBER(traffic.of), .index = offsetof(struct record, traffic.elapsed), .gauge = true, \
+             __VA_ARGS__)
 /* In the order in which --columns=help lists them. Names and meanings stay once released. */
 static const struct field fields[] = {
     ETHERTYPE(protocol, traffic.protocol, protocol_word, 0,
@@ -116,8 +117,8 @@ static const struct field fields[] = {
           .unit = UNIT_PACKETS),
     GAUGE(bytes, traffic.bytes, 0, "bytes of the frames, including link-layer headers",
           .unit = UNIT_BYTES),
-    PER_SECOND(packets_per_second, traffic.packets, .unit = UNIT_PACKETS_PER_SECOND),
-    PER_SECOND(bytes_per_second, traffic.bytes, .unit = UNIT_BYTES_PER_SECOND),
+    PER_SECOND(packets, .unit = UNIT_PACKETS_PER_SECOND),
+    PER_SECOND(bytes, .unit = UNIT_BYTES_PER_SECOND),
     FLAGS(tcp_flags, traffic.tcp_flags, tcp_flag_names, TRAFFIC_TCP,
           "flags of TCP that were seen, in any packet: SYN, ACK, FIN, RST ..."),
     NANOSECONDS(first, traffic.first, 0, "when the first packet was seen, to a millisecond"),
