@@ -138,7 +138,7 @@ static const struct field fields[] = {
     COMPUTED(dst_lladdr, VALUE_LLADDR, lladdr, TRAFFIC_LLADDRS,
              "destination MAC (link-layer) address", .key = true, .index = 1),
     PACKET_ADDRESS(address, traffic.address, TRAFFIC_END,
-                   "one end of the flow: the flow is a row, and counts, for both ends",
+                   "one end of the flow; with this column a flow has a row for each end",
                    .key = true),
     HOST(src_host, traffic.src, TRAFFIC_ADDRESSES, "host name of the source address"),
     HOST(dst_host, traffic.dst, TRAFFIC_ADDRESSES, "host name of the destination address"),
