@@ -411,7 +411,7 @@ static const struct field fields[] = {
     TCP_GAUGE(sacked, "unacked packets that were acknowledged selectively"),
     TCP_GAUGE(lost, "unacked packets that are believed to be lost"),
     TCP_GAUGE(retrans, "unacked packets that were retransmitted"),
-    TCP_GAUGE(fackets, "packets before the last selective acknowledgement; before Linux 4.16"),
+    TCP_GAUGE(fackets, "packets before the last selective acknowledgement; only before Linux 4.16"),
     TCP_GAUGE(reordering, "how many packets may arrive out of order before one counts as lost"),
     MOVED(bytes_sent, "bytes of data that were sent, including retransmitted bytes"),
     TCP_COUNTER(bytes_retrans, "bytes of data that were retransmitted", .unit = UNIT_BYTES),
