@@ -81,7 +81,7 @@ static void add_pair(struct rates *rates, const struct field *pair, size_t *coun
 
     *both = make_rate(pair, rates->names[*count]);
     both->name = "bytes" RATE_SUFFIX;
-    both->help = "bytes that were sent and received together";
+    both->help = "bytes that were sent and received, added up";
     both->fields |= pair[1].fields;
     both->optional |= pair[1].optional;
     both->parts |= pair[1].parts;

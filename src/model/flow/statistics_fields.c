@@ -20,7 +20,7 @@ static struct value of_set(const struct cell *cell)
 
 /* In the order in which --columns=help lists them. Names and meanings stay once released. */
 static const struct field fields[] = {
-    NUMBER(cpu, statistics.cpu, 0, "number of the processor", .key = true),
+    NUMBER(cpu, statistics.cpu, 0, "number of the CPU", .key = true),
     COUNTED(searched, OF_FLOWS, CTA_STATS_SEARCHED, "lookups (no longer counted)"),
     COUNTED(found, OF_FLOWS, CTA_STATS_FOUND,
             "lookups that found a flow (today only lookups by NAT)"),

@@ -81,7 +81,7 @@ static struct value flagged_addresses(const struct cell *cell)
 
 /* In the order in which --columns=help lists them. Names and meanings stay once released. */
 static const struct field fields[] = {
-    TEXT(interface, interface.name, 0, "its name", .key = true),
+    TEXT(interface, interface.name, 0, "name of the interface", .key = true),
     NUMBER(interface_index, interface.index, INTERFACE_INDEX, "the kernel's number for it"),
     NUMBER(mtu, interface.mtu, INTERFACE_MTU, "largest packet, in bytes", .unit = UNIT_BYTES,
            .exact = true),
@@ -92,13 +92,14 @@ static const struct field fields[] = {
           "hardware type: ether, loopback, sit ..."),
     COMPUTED(kind, VALUE_TEXT, text_unless_empty, INTERFACE_KIND,
              "kind of a virtual interface: veth, bridge, vlan ...", MEMBER(interface.kind)),
-    COMPUTED(lladdr, VALUE_LLADDR, interface_lladdr, INTERFACE_LLADDR, "link-layer address"),
+    COMPUTED(lladdr, VALUE_LLADDR, interface_lladdr, INTERFACE_LLADDR,
+             "MAC address (link-layer address)"),
     COMPUTED(master, VALUE_TEXT, interface_master, INTERFACE_MASTER,
              "bridge, bond or other device that it belongs to", .lookups = NEED_INTERFACES),
     NUMBER(queue, interface.queue, INTERFACE_QUEUE, "packets that may wait to be sent",
            .unit = UNIT_PACKETS),
     COMPUTED(alias, VALUE_TEXT, text_unless_empty, INTERFACE_ALIAS,
-             "description by the administrator", MEMBER(interface.alias)),
+             "description that the administrator wrote", MEMBER(interface.alias)),
     COMPUTED(address, VALUE_ADDRESS, first_address, INTERFACE_ADDRESSES, "first IPv4 address",
              .index = AF_INET),
     COMPUTED(address6, VALUE_ADDRESS, first_address, INTERFACE_ADDRESSES, "first IPv6 address",

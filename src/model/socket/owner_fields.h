@@ -35,25 +35,25 @@ field_fn owner_user;
 /* clang-format off */
 #define FIELDS_OF_SOCKET(filled, uid_path)                                                         \
     FIELD_OF_OWNER(pid, VALUE_NUMBER, owner_pid, filled,                                           \
-                   "process that holds that socket; the lowest number if there are several"),      \
+                   "process that holds the socket open; the lowest number if there are several"),      \
     FIELD_OF_OWNER(process, VALUE_TEXT, owner_process, filled, "name of that process"),            \
     COMPUTED(processes, VALUE_OWNERS, owner_processes, filled,                                     \
-             "all processes that hold it open: name/pid/fd; objects in JSON",                      \
+             "all processes that hold the socket open: name/pid/fd; objects in JSON",                      \
              .lookups = NEED_OWNERS),                                                              \
-    NUMBER(uid, uid_path, filled, "number of the user who made that socket"),                      \
-    COMPUTED(user, VALUE_NAME, owner_user, filled, "user who made it", MEMBER(uid_path),           \
+    NUMBER(uid, uid_path, filled, "number of the user who made the socket"),                      \
+    COMPUTED(user, VALUE_NAME, owner_user, filled, "user who made the socket", MEMBER(uid_path),           \
              .lookups = NEED_USERS),                                                               \
     FIELD_OF_GROUP(cgroup, path, 0, filled, "path of the cgroup2 of that process; / is the root"), \
-    FIELD_OF_GROUP(unit, unit, 0, filled, "service or scope of systemd that this cgroup is of"),   \
+    FIELD_OF_GROUP(unit, unit, 0, filled, "service or scope of systemd that the cgroup belongs to"),   \
     FIELD_OF_GROUP(container, container, 0, filled,                                                \
                    "first 12 digits of the container's id, or its name"),                          \
-    FIELD_OF_GROUP(pod, pod, 0, filled, "uid of its pod in Kubernetes"),                           \
+    FIELD_OF_GROUP(pod, pod, 0, filled, "uid of the pod in Kubernetes"),                           \
     FIELD_OF_GROUP(container_name, container, NEED_CONTAINERS, filled,                             \
                    "name of that container"),                                                      \
     FIELD_OF_GROUP(pod_name, pod, NEED_CONTAINERS, filled,                                         \
                    "namespace and name of that pod in Kubernetes"),                                \
     VIEW(owners, view_owners, filled, 0,                                                           \
-         "processes that hold the socket: each name once, with their number",                      \
+         "processes that hold it open: each name once, and how many",                      \
          .lookups = NEED_OWNERS)
 #define FIELD_OF_OWNER(id, type, function, filled, help)                                           \
     COMPUTED(id, type, function, filled, help, .lookups = NEED_OWNERS, .owner = true)
