@@ -123,7 +123,7 @@ const struct rule rules[] = {
      READS_TCP,
      .evaluate = rule_ephemeral_ports},
     {{"close-wait", "a process does not close connections that the other end has closed",
-      "mend the program: it has to close(2) a connection when read(2) returns 0",
+      "fix the program: it has to close(2) a connection when read(2) returns 0",
       "fastnet sockets -t --state close_wait --count-by owners",
       "sock_diag: CLOSE_WAIT, last_ack and last_data of struct tcp_info"},
      READS_TCP | READS_TCP_INFO,
@@ -135,8 +135,8 @@ const struct rule rules[] = {
      READS_COUNTERS,
      .evaluate = rule_filling,
      .filling = &time_wait},
-    {{"orphans", "too many closed connections have data that the other end does not take",
-      "see which peers do not take it; lower net.ipv4.tcp_orphan_retries, raise "
+    {{"orphans", "too many closed connections have data that the other end does not accept",
+      "see which peers do not accept it; lower net.ipv4.tcp_orphan_retries, raise "
       "net.ipv4.tcp_max_orphans (64 KiB each)",
       "fastnet sockets -t --where 'state in FIN_WAIT1,LAST_ACK,CLOSING and inode = 0'",
       "/proc/net/sockstat: orphan; /proc/net/netstat: TCPAbortOnMemory"},
@@ -144,14 +144,14 @@ const struct rule rules[] = {
      .evaluate = rule_filling,
      .filling = &orphans},
     {{"tcp-memory", "TCP is short of memory",
-      "see which sockets hold most; raise net.ipv4.tcp_mem, which counts pages",
+      "see which sockets use most memory; raise net.ipv4.tcp_mem, which counts pages",
       "fastnet sockets -t --columns +mem_wmem,mem_rmem --sort -mem_wmem,-mem_rmem --limit 10",
       "/proc/net/sockstat: mem; net.ipv4.tcp_mem; /proc/net/netstat: TCPMemoryPressures"},
      READS_COUNTERS | READS_MACHINE,
      .evaluate = rule_tcp_memory,
      .filling = &tcp_memory},
     {{"udp-memory", "UDP has no memory left",
-      "see which sockets hold most; raise net.ipv4.udp_mem, which counts pages",
+      "see which sockets use most memory; raise net.ipv4.udp_mem, which counts pages",
       "fastnet sockets -u --sort -recv_q --limit 10",
       "/proc/net/sockstat: mem; net.ipv4.udp_mem; /proc/net/snmp, snmp6: MemErrors"},
      READS_COUNTERS | READS_MACHINE | READS_DROPS,
@@ -165,7 +165,7 @@ const struct rule rules[] = {
      READS_UDP | READS_COUNTERS | READS_DROPS,
      .alone = READS_COUNTERS,
      .evaluate = rule_udp_buffer},
-    {{"conntrack-full", "connection tracking has no place for new connections",
+    {{"conntrack-full", "connection tracking has no room for new connections",
       "raise net.netfilter.nf_conntrack_max; shorten "
       "net.netfilter.nf_conntrack_tcp_timeout_established; exclude traffic that needs no state "
       "(notrack)",
@@ -180,56 +180,56 @@ const struct rule rules[] = {
       "fastnet conntrack -S", "ctnetlink: insert_failed"},
      READS_FLOWS,
      .evaluate = rule_flow_races},
-    {{"neighbour-table", "the table of neighbours has no place for new ones",
+    {{"neighbour-table", "the table of neighbours has no room for new entries",
       "raise gc_thresh1, gc_thresh2 and gc_thresh3 of net.ipv4.neigh.default and of "
       "net.ipv6.neigh.default",
       "fastnet neigh --usage", "rtnetlink: neighbour tables; /proc/net/stat: table_fulls"},
      READS_NEIGHBOURS | READS_MACHINE | READS_DROPS,
      .evaluate = rule_neighbours},
-    {{"softnet", "processors drop packets before any socket sees them, or are late",
-      "raise net.core.netdev_max_backlog (drops) or net.core.netdev_budget_usecs (lateness); "
-      "spread packets over more processors (RSS, RPS)",
+    {{"softnet", "CPUs drop packets before a socket gets them, or handle packets late",
+      "raise net.core.netdev_max_backlog (drops) or net.core.netdev_budget_usecs (late "
+      "packets); spread packets over more CPUs (RSS, RPS)",
       "cat /proc/net/softnet_stat", "/proc/net/softnet_stat: columns 2 and 3"},
      READS_SOFTNET | READS_MACHINE | READS_DROPS,
      .evaluate = rule_softnet},
     {{"interface-errors", "an interface loses packets or has errors",
-      "look at cable, optics and duplex for errors; at the size of the rings (ethtool -G) for "
-      "missed packets",
+      "for errors, check cable, optics and duplex; for missed packets, check the size of the "
+      "rings (ethtool -G)",
       "fastnet netstat -ie", "rtnetlink: counters of interfaces"},
      READS_INTERFACES,
      .evaluate = rule_interfaces},
     {{"queue-drops", "packets are dropped because too many wait to be sent",
-      "find out who sends so much; give the interface another discipline (fq_codel) or a longer "
-      "queue (tc(8))",
+      "find out which program sends so much; give the interface another queueing discipline "
+      "(fq_codel) or a longer queue (tc(8))",
       "fastnet netstat -i --columns interface,tx_packets,tx_queue_drops --where "
       "'tx_queue_drops > 0'",
       "rtnetlink: queueing disciplines and counters of interfaces"},
      READS_INTERFACES | READS_LINKS | READS_DROPS,
      .evaluate = rule_queue_drops},
     {{"duplicate-address", "an IPv6 address belongs to another machine, too",
-      "find the other machine by its link-layer address, which the kernel's log has (dmesg), and "
-      "give one of them another address",
+      "find the other machine by its MAC address, which the kernel's log has (dmesg), and give "
+      "one of the machines another address",
       "fastnet netstat -i --columns interface,addresses_failed,addresses --where "
       "'addresses_failed > 0'",
       "rtnetlink: addresses with the flag dadfailed"},
      READS_INTERFACES | READS_LINKS,
      .evaluate = rule_duplicate_address},
     {{"fragments", "fragments of packets cannot be put together",
-      "see who sends fragments; raise net.ipv4.ipfrag_high_thresh if memory is short",
+      "see which machines send fragments; raise net.ipv4.ipfrag_high_thresh if memory is short",
       "fastnet netstat -s --where 'name ~ *Reasm* and value > 0'",
       "/proc/net/snmp, snmp6: ReasmFails, ReasmReqds"},
      READS_COUNTERS | READS_DROPS,
      .evaluate = rule_growth,
      .growths = fragments},
     {{"reverse-path", "packets arrive on an interface that does not lead back to their source",
-      "find out why they come this way; mend the route to their sources, or set "
+      "find out why they come this way; correct the route to their sources, or set "
       "net.ipv4.conf.INTERFACE.rp_filter to 2 where both ways are right",
       "fastnet netstat -s --where 'name = IPReversePathFilter'",
       "/proc/net/netstat: IPReversePathFilter"},
      READS_COUNTERS | READS_DROPS,
      .evaluate = rule_growth,
      .growths = reverse_path},
-    {{"checksums", "packets come with wrong checksums",
+    {{"checksums", "packets arrive with wrong checksums",
       "find the cable, network card, driver or tunnel that damages packets: look at the counters "
       "of each machine on the way",
       "fastnet netstat -s --where 'name ~ *InCsumErrors and value > 0'",
@@ -237,9 +237,9 @@ const struct rule rules[] = {
      READS_COUNTERS | READS_DROPS,
      .evaluate = rule_growth,
      .growths = checksums},
-    {{"retransmissions", "many segments are sent again",
-      "see which peers they go to: if all, look at this machine's link; if some, at the way "
-      "to them",
+    {{"retransmissions", "many segments are retransmitted",
+      "see which peers they go to: if to all, check this machine's link; if to some, check the "
+      "path to them",
       "fastnet sockets -t --where 'total_retrans > 0' --sort -total_retrans --limit 10",
       "/proc/net/snmp: OutSegs, RetransSegs; netstat: TCPSynRetrans, TCPDSACKRecv"},
      READS_COUNTERS,
@@ -270,7 +270,7 @@ const struct rule rules[] = {
       "rtnetlink: neighbours and routes of the main table"},
      READS_ROUTES | READS_INTERFACES,
      .evaluate = rule_gateway},
-    {{"no-answer", "nothing answers to attempts to connect",
+    {{"no-answer", "attempts to connect get no answer",
       "see if a firewall drops the SYNs or the answers, or if there is no such machine",
       "fastnet sockets -t --state syn_sent", "sock_diag: SYN_SENT with retransmissions"},
      READS_TCP | READS_DROPS,
@@ -289,7 +289,7 @@ const struct rule rules[] = {
      READS_UDP | READS_FLOWS | READS_QUERIES,
      .alone = READS_UDP | READS_FLOWS,
      .evaluate = rule_dns},
-    {{"mtu-black-hole", "large segments are lost, small ones are not",
+    {{"mtu-black-hole", "large segments are lost, small segments arrive",
       "see if large packets pass (ping -M do -s 1472, for IPv6 1452); let ICMP \"fragmentation "
       "needed\" pass; set "
       "net.ipv4.tcp_mtu_probing=1, or clamp the MSS",
@@ -299,20 +299,20 @@ const struct rule rules[] = {
      READS_TCP | READS_TCP_INFO,
      .evaluate = rule_mtu},
     {{"descriptors", "a process has nearly reached its limit of open descriptors",
-      "raise its limit (LimitNOFILE= of systemd.exec(5), ulimit -n), or find out what it does "
-      "not close",
+      "raise its limit (LimitNOFILE= of systemd.exec(5), ulimit -n), or find out which files "
+      "or sockets it does not close",
       "ls -l /proc/PID/fd", "/proc/PID/fd, /proc/PID/limits"},
      READS_PROCESSES | READS_MACHINE,
      .evaluate = rule_descriptors},
     {{"open-files", "the machine has nearly reached its limit of open files",
-      "raise fs.file-max, or find out who does not close files",
+      "raise fs.file-max, or find out which process does not close its files",
       "find /proc/[0-9]*/fd -type l 2>/dev/null | sed 's,/fd/.*,,' | sort | uniq -c | sort -nr | "
       "head",
       "/proc/sys/fs/file-nr"},
      READS_PROCESSES | READS_MACHINE,
      .evaluate = rule_filling,
      .filling = &open_files},
-    {{"drops", "packets are dropped that somebody wanted",
+    {{"drops", "packets are dropped that should have arrived",
       "see whose packets they are and which function dropped them", "fastnet drops",
       "the tracepoint skb:kfree_skb, by BPF"},
      READS_DROPS,

@@ -270,7 +270,7 @@ static void permanent_neighbours_fill_no_table(void **state)
     assert_int_equal(try_rule(scene, "neighbour-table"), 1);
     assert_int_equal(scene->severity[0], SEVERITY_FAULT);
     assert_string_equal(scene->summaries[0],
-                        "neighbours of IPv6: in 5 s 3 neighbours found no place in the table; "
+                        "neighbours of IPv6: in 5 s 3 neighbours did not fit into the table; "
                         "now there are 4010 of 1024 entries");
 }
 
@@ -714,10 +714,10 @@ static void silence_after_large_segments_alone_names_both_causes(void **state)
     take(scene, connection(1, TIMER_RETRANSMIT, &info));
     assert_int_equal(try_rule(scene, "peer-gone"), 0);
     assert_int_equal(try_rule(scene, "mtu-black-hole"), 1);
-    assert_non_null(strstr(scene->summaries[0], "or the peer has gone"));
+    assert_non_null(strstr(scene->summaries[0], "or the peer is gone"));
     take(scene, connection(2, 0, &answered));
     assert_int_equal(try_rule(scene, "mtu-black-hole"), 1);
-    assert_non_null(strstr(scene->summaries[0], "small segments pass but large ones do not"));
+    assert_non_null(strstr(scene->summaries[0], "small segments pass, but large segments do not"));
 }
 
 static void silence_after_small_or_acknowledged_segments_is_a_peer_gone(void **state)
