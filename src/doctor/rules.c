@@ -291,8 +291,7 @@ const struct rule rules[] = {
      .evaluate = rule_dns},
     {{"mtu-black-hole", "large segments are lost, small segments arrive",
       "see if large packets pass (ping -M do -s 1472, for IPv6 1452); let ICMP \"fragmentation "
-      "needed\" pass; set "
-      "net.ipv4.tcp_mtu_probing=1, or clamp the MSS",
+      "needed\" pass; set net.ipv4.tcp_mtu_probing=1, or clamp the MSS",
       "fastnet sockets -t --where 'retransmits > 2' --columns +snd_mss,pmtu",
       "sock_diag: backoff, snd_mss, unacked, bytes_acked, last_ack and last_data of struct "
       "tcp_info"},

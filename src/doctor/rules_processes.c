@@ -119,8 +119,7 @@ static void say_queries(struct examination *examination, const struct holder *ho
     process_text(process, examination, &finding, holder->socket->inode);
     finding_summary(&finding, "%s gets no answer from DNS: %" PRIu64 " sockets wait for %s",
                     process, holder->count, endpoint_text(server, &holder->socket->remote));
-    finding_evidence(&finding,
-                     "its sockets were connected in both readings, and have received nothing");
+    finding_evidence(&finding, "its sockets were connected in both readings and received nothing");
     finding_emit(&finding, examination, holder->count, UNTOLD, UNTOLD);
 }
 

@@ -432,7 +432,7 @@ static void an_address_that_is_a_duplicate_is_a_fault(void **state)
     assert_int_equal(try_rule(scene, "duplicate-address"), 1);
     assert_int_equal(scene->severity[0], SEVERITY_FAULT);
     assert_string_equal(scene->summaries[0], "eth0 has the address 2001:db8::5/64, which another "
-                                             "machine has, too: it is not used");
+                                             "machine has, too, so this machine does not use it");
 }
 
 /* --- Sockets ---------------------------------------------------------------------------------- */
