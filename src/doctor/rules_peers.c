@@ -143,11 +143,10 @@ void rule_mtu(struct examination *examination)
 
     say_of_peers(examination, LARGE_SEGMENTS, passes, "bytes not acknowledged");
     if (are_many(examination, SILENT_PEERS) && hears_small_ones(examination, SILENT_PEERS))
-        say_of_peers(
-            examination, SILENT_PEERS,
-            "it no longer acknowledges large segments, but its address sends packets: "
-            "maybe the path has a smaller MTU now and ICMP is filtered, or this peer is gone",
-            "bytes not acknowledged");
+        say_of_peers(examination, SILENT_PEERS,
+                     "it no longer acknowledges large segments, but its address is heard: maybe "
+                     "the path has a smaller MTU now and ICMP is filtered, or this peer is gone",
+                     "bytes not acknowledged");
     if (hears_small_ones(examination, LARGE_SILENCE))
         say_of_peers(examination, LARGE_SILENCE, passes, "bytes not acknowledged");
     else if (are_many(examination, LARGE_SILENCE))

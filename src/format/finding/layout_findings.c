@@ -133,9 +133,9 @@ static void end(struct sink *sink)
     if (layout->counts[SEVERITY_FAULT] + layout->counts[SEVERITY_WARNING])
         dst = put_counts(dst, layout->counts);
     else if (*layout->partial)
-        dst = PUT(dst, "nothing was found, but some tables could not be read");
+        dst = PUT(dst, "nothing found, but not all could be checked");
     else
-        dst = PUT(dst, "nothing was found");
+        dst = PUT(dst, "nothing found");
     if (layout->counts[SEVERITY_PAST])
         dst = PUT(text_u64(PUT(dst, "; "), layout->counts[SEVERITY_PAST]), " in the past");
     dst = put_count(PUT(dst, " ("), *layout->rules, "rule");
