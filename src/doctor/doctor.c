@@ -226,7 +226,7 @@ static void wait_until(struct doctor *doctor, uint64_t when)
 static void report_rules(struct report *report, const char *how, const char *names)
 {
     if (*names)
-        report_loss(report, "%s, because what they read is not there: %s", how, names);
+        report_loss(report, "rules %s, because their data is missing: %s", how, names);
 }
 
 /*

@@ -133,9 +133,9 @@ static void findings_end(struct sink *sink)
     if (layout->counts[SEVERITY_FAULT] + layout->counts[SEVERITY_WARNING])
         dst = put_counts(dst, layout->counts);
     else if (*layout->partial)
-        dst = PUT(dst, "nothing was found, but not all could be looked at");
+        dst = PUT(dst, "nothing found, but not all could be checked");
     else
-        dst = PUT(dst, "nothing is wrong");
+        dst = PUT(dst, "nothing found");
     if (layout->counts[SEVERITY_PAST])
         dst = PUT(text_u64(PUT(dst, "; "), layout->counts[SEVERITY_PAST]), " in the past");
     dst = findings_put_count(PUT(dst, " ("), *layout->rules, "rule");
