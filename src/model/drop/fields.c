@@ -20,7 +20,7 @@ static struct value view_meaning(const struct cell *cell)
     return cell->record->drop.meaning.length ? view(cell, write_meaning) : unknown;
 }
 
-/* In the order in which --columns=help lists them. Names and meanings stay once released. */
+/* The order of --columns=help. Names and meanings never change after a release. */
 static const struct field fields[] = {
     GAUGE(drops, drop.drops, 0, "packets that were dropped", .unit = UNIT_PACKETS),
     COMPUTED(drops_per_second, VALUE_DECIMAL, number_per_second, 0, "... in a second",

@@ -9,7 +9,7 @@
 #define HARMLESS(...) {__VA_ARGS__, DROP_IS_HARMLESS}
 /* clang-format on */
 
-/* In the order of the kernel's list, with what has gone from it; then counters. */
+/* The order of the kernel's list, with reasons that it no longer has; then counters. */
 static const struct drop_reason reasons[] = {
     LOSS("NOT_SPECIFIED", "the kernel gives no reason; see the function"),
     POLICY("NO_SOCKET", "no socket is bound to this address and port"),
@@ -165,7 +165,7 @@ const char *drop_reason_word(uint64_t i)
 
 #define QUEUE "it was left in the queue of a socket that was closed: "
 
-/* Functions that give no reason. */
+/* Functions that drop packets without a reason. */
 static const struct drop_reason places[] = {
     POLICY("ip_error", "its route is a black hole, or no route leads to its destination"),
     POLICY("dst_discard", "its route is a black hole"),

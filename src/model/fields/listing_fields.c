@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* The fields that every kind has: they are known without the record, except for events. */
+/* Fields that every kind has. They are known without a record, except for events. */
 #include "fastnet/namespace.h"
 #include "model/fields/fields.h"
 
-/* When the listing began; of an event, when it came. */
+/* The time at which the listing began, or the event came. */
 static struct value time_value(const struct cell *cell)
 {
     const struct record *record = cell->record;

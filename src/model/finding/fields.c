@@ -5,7 +5,7 @@
 WORDS(severity_name, [SEVERITY_PAST] = "past", [SEVERITY_WARNING] = "warning",
       [SEVERITY_FAULT] = "fault");
 
-/* In the order in which --columns=help lists them. Names and meanings stay once released. */
+/* The order of --columns=help. Names and meanings never change after a release. */
 static const struct field fields[] = {
     WORD(severity, finding.severity, severity_name, 0,
          "fault (happens now), warning (near a limit, or caused by others) or past (since boot)",
