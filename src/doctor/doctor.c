@@ -286,13 +286,11 @@ static void watch(struct doctor *doctor)
 {
     const unsigned needs = needs_of(doctor, doctor->home);
 
-    if (needs & READS_DROPS) {
-        char why[DROP_REASON_SIZE];
-        doctor->drops = drop_watch_create(why);
-    }
+    if (needs & READS_DROPS)
+        doctor->drops = drop_watch_create(NULL);
     if (needs & READS_REFUSED && !doctor->options->all_netns &&
         doctor->options->owners != OWNERS_PROC)
-        doctor->failures = connect_failures_watch(namespace_own_id());
+        doctor->failures = connect_failures_watch(namespace_own_id(), NULL);
 }
 
 /*

@@ -126,9 +126,8 @@ struct connects *live_note_connects(struct live *live)
     if (live->first || live->listing->owners == OWNERS_PROC || live->listing->processes ||
         (!engine->connects && !(engine->connects = connects_create())))
         return NULL;
-    return connects_watch(engine->connects, live->listing->all_netns ? 0 : namespace_own_id())
-               ? engine->connects
-               : NULL;
+    const uint64_t netns = live->listing->all_netns ? 0 : namespace_own_id();
+    return connects_watch(engine->connects, netns, NULL) == 0 ? engine->connects : NULL;
 }
 
 int live_read_ends(struct live *live, struct report *report)

@@ -21,7 +21,7 @@
 struct drops {
     const struct drops_options *options;
     struct drop_watch *watch; /* NULL: there are only counters */
-    char why[DROP_REASON_SIZE];
+    struct bpf_refusal refusal;
     struct symbols *symbols;
     struct drop_counters *counters;
     bool *listed; /* of each drop of the watch: it had a row, or was counted as harmless */
@@ -112,7 +112,7 @@ void drops_begin(void *maker)
     if (!drops->began) {
         drops->began = true;
         clock_catch_interrupt();
-        drops->watch = drop_watch_create(drops->why);
+        drops->watch = drop_watch_create(&drops->refusal);
         drops->error = drop_counters_read(drops->counters, drops->watch);
         clock_wait(clock_nanoseconds(CLOCK_MONOTONIC) +
                    drops->options->milliseconds * (CLOCK_SECOND / 1000));
@@ -247,7 +247,8 @@ int drops_list(void *maker, const struct query *query, record_fn fn, void *arg)
     if (clock_interrupted())
         report->ended = true;
     if (!drops->watch)
-        report_loss(report, "only counters, because packets are not seen: %s", drops->why);
+        report_loss(report, "only counters, because packets are not seen: %s",
+                    drops->refusal.reason);
     else if (!drops->home)
         report_loss(report, "without /proc it is not known which network namespace this is: "
                             "packets of all namespaces are listed");

@@ -458,14 +458,7 @@ void socket_pass_destroy(struct socket_pass *pass)
     free(pass);
 }
 
-static int refuse(struct report *report, const char *what, int error)
-{
-    report_detail(report, "sockets of all namespaces are not read by BPF: %s: %s", what,
-                  strerror(-error));
-    return error;
-}
-
-static int load(struct socket_pass *pass, struct report *report)
+static int load(struct socket_pass *pass, struct bpf_refusal *refusal)
 {
     struct bpf_insn code[PASS_PROGRAM_MAX];
     struct kernel_types types;
@@ -476,26 +469,25 @@ static int load(struct socket_pass *pass, struct report *report)
         status = pass_layout_init(&layout, &types.btf);
     kernel_types_finish(&types);
     if (status < 0)
-        return refuse(report, "/sys/kernel/btf/vmlinux", status);
+        return bpf_refuse_step(refusal, status, "/sys/kernel/btf/vmlinux");
     pass->program = bpf_program_load(code, pass_program_make(&layout, code), BPF_TRACE_ITER,
                                      layout.function, "fastnet_sockets");
-    return pass->program < 0 ? refuse(report, "bpf(2)", pass->program) : 0;
+    return bpf_refuse_step(refusal, pass->program, "bpf(2)");
 }
 
-int socket_pass_create(struct socket_pass **pass, struct report *report)
+int socket_pass_create(struct socket_pass **pass, struct bpf_refusal *refusal)
 {
     struct socket_pass *made;
-    int status;
+    int status = bpf_check_rights(refusal, NULL);
 
-    /* a user to whom the rights were lent may not see sockets of others' namespaces */
-    if (rights_elevated() || !rights_have_all_of(RIGHT_BPF))
-        return refuse(report, "it needs CAP_BPF and CAP_PERFMON", -EPERM);
-    if (!bpf_iterator_is_in_first("pid") || !bpf_iterator_is_in_first("user"))
-        return refuse(report, "this is not the first pid and user namespace", -EPERM);
+    if (status == 0)
+        status = bpf_check_namespaces(refusal, true);
+    if (status < 0)
+        return status;
     made = socket_pass_create_empty();
     if (!made)
-        return -ENOMEM;
-    status = load(made, report);
+        return bpf_refuse_step(refusal, -ENOMEM, "memory");
+    status = load(made, refusal);
     if (status < 0)
         socket_pass_destroy(made);
     else
