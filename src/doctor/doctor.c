@@ -291,10 +291,10 @@ static int begin(struct doctor *doctor, uint64_t began, struct report *report)
         watch(doctor);
     error = read_everywhere(doctor, false, report);
     if (!error && milliseconds >= 2 * QUERIES_MS && needs_of(doctor, doctor->home) & READS_UDP) {
-        wait_until(doctor, began + (milliseconds - QUERIES_MS) * (CLOCK_SECOND / 1000));
+        wait_until(doctor, began + (milliseconds - QUERIES_MS) * CLOCK_MILLISECOND);
         error = read_everywhere(doctor, true, report);
     }
-    wait_until(doctor, began + milliseconds * (CLOCK_SECOND / 1000));
+    wait_until(doctor, began + milliseconds * CLOCK_MILLISECOND);
     take_drops(doctor);
     return error;
 }
@@ -317,7 +317,7 @@ int doctor_examine(void *maker, const struct query *query, record_fn fn, void *a
         began = before ? before : began;
     }
     doctor->summary.partial |= error || report->partial;
-    const uint64_t took = (clock_nanoseconds(CLOCK_MONOTONIC) - began) / (CLOCK_SECOND / 1000);
+    const uint64_t took = (clock_nanoseconds(CLOCK_MONOTONIC) - began) / CLOCK_MILLISECOND;
     if (took > doctor->summary.milliseconds)
         doctor->summary.milliseconds = took;
     return error;

@@ -26,7 +26,7 @@ struct live_row *live_row_of(const struct live *live, struct remembered *row)
 
 uint64_t live_now(const struct live *live)
 {
-    return (clock_nanoseconds(CLOCK_MONOTONIC) - live->began) / (CLOCK_SECOND / 1000);
+    return (clock_nanoseconds(CLOCK_MONOTONIC) - live->began) / CLOCK_MILLISECOND;
 }
 
 /* Times of rows have 40 bits of milliseconds, which are 34 years. */
@@ -419,7 +419,7 @@ int live_ask(struct live *live, size_t most, struct report *report)
 
 uint64_t live_age_of(const struct live *live)
 {
-    const uint64_t apart = live->view.interval / (CLOCK_SECOND / 1000) + 1;
+    const uint64_t apart = live->view.interval / CLOCK_MILLISECOND + 1;
 
     return apart < LIVE_AGE ? LIVE_AGE : apart;
 }

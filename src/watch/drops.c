@@ -115,7 +115,7 @@ void drops_begin(void *maker)
         drops->watch = drop_watch_create(&drops->refusal);
         drops->error = drop_counters_read(drops->counters, drops->watch);
         clock_wait(clock_nanoseconds(CLOCK_MONOTONIC) +
-                   drops->options->milliseconds * (CLOCK_SECOND / 1000));
+                   drops->options->milliseconds * CLOCK_MILLISECOND);
     }
     if (!drops->error && drops->watch)
         drops->error = take(drops);
