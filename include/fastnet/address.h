@@ -69,6 +69,15 @@ static inline struct address address_unmapped(const struct address *address)
     return address_is_mapped(address) ? address_make(AF_INET, address->bytes + 12) : *address;
 }
 
+/* True if it is in 127.0.0.0/8, or ::1. */
+static inline bool address_is_loopback(const struct address *address)
+{
+    static const uint8_t loopback6[sizeof address->bytes] = {[15] = 1};
+
+    return address->family == AF_INET ? address->bytes[0] == 127
+                                      : memcmp(address->bytes, loopback6, sizeof loopback6) == 0;
+}
+
 /* Sets the number of leading ones of a mask. Returns whether nothing but zeroes follows. */
 static inline bool mask_prefix(const uint8_t *mask, size_t size, uint8_t *prefix)
 {

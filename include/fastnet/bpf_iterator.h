@@ -21,12 +21,6 @@
 int bpf_iterator_start(int program, uint32_t task);
 
 /*
- * True if this process is in the namespace that the machine began with; false if /proc does not say
- * it. kind: "pid", whose tasks are walked over, or "user", whose rights count.
- */
-bool bpf_iterator_is_in_first(const char *kind);
-
-/*
  * Reads once what the program wrote, as read(2): the number of bytes, 0 at the end, or -errno. The
  * kernel hands over at most BPF_ITERATOR_AT_ONCE bytes, and never ends in the middle of a write.
  */

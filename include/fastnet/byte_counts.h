@@ -7,6 +7,7 @@
 #ifndef FASTNET_BYTE_COUNTS_H
 #define FASTNET_BYTE_COUNTS_H
 
+#include "fastnet/bpf_refusal.h"
 #include "fastnet/record.h"
 
 struct byte_counts;
@@ -17,9 +18,9 @@ void byte_counts_destroy(struct byte_counts *counts);
 
 /*
  * From now on bytes are counted, in all network namespaces: those of the 32,768 sockets that moved
- * last. Returns NULL, or why they are not, which lives as long as the counts. Uses RIGHT_BPF.
+ * last. Returns 0, or -errno with the refusal. Uses RIGHT_BPF.
  */
-const char *byte_counts_begin(struct byte_counts *counts);
+int byte_counts_begin(struct byte_counts *counts, struct bpf_refusal *refusal);
 
 /* Reads what was counted so far. Returns 0, or -errno: then it is what was read before. */
 int byte_counts_read(struct byte_counts *counts);

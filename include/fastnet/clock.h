@@ -7,7 +7,9 @@
 #include <stdint.h>
 #include <time.h>
 
-#define CLOCK_SECOND UINT64_C(1000000000) /* nanoseconds */
+/* In nanoseconds. */
+#define CLOCK_SECOND      UINT64_C(1000000000)
+#define CLOCK_MILLISECOND UINT64_C(1000000)
 
 /* CLOCK_REALTIME counts from 1970 and can be set. CLOCK_MONOTONIC is for durations. */
 static inline uint64_t clock_nanoseconds(clockid_t clock)

@@ -30,10 +30,9 @@ struct connect_failure {
 
 /*
  * Begins to count those of processes in the network namespace of this id (namespace.h). Returns
- * NULL if memory is short, or if the kernel or the machine does not allow it. Uses RIGHT_OWNERS and
- * RIGHT_BPF.
+ * NULL, with the refusal (if not NULL), or if memory is short. Uses RIGHT_OWNERS and RIGHT_BPF.
  */
-struct connect_failures *connect_failures_watch(uint64_t netns);
+struct connect_failures *connect_failures_watch(uint64_t netns, struct bpf_refusal *refusal);
 void connect_failures_destroy(struct connect_failures *failures);
 
 /* What failed with this errno since the last call for it. */

@@ -11,6 +11,7 @@
 #include <sys/types.h>
 
 #include "fastnet/address.h"
+#include "fastnet/bpf_refusal.h"
 
 enum { CONNECT_NAME = 16 /* TASK_COMM_LEN of linux/sched.h, with the NUL */ };
 
@@ -40,12 +41,10 @@ void connects_destroy(struct connects *connects);
 
 /*
  * From now on connections are noted, those of the network namespace of this id (namespace.h), or of
- * all if it is 0: the last 32,768. Returns whether they are; what the first call said is for good.
- * Uses RIGHT_OWNERS and RIGHT_BPF.
+ * all if it is 0: the last 32,768. Returns 0, or -errno with the refusal (if not NULL): each later
+ * call returns the same. Uses RIGHT_OWNERS and RIGHT_BPF.
  */
-bool connects_watch(struct connects *connects, uint64_t netns);
-/* Why it was refused; empty if it was not. */
-const char *connects_reason(const struct connects *connects);
+int connects_watch(struct connects *connects, uint64_t netns, struct bpf_refusal *refusal);
 
 /* Takes out what was noted of a socket. False if that is nothing. Uses RIGHT_BPF. */
 bool connects_take(struct connects *connects, uint64_t cookie, struct connect *made);

@@ -11,6 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "fastnet/bpf_refusal.h"
 #include "fastnet/record.h"
 
 struct drop_probe;
@@ -24,12 +25,8 @@ struct drop {
     char unnamed[12];     /* a reason that has no name */
 };
 
-/*
- * Begins to count. Uses RIGHT_BPF. Returns NULL if memory is short or the kernel does not let it;
- * *why is a text that says so.
- */
-enum { DROP_REASON_SIZE = 160 };
-struct drop_probe *drop_probe_create(char why[DROP_REASON_SIZE]);
+/* Begins to count. Returns NULL, with the refusal. Uses RIGHT_BPF. */
+struct drop_probe *drop_probe_create(struct bpf_refusal *refusal);
 void drop_probe_destroy(struct drop_probe *probe);
 
 /*

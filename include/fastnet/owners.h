@@ -8,6 +8,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+struct bpf_refusal;
+
 /* A process that holds sockets open. struct owners owns it, and the strings. */
 struct owner_process {
     pid_t pid;
@@ -38,16 +40,14 @@ struct owner {
  * /proc shows it, too.
  */
 struct owners_program;
-enum { OWNERS_REASON = 128 };
 struct owners_program *owners_program_create(void); /* NULL when memory is short */
 void owners_program_destroy(struct owners_program *program);
 /*
- * Loads it, if that pays: where many files are open, or always. Returns whether it can be used. A
- * refusal is for good. Uses RIGHT_OWNERS and RIGHT_BPF.
+ * Loads it, if that pays: where many files are open, or always. Returns 0, or -errno with the
+ * refusal (if not NULL), which each later call returns, too; -EAGAIN: it does not pay now. Uses
+ * RIGHT_OWNERS and RIGHT_BPF.
  */
-bool owners_program_load(struct owners_program *program, bool always);
-/* Why it was refused; empty if it was not. */
-const char *owners_program_reason(const struct owners_program *program);
+int owners_program_load(struct owners_program *program, bool always, struct bpf_refusal *refusal);
 
 struct owners;
 

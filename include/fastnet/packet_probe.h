@@ -13,7 +13,6 @@
 #include "fastnet/query.h"
 
 enum { PACKET_THREADS_MAX = 64, PACKET_FLOWS_MAX = 1000000 };
-enum { LOOPBACK_IFINDEX = 1 }; /* index of lo, in each network namespace */
 
 struct packet_probe_options {
     uint32_t interface; /* index; 0: all */

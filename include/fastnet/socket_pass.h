@@ -18,18 +18,19 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "fastnet/bpf_refusal.h"
+
 struct predicate;
 struct query;
-struct report;
 struct socket_pass;
 struct table;
 
 /*
  * Loads the program. Needs CAP_BPF and CAP_PERFMON that were not lent (RIGHT_BPF), the first
- * pid and user namespace, and Linux 5.16. Returns 0 or -errno: the caller then reads each namespace
- * by its dumps; the reason is a detail of the report.
+ * pid and user namespace, and Linux 5.16. Returns 0, or -errno with the refusal: the caller then
+ * reads each namespace by its dumps.
  */
-int socket_pass_create(struct socket_pass **pass, struct report *report);
+int socket_pass_create(struct socket_pass **pass, struct bpf_refusal *refusal);
 void socket_pass_destroy(struct socket_pass *pass);
 
 /*

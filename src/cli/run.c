@@ -254,7 +254,7 @@ static int run_list(struct replacement *file, struct listing_command *command,
     const struct common *common = command->common;
     const uint64_t needs =
         command->listing.needs.fields | predicate_needs(command->listing.where).fields;
-    struct pace pace = {.interval = common->interval_ms * (CLOCK_SECOND / 1000),
+    struct pace pace = {.interval = common->interval_ms * CLOCK_MILLISECOND,
                         .strict = common->strict_interval};
 
     if (!(needs & SOCKET_BYTES))

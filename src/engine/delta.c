@@ -22,8 +22,10 @@ struct delta *delta_create(struct needs needs)
 {
     struct delta *delta = calloc(1, sizeof *delta);
 
-    if (delta)
-        delta->needs = needs;
+    if (!delta)
+        return NULL;
+    delta->needs = needs;
+    delta->netns.size = sizeof(struct netns_entry);
     return delta;
 }
 
@@ -52,8 +54,7 @@ void delta_destroy(struct delta *delta)
     free(delta->counters);
     free(delta->rows);
     free(delta->slots);
-    free(delta->places);
-    hash_table_finish(&delta->numbers);
+    netns_store_finish(&delta->netns, NULL);
     free(delta);
 }
 
@@ -136,85 +137,6 @@ static struct remembered *delta_add(struct delta *delta, uint64_t key, size_t pl
     return row;
 }
 
-/* --- Namespaces ------------------------------------------------------------------------------- */
-
-/* An element of delta.numbers. */
-struct place_number {
-    uint64_t netns;
-    size_t number;
-};
-
-int delta_find_place(struct delta *delta, uint64_t netns)
-{
-    const struct delta_place *last = delta->places ? &delta->places[delta->last_place] : NULL;
-
-    if (last && last->used && last->netns == netns)
-        return (int)delta->last_place;
-    const struct place_number *found =
-        hash_table_find_number(&delta->numbers, hash_word(0, netns), netns);
-    if (!found)
-        return -1;
-    delta->last_place = found->number;
-    return (int)found->number;
-}
-
-static bool add_number(struct delta *delta, uint64_t netns, size_t number)
-{
-    struct place_number *added =
-        hash_table_add(&delta->numbers, hash_word(0, netns), sizeof *added);
-
-    if (added)
-        *added = (struct place_number){netns, number};
-    return added;
-}
-
-int delta_place(struct delta *delta, uint64_t netns)
-{
-    const int known = delta_find_place(delta, netns);
-    size_t number = delta->places_free ? 0 : delta->place_count;
-    struct delta_place *places;
-
-    if (known >= 0)
-        return known;
-    while (number < delta->place_count && delta->places[number].used)
-        number++;
-    places =
-        array_with_room(delta->places, &delta->place_capacity, number + 1, sizeof *delta->places);
-    if (!places)
-        return -1;
-    delta->places = places;
-    if (number > UINT16_MAX || !add_number(delta, netns, number))
-        return -1;
-    if (number == delta->place_count)
-        delta->place_count++;
-    else
-        delta->places_free--;
-    delta->places[number] = (struct delta_place){netns, true};
-    delta->last_place = number;
-    return (int)number;
-}
-
-void delta_forget_places(struct delta *delta, bool kept[])
-{
-    size_t forgotten = 0;
-
-    for (size_t i = 0; i < delta->count; i++)
-        kept[delta_at(delta, i)->place] = true;
-    for (size_t i = 0; i < delta->place_count; i++) {
-        forgotten += delta->places[i].used && !kept[i];
-        delta->places[i].used &= kept[i];
-    }
-    if (!forgotten)
-        return;
-    delta->places_free += forgotten;
-    hash_table_finish(&delta->numbers);
-    for (size_t i = 0; i < delta->place_count; i++)
-        if (delta->places[i].used && !add_number(delta, delta->places[i].netns, i)) {
-            delta->places[i].used = false; /* memory is short: its rows will count as new */
-            delta->places_free++;
-        }
-}
-
 /* --- Forgetting ------------------------------------------------------------------------------- */
 
 void delta_forget(struct delta *delta, bool (*keeps)(struct remembered *row, void *arg), void *arg)
@@ -234,6 +156,15 @@ void delta_forget(struct delta *delta, bool (*keeps)(struct remembered *row, voi
     put_slots(delta);
 }
 
+void delta_forget_netns(struct delta *delta)
+{
+    for (size_t i = 0; i < delta->count; i++) {
+        struct netns_entry *of = netns_store_at(&delta->netns, delta_at(delta, i)->place);
+        of->is_read = true;
+    }
+    netns_store_next(&delta->netns, NULL);
+}
+
 static bool is_of_run(struct remembered *row, void *arg)
 {
     return delta_is_of(row, *(const uint32_t *)arg);
@@ -242,13 +173,10 @@ static bool is_of_run(struct remembered *row, void *arg)
 /* Forgets the rows of the run before the last: a row that comes back may be another one. */
 void delta_start(struct delta *delta)
 {
-    bool *kept = delta->extra ? NULL : calloc(delta->place_count + 1, sizeof *kept);
-
-    if (!delta->extra)
+    if (!delta->extra) {
         delta_forget(delta, is_of_run, &delta->run);
-    if (kept)
-        delta_forget_places(delta, kept);
-    free(kept);
+        delta_forget_netns(delta);
+    }
     delta->run++;
 }
 
@@ -373,8 +301,8 @@ int delta_take(struct delta *delta, const struct record *record, uint64_t netns,
 {
     const uint64_t now = clock_nanoseconds(CLOCK_MONOTONIC) / 1000, key = delta_key_of(record);
     struct remembered *row;
+    const struct netns_entry *of;
     uint64_t elapsed;
-    int place;
 
     memcpy(change, record, record->kind->size);
     change->before = NULL;
@@ -383,10 +311,10 @@ int delta_take(struct delta *delta, const struct record *record, uint64_t netns,
         return -ENOMEM;
     if (!key || record->kind != delta->kind || (!delta->extra && !has_counters(record)))
         return 0;
-    place = delta_place(delta, netns);
-    if (place < 0)
+    of = netns_store_add(&delta->netns, netns);
+    if (!of || of->number > UINT16_MAX)
         return 0;
-    row = delta_find(delta, key, (size_t)place);
+    row = delta_find(delta, key, of->number);
     elapsed = row ? (now - row->at) & AT_MASK : 0;
     delta->waits = row && elapsed * 1000 < delta->least;
     if (delta->waits) {
@@ -398,7 +326,7 @@ int delta_take(struct delta *delta, const struct record *record, uint64_t netns,
         change->before = delta_recall(delta, record, row->before);
         change->elapsed = elapsed * 1000;
     }
-    if (!row && !(row = delta_add(delta, key, (size_t)place)))
+    if (!row && !(row = delta_add(delta, key, of->number)))
         return -ENOMEM;
     set_last(delta, row);
     row->at = now & AT_MASK;

@@ -8,7 +8,7 @@
 #define ENGINE_DELTA_H
 
 #include "fastnet/field.h"
-#include "fastnet/hash_table.h"
+#include "fastnet/netns_store.h"
 
 /* A row that is remembered: this, the numbers of its counters, and what its listing adds. */
 struct remembered {
@@ -21,12 +21,6 @@ struct remembered {
 };
 
 enum { DELTA_RUN_MASK = 255 };
-
-/* A network namespace (delta.places), whose number a row keeps. */
-struct delta_place {
-    uint64_t netns;
-    bool used; /* false: it was forgotten, and its number is free */
-};
 
 /* All but `least` is only read by listings that add something. */
 struct delta {
@@ -51,10 +45,7 @@ struct delta {
      */
     uint32_t *slots;
     size_t slot_count;
-    struct delta_place *places; /* namespaces of the rows, by their numbers */
-    size_t place_count, place_capacity, places_free;
-    struct hash_table numbers; /* the numbers of those that are used, by namespace */
-    size_t last_place;         /* that was asked for last: most rows are of the same one */
+    struct netns_store netns; /* of the rows, which keep their numbers */
     struct record before;
     char parted[2 * PARTED_MAX]; /* what it borrows */
 };
@@ -82,15 +73,8 @@ int delta_take(struct delta *delta, const struct record *record, uint64_t netns,
 
 /* --- For listings that add something ---------------------------------------------------------- */
 
-/* The number of a namespace, or -1: it has none. */
-int delta_find_place(struct delta *delta, uint64_t netns);
-/* The same, which gives it a number if it has none; -1: there is no room for another one. */
-int delta_place(struct delta *delta, uint64_t netns);
-/*
- * Forgets the namespaces without rows, except those that the caller keeps: one bool for each
- * number, which this call changes. Numbers are given again, and the others stay.
- */
-void delta_forget_places(struct delta *delta, bool kept[]);
+/* Forgets the namespaces without rows, except those that the caller has marked as read. */
+void delta_forget_netns(struct delta *delta);
 
 /* The remembered row of this identity, or NULL. Valid until the next row is taken or forgotten. */
 struct remembered *delta_find(const struct delta *delta, uint64_t identity, size_t place);

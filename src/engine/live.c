@@ -26,7 +26,7 @@ struct live_row *live_row_of(const struct live *live, struct remembered *row)
 
 uint64_t live_now(const struct live *live)
 {
-    return (clock_nanoseconds(CLOCK_MONOTONIC) - live->began) / (CLOCK_SECOND / 1000);
+    return (clock_nanoseconds(CLOCK_MONOTONIC) - live->began) / CLOCK_MILLISECOND;
 }
 
 /* Times of rows have 40 bits of milliseconds, which are 34 years. */
@@ -144,40 +144,32 @@ void live_take_totals(struct live *live, const struct remembered *row, struct re
 }
 
 /* A namespace can be looked at without a watch, of which each takes two descriptors. */
-static int live_find_place(struct live *live, uint64_t netns)
+static int watch_netns(struct live *live, uint64_t netns)
 {
-    const struct remembered *row = live->engine->delta->last;
     const struct netns *here = live->engine->context.here.netns;
-    struct live_place *places = live->places;
+    struct live_netns *at;
     int error;
 
-    live->here = row->place;
-    if (live->here < live->place_count &&
-        (places[live->here].tracker || places[live->here].refused))
+    live->here = live->engine->delta->last->place;
+    at = live_netns_at(live, live->here);
+    if (at->tracker || at->refused)
         return 0;
-    places = array_with_room(live->places, &live->place_capacity, live->here + 1, sizeof *places);
-    if (!places)
-        return -ENOMEM;
-    live->places = places;
-    for (; live->place_count <= live->here; live->place_count++)
-        places[live->place_count] = (struct live_place){.tracker = NULL};
-    places[live->here].run = live->engine->delta->run;
+    at->of.is_read = true;
     if (here && netns)
-        places[live->here].netns = *here;
-    places[live->here].tracker =
-        live->tracker->create(live->kinds, netlink_peer(live->engine->netlink), &error);
-    places[live->here].refused = error;
+        at->netns = *here;
+    at->tracker = live->tracker->create(live->kinds, netlink_peer(live->engine->netlink), &error);
+    at->refused = error;
     return error == -ENOMEM ? error : 0;
 }
 
 static void live_enter_netns(void *arg, uint64_t netns)
 {
     struct live *live = arg;
-    const int place = delta_find_place(live->engine->delta, netns);
+    struct live_netns *at = netns_store_find(live->netns, netns);
 
-    if (place >= 0 && (size_t)place < live->place_count) {
-        live->places[place].run = live->engine->delta->run;
-        live->places[place].refused = 0;
+    if (at) {
+        at->of.is_read = true;
+        at->refused = 0;
     }
 }
 
@@ -221,7 +213,7 @@ static int live_mark(void *arg, struct record *change, uint64_t netns)
 
     if (!row)
         return 0;
-    if (live_find_place(live, netns) < 0)
+    if (watch_netns(live, netns) < 0)
         return -ENOMEM;
     to = live_row_of(live, row);
     to->flags &= (uint8_t)~IS_MISSING;
@@ -240,8 +232,8 @@ static int live_mark(void *arg, struct record *change, uint64_t netns)
         }
     }
     live_take_age(live, to, live_now(live), change);
-    if (live->places[live->here].tracker &&
-        live->tracker->note(live->places[live->here].tracker, change) < 0)
+    void *tracker = live_netns_at(live, live->here)->tracker;
+    if (tracker && live->tracker->note(tracker, change) < 0)
         return -ENOMEM;
     id = live_id_of(live, row);
     live->tracker->take_id(&id, change);
@@ -324,7 +316,7 @@ static void live_take_row(struct sink *sink, const struct record *record)
 
 void live_use_netns(struct live *live, size_t place)
 {
-    const struct netns *netns = &live->places[place].netns;
+    const struct netns *netns = &live_netns_at(live, place)->netns;
 
     live->here = place;
     if (!netns->id && !live->listing->all_netns)
@@ -359,8 +351,8 @@ int live_ask_for(const struct live *live, size_t place, const struct row_id ids[
 {
     struct asked asked = {live, fn, arg};
 
-    return live->tracker->ask(live->places[place].tracker, ids, count, needs, take_asked, &asked,
-                              report);
+    return live->tracker->ask(live_netns_at(live, place)->tracker, ids, count, needs, take_asked,
+                              &asked, report);
 }
 
 /* A row that was asked for. */
@@ -368,14 +360,15 @@ static int take_again(const struct record *record, void *arg)
 {
     struct live *live = arg;
     struct delta *delta = live->engine->delta;
+    const uint64_t netns = live_netns_at(live, live->here)->of.cookie;
     struct record change;
     int error;
 
     if (!delta_find(delta, record->identity, live->here))
         return 0;
-    error = delta_take(delta, record, delta->places[live->here].netns, &change);
+    error = delta_take(delta, record, netns, &change);
     if (!error)
-        error = live_mark(live, &change, delta->places[live->here].netns);
+        error = live_mark(live, &change, netns);
     if (!error && live_is_event(live, &change))
         engine_confirm_owners(live->engine, &change);
     if (!error && predicate_holds(live->listing->where, &change, &live->engine->context))
@@ -419,15 +412,15 @@ int live_ask(struct live *live, size_t most, struct report *report)
 {
     int error = 0;
 
-    for (size_t i = 0; i < live->place_count && error >= 0; i++)
-        if (live->places[i].tracker)
+    for (size_t i = 0; i < live->netns->count && error >= 0; i++)
+        if (live_netns_at(live, i)->tracker)
             error = ask_from(live, i, most, report);
     return error < 0 ? error : 0;
 }
 
 uint64_t live_age_of(const struct live *live)
 {
-    const uint64_t apart = live->view.interval / (CLOCK_SECOND / 1000) + 1;
+    const uint64_t apart = live->view.interval / CLOCK_MILLISECOND + 1;
 
     return apart < LIVE_AGE ? LIVE_AGE : apart;
 }
@@ -466,10 +459,10 @@ int live_refresh(struct live *live, struct report *report)
 
 static void report_refused(const struct live *live, struct report *report)
 {
-    for (size_t i = 0; i < live->place_count; i++)
-        if (!live->places[i].tracker && live->places[i].refused)
+    for (size_t i = 0; i < live->netns->count; i++)
+        if (live_netns_at(live, i)->refused)
             report_loss(report, "ends of %s in some network namespaces are not told: %s",
-                        live->kind->name, strerror(-live->places[i].refused));
+                        live->kind->name, strerror(-live_netns_at(live, i)->refused));
 }
 
 /* A stream prints its report again and again, so it gets only what is new. */
@@ -482,9 +475,12 @@ int live_sample(struct live *live, struct report *report)
     live_order_finish(&live->order);
     if (live->where != live->listing->where)
         live_filter_ended(live);
-    for (size_t i = 0; i < live->place_count; i++)
-        if (live->places[i].tracker)
-            live->tracker->forget(live->places[i].tracker);
+    for (size_t i = 0; i < live->netns->count; i++) {
+        struct live_netns *at = live_netns_at(live, i);
+        at->of.is_read = false;
+        if (at->tracker)
+            live->tracker->forget(at->tracker);
+    }
     live->listing->time = clock_nanoseconds(CLOCK_REALTIME);
     error = engine_run(live->engine, live->listing, &live->sink, &look);
     report_refused(live, &look);
@@ -540,13 +536,14 @@ struct live *live_create(struct engine *engine, struct listing *listing,
     engine->delta =
         delta_create_for(listing->rates, listing->rate_count,
                          sizeof(struct live_row) + 2 * listing->rate_count * sizeof(uint64_t));
+    live->netns = engine->delta ? &engine->delta->netns : NULL;
+    if (live->netns)
+        live->netns->size = sizeof(struct live_netns);
     /* from now on, so that no end is missed; of all namespaces, when a row of one comes */
     if (engine->delta && !listing->all_netns) {
-        live->places = calloc(1, sizeof *live->places);
-        live->place_count = live->place_capacity = live->places != NULL;
-        if (live->places && delta_place(engine->delta, 0) == 0)
-            live->places->tracker =
-                live->tracker->create(kinds, netlink_peer(engine->netlink), error);
+        struct live_netns *only = netns_store_add(live->netns, 0);
+        if (only)
+            only->tracker = live->tracker->create(kinds, netlink_peer(engine->netlink), error);
     } else if (engine->delta) {
         *error = 0;
     }
@@ -560,8 +557,8 @@ void live_destroy(struct live *live)
 {
     if (!live)
         return;
-    for (size_t i = 0; i < live->place_count; i++)
-        live->tracker->destroy(live->places[i].tracker);
+    for (size_t i = 0; live->netns && i < live->netns->count; i++)
+        live->tracker->destroy(live_netns_at(live, i)->tracker);
     for (size_t i = 0; i < COUNT(live->ended); i++)
         rows_clear(&live->ended[i].rows);
     rows_clear(&live->asked);
@@ -570,7 +567,6 @@ void live_destroy(struct live *live)
     delta_destroy(live->engine->delta);
     live->engine->delta = NULL;
     live->listing->live = NULL;
-    free(live->places);
     free(live->ranked);
     free(live->unranked);
     free(live);

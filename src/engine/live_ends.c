@@ -105,7 +105,7 @@ static int live_ends_take_end(const struct record *record, void *arg)
     if (of) {
         const struct row_id id = live_id_of(live, row);
         live->tracker->tell_id(&id, &end);
-        if (delta_take(delta, &end, delta->places[live->here].netns, &change) < 0)
+        if (delta_take(delta, &end, live_netns_at(live, live->here)->of.cookie, &change) < 0)
             return -ENOMEM;
         of->flags |= HAS_ENDED;
         if (!(change.has & live->kind->lasting->has_age))
@@ -126,9 +126,8 @@ struct connects *live_note_connects(struct live *live)
     if (live->first || live->listing->owners == OWNERS_PROC || live->listing->processes ||
         (!engine->connects && !(engine->connects = connects_create())))
         return NULL;
-    return connects_watch(engine->connects, live->listing->all_netns ? 0 : namespace_own_id())
-               ? engine->connects
-               : NULL;
+    const uint64_t netns = live->listing->all_netns ? 0 : namespace_own_id();
+    return connects_watch(engine->connects, netns, NULL) == 0 ? engine->connects : NULL;
 }
 
 int live_read_ends(struct live *live, struct report *report)
@@ -137,15 +136,15 @@ int live_read_ends(struct live *live, struct report *report)
     bool lost = false;
     int error = 0;
 
-    for (size_t i = 0; i < live->place_count && error >= 0; i++) {
-        if (!live->places[i].tracker || live->tracker->descriptor(live->places[i].tracker) < 0)
+    for (size_t i = 0; i < live->netns->count && error >= 0; i++) {
+        struct live_netns *at = live_netns_at(live, i);
+        if (!at->tracker || live->tracker->descriptor(at->tracker) < 0)
             continue;
         live_use_netns(live, i);
-        error = live->tracker->ended(live->places[i].tracker, connects, live_ends_take_end, live,
-                                     report);
+        error = live->tracker->ended(at->tracker, connects, live_ends_take_end, live, report);
         live_leave_netns(live);
         if (error == -ENOBUFS) {
-            live->places[i].lost = live->engine->delta->run;
+            live_netns_at(live, i)->lost = live->engine->delta->run;
             lost = true;
             error = 0;
         }
@@ -162,11 +161,11 @@ int live_read_ends(struct live *live, struct report *report)
 /* Whether the kernel tells the row's end; of a namespace that may be gone it does not. */
 static bool end_comes(const struct live *live, struct remembered *row)
 {
-    const struct live_place *place = &live->places[row->place];
+    const struct live_netns *at = live_netns_at(live, row->place);
     const struct row_id id = live_id_of(live, row);
 
-    return (!live->listing->all_netns || place->run == live->engine->delta->run) &&
-           place->tracker && live->tracker->reports_end(place->tracker, &id);
+    return (!live->listing->all_netns || at->of.is_read) && at->tracker &&
+           live->tracker->reports_end(at->tracker, &id);
 }
 
 /* Whether the last look but one saw it, and the kernel tells its end, with its last counters. */
@@ -184,7 +183,7 @@ static bool is_told_later(const struct live *live, struct remembered *row)
 {
     const struct live_row *of = live_row_of(live, row);
     const struct lasting *lasting = live->kind->lasting;
-    const uint32_t lost = live->places[row->place].lost;
+    const uint32_t lost = live_netns_at(live, row->place)->lost;
 
     return (of->flags & IS_MISSING ||
             (of->state != lasting->closed && of->state != lasting->over)) &&
@@ -251,27 +250,19 @@ static void tell_gone(struct live *live, struct remembered *row)
  * cannot end as long as the sockets of its watch are open here. Its number is needed as long as
  * something is shown of it.
  */
-static void forget_places(struct live *live)
+static void forget_netns(struct live *live)
 {
-    bool *kept = calloc(live->engine->delta->place_count + 1, sizeof *kept);
-
-    for (size_t i = 0; i < live->place_count; i++)
-        if (live->places[i].run != live->engine->delta->run) {
-            live->tracker->destroy(live->places[i].tracker);
-            live->places[i].tracker = NULL;
-        } else if (kept) {
-            kept[i] = true;
-        }
-    if (!kept)
-        return;
+    for (size_t i = 0; i < live->netns->count; i++) {
+        struct live_netns *at = live_netns_at(live, i);
+        if (at->of.is_read)
+            continue;
+        live->tracker->destroy(at->tracker);
+        at->tracker = NULL;
+    }
     for (size_t i = 0; i < COUNT(live->ended); i++)
         for (size_t j = 0; j < live->ended[i].rows.count; j++)
-            kept[live->ended[i].netns_walk[j]] = true;
-    delta_forget_places(live->engine->delta, kept);
-    for (size_t i = 0; i < live->place_count; i++)
-        if (!live->engine->delta->places[i].used)
-            live->places[i] = (struct live_place){.tracker = NULL};
-    free(kept);
+            live_netns_at(live, live->ended[i].netns_walk[j])->of.is_read = true;
+    delta_forget_netns(live->engine->delta);
 }
 
 int live_drop_missing(struct live *live, struct report *report)
@@ -303,7 +294,7 @@ int live_drop_missing(struct live *live, struct report *report)
     live->in_doubt = 0;
     delta_forget(delta, keeps, live);
     if (live->listing->all_netns)
-        forget_places(live);
+        forget_netns(live);
     return error;
 }
 
@@ -311,8 +302,10 @@ size_t live_descriptors(const struct live *live, int *descriptors, size_t most)
 {
     size_t count = 0;
 
-    for (size_t i = 0; i < live->place_count && count < most; i++)
-        if (live->places[i].tracker && live->tracker->descriptor(live->places[i].tracker) >= 0)
-            descriptors[count++] = live->tracker->descriptor(live->places[i].tracker);
+    for (size_t i = 0; i < live->netns->count && count < most; i++) {
+        void *tracker = live_netns_at(live, i)->tracker;
+        if (tracker && live->tracker->descriptor(tracker) >= 0)
+            descriptors[count++] = live->tracker->descriptor(tracker);
+    }
     return count;
 }

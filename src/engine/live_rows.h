@@ -43,13 +43,13 @@ struct live_row {
 /* The bits of a time of struct live_row. */
 #define LIVE_TIME_MASK ((UINT64_C(1) << 40) - 1)
 
-/* A network namespace. */
-struct live_place {
+/* A network namespace (live.netns, which is delta.netns). */
+struct live_netns {
+    struct netns_entry of; /* is_read: the last look came to it */
     void *tracker;
     struct netns netns; /* id 0: the only one */
-    uint32_t run;       /* the last look that came to it */
-    uint32_t lost;      /* ... behind which ends were lost; 0: none were */
-    int refused;        /* why it got no watch then: -errno */
+    uint32_t lost;      /* the last look after which ends were lost; 0: none were */
+    int refused;        /* why it has no watch: -errno */
 };
 
 /* Rows that have ended. */
@@ -105,9 +105,8 @@ struct live {
     bool first;                            /* the first look: what it finds stood before */
     size_t in_doubt;    /* rows that may not have ended yet, though that was told */
     struct report said; /* what looks have reported: each thing once */
-    struct live_place *places;
-    size_t place_count, place_capacity;
-    size_t here;                   /* the place that rows are read in */
+    struct netns_store *netns;
+    size_t here;                   /* the namespace that rows are read in */
     struct ended_rows ended[2];    /* the newer and the older list */
     bool ended_lost;               /* more ended than are kept */
     const struct predicate *where; /* the filter that the ended rows have passed */
@@ -124,6 +123,11 @@ struct live {
     size_t line_count;
     struct rows asked; /* ... and what the kernel tells of them */
 };
+
+static inline struct live_netns *live_netns_at(const struct live *live, size_t number)
+{
+    return netns_store_at(live->netns, number);
+}
 
 /* What is remembered of a row besides its counters, and what it is found by. */
 struct live_row *live_row_of(const struct live *live, struct remembered *row);

@@ -289,7 +289,7 @@ static int ask_for_lines(struct live *live, struct report *report)
     int error = 0;
 
     rows_clear(&live->asked);
-    for (size_t place = 0; place < live->place_count && error >= 0; place++) {
+    for (size_t place = 0; place < live->netns->count && error >= 0; place++) {
         struct row_id ids[LIVE_LINES];
         size_t count = 0;
         for (size_t i = 0; i < live->line_count; i++) {
@@ -299,7 +299,7 @@ static int ask_for_lines(struct live *live, struct report *report)
             ids[count++] = live_id_of(live, row);
         }
         live_use_netns(live, place);
-        if (count && live->places[place].tracker)
+        if (count && live_netns_at(live, place)->tracker)
             error = live_ask_for(live, place, ids, count, live_needs_of(live), live_show_take_line,
                                  live, report);
     }
@@ -408,12 +408,12 @@ int live_show_one(struct live *live, uint64_t identity, size_t place, uint64_t n
                   void *arg, struct report *report)
 {
     struct remembered *row =
-        place < live->place_count ? delta_find(live->engine->delta, identity, place) : NULL;
+        place < live->netns->count ? delta_find(live->engine->delta, identity, place) : NULL;
     struct kept_row kept;
     const struct record *ended = find_ended(live, identity, place, &kept);
     int error;
 
-    if (ended || !row || !live->places[place].tracker) {
+    if (ended || !row || !live_netns_at(live, place)->tracker) {
         error = ended ? fn(ended, arg) : -ENOENT;
         live_leave_netns(live);
         return error;
@@ -438,7 +438,7 @@ void live_each(const struct live *live, live_rates_fn fn, void *arg)
         struct remembered *row = delta_at(live->engine->delta, i);
         const struct live_row *of = live_row_of(live, row);
         struct live_rates moves = {.id = live_id_of(live, row),
-                                   .netns = live->places[row->place].netns.id,
+                                   .netns = live_netns_at(live, row->place)->netns.id,
                                    .rated = row->elapsed != 0};
         if ((of->flags & (IS_WANTED | HAS_ENDED)) != IS_WANTED)
             continue;

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "engine/run.h"
+#include "fastnet/bpf_refusal.h"
 #include "fastnet/cgroups.h"
 #include "fastnet/clock.h"
 #include "fastnet/containers.h"
@@ -22,63 +23,58 @@
 
 /* --- Owners ----------------------------------------------------------------------------------- */
 
-/* Returns the program if it can be used, or else NULL. *reason: why not, if it was refused. */
+/* Returns the program, or NULL with the refusal (if that is not NULL). */
 static struct owners_program *load_program(struct engine *engine, const struct listing *listing,
-                                           const char **reason)
+                                           struct bpf_refusal *refusal)
 {
     const char *processes = listing->processes ? listing->processes : listing->proc_root;
+    const bool always = listing->owners == OWNERS_BPF;
+    const char *reason;
 
-    *reason = listing->owners == OWNERS_PROC ? ""
-              : !proc_tree_is_own(processes)
-                  ? listing->processes ? "it numbers processes as /proc does, not as this directory"
-                                       : "a captured tree has no kernel"
-              : (listing->needs.lookups & NEED_THREADS) ? "it finds no threads"
-                                                        : NULL;
-    if (*reason)
-        return NULL;
-    if (!engine->owners_program)
-        engine->owners_program = owners_program_create();
-    if (!engine->owners_program)
-        *reason = strerror(ENOMEM);
-    else if (owners_program_load(engine->owners_program, listing->owners == OWNERS_BPF))
+    reason = listing->owners == OWNERS_PROC ? ""
+             : !proc_tree_is_own(processes)
+                 ? listing->processes ? "it numbers processes as /proc does, not as this directory"
+                                      : "a captured tree has no kernel"
+             : (listing->needs.lookups & NEED_THREADS) ? "it finds no threads"
+                                                       : NULL;
+    if (!reason && !engine->owners_program && !(engine->owners_program = owners_program_create()))
+        reason = strerror(ENOMEM);
+    if (reason)
+        (void)bpf_refuse(refusal, -ENOTSUP, reason);
+    else if (owners_program_load(engine->owners_program, always, refusal) == 0)
         return engine->owners_program;
-    else
-        *reason = owners_program_reason(engine->owners_program);
     return NULL;
 }
 
 void engine_prepare(struct engine *engine, const struct listing *listing)
 {
-    const char *reason;
-
     if (listing->needs.lookups & NEED_OWNERS)
-        (void)load_program(engine, listing, &reason);
+        (void)load_program(engine, listing, NULL);
 }
 
 struct owners_program *run_owners_program(const struct run *run)
 {
-    const char *reason;
-
     if (!(run->needs.lookups & NEED_OWNERS))
         return NULL;
-    return load_program(run->engine, run->listing, &reason);
+    return load_program(run->engine, run->listing, NULL);
 }
 
 static int names_search_owners(struct run *run, struct owners **owners)
 {
-    const char *reason;
+    struct bpf_refusal refusal;
     const struct owners_options options = {
         .proc_root = run_processes(run),
         .commands = run->needs.lookups & NEED_COMMANDS,
         .tasks = run->needs.lookups & NEED_THREADS,
         .cgroups = run->owners.stand_ins,
         .pids_inside = run->needs.lookups & NEED_PIDS_INSIDE,
-        .program = load_program(run->engine, run->listing, &reason),
+        .program = load_program(run->engine, run->listing, &refusal),
         .names_at_once = run->listing->events || run->listing->live,
     };
 
     if (run->listing->owners == OWNERS_BPF && !options.program && !run->engine->looks)
-        report_note(run->report, "owners: found in %s, not by BPF: %s", options.proc_root, reason);
+        report_note(run->report, "owners: found in %s, not by BPF: %s", options.proc_root,
+                    refusal.reason);
     return owners_create(owners, &options);
 }
 

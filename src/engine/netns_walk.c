@@ -79,14 +79,18 @@ static int read_pass(struct run *run)
     enum { ENOUGH = 8 }; /* from so many dumps on the pass is faster in any case */
     struct engine *engine = run->engine;
     const struct listing *listing = run->listing;
+    struct bpf_refusal refusal;
     int error;
 
     if (run->netns_walk.count == 1 || listing->exact || listing->backend != BACKEND_AUTO ||
         listing->owners == OWNERS_PROC || !does_pass_pay(run) ||
         (run->netns_walk.count < ENOUGH && !run_owners_program(run)))
         return 0;
-    if (!engine->pass && socket_pass_create(&engine->pass, run->report) < 0)
+    if (!engine->pass && socket_pass_create(&engine->pass, &refusal) < 0) {
+        report_detail(run->report, "sockets of all namespaces are not read by BPF: %s",
+                      refusal.reason);
         return 0;
+    }
     run->netns_walk.pass = NULL;
     if (socket_pass_begin(engine->pass) < 0)
         return 0;

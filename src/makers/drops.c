@@ -22,7 +22,7 @@
 struct drops {
     const struct drops_options *options;
     struct drop_probe *watch; /* NULL: there are only counters */
-    char why[DROP_REASON_SIZE];
+    struct bpf_refusal refusal;
     struct symbols *symbols;
     struct drop_counters *counters;
     bool *listed; /* of each drop of the watch: it had a row, or was counted as harmless */
@@ -113,10 +113,10 @@ void drops_begin(void *maker)
     if (!drops->began) {
         drops->began = true;
         clock_catch_interrupt();
-        drops->watch = drop_probe_create(drops->why);
+        drops->watch = drop_probe_create(&drops->refusal);
         drops->error = drop_counters_read(drops->counters, drops->watch);
         clock_wait(clock_nanoseconds(CLOCK_MONOTONIC) +
-                   drops->options->milliseconds * (CLOCK_SECOND / 1000));
+                   drops->options->milliseconds * CLOCK_MILLISECOND);
     }
     if (!drops->error && drops->watch)
         drops->error = drops_take(drops);
@@ -248,7 +248,8 @@ int drops_list(void *maker, const struct query *query, record_fn fn, void *arg)
     if (clock_interrupted())
         report->ended = true;
     if (!drops->watch)
-        report_loss(report, "only counters, because packets are not seen: %s", drops->why);
+        report_loss(report, "only counters, because packets are not seen: %s",
+                    drops->refusal.reason);
     else if (!drops->home)
         report_loss(report, "without /proc it is not known which network namespace this is: "
                             "packets of all namespaces are listed");

@@ -243,7 +243,7 @@ static int traffic_start(struct traffic *traffic)
     error = packet_probe_start(traffic->watch);
     if (!error && !traffic->options->live)
         clock_wait(clock_nanoseconds(CLOCK_MONOTONIC) +
-                   traffic->options->milliseconds * (CLOCK_SECOND / 1000));
+                   traffic->options->milliseconds * CLOCK_MILLISECOND);
     return error;
 }
 

@@ -481,21 +481,6 @@ int bpf_iterator_start(int program, uint32_t task)
     return fd;
 }
 
-/* The inode numbers of the first namespaces are fixed (linux/nsfs.h). */
-bool bpf_iterator_is_in_first(const char *kind)
-{
-    static const char *const first[] = {"pid:[4026531836]", "user:[4026531837]"};
-    char path[32], text[32];
-    ssize_t length;
-
-    snprintf(path, sizeof path, "/proc/self/ns/%s", kind);
-    length = readlink(path, text, sizeof text);
-    for (size_t i = 0; i < COUNT(first); i++)
-        if (length == (ssize_t)strlen(first[i]) && memcmp(text, first[i], (size_t)length) == 0)
-            return true;
-    return false;
-}
-
 /* After a million objects without output the kernel returns EAGAIN; the next read continues. */
 ssize_t bpf_iterator_read(int fd, void *buffer, size_t size)
 {

@@ -178,7 +178,7 @@ static bool has_kernel_threads(const struct proc_tree *tree)
 }
 
 /* Whether this process is in the first pid namespace, whose number is fixed (linux/proc_ns.h). */
-static bool is_in_first(const struct proc_tree *tree)
+static bool procfs_is_in_first(const struct proc_tree *tree)
 {
     static const char first[] = "pid:[4026531836]";
     char text[32];
@@ -192,7 +192,8 @@ static bool is_in_first(const struct proc_tree *tree)
 /* hidepid= may hide process 2, so for /proc this process checks its own namespace instead. */
 bool procfs_is_partial(const struct proc_tree *tree)
 {
-    return tree->living && !has_kernel_threads(tree) && (tree->captured || !is_in_first(tree));
+    return tree->living && !has_kernel_threads(tree) &&
+           (tree->captured || !procfs_is_in_first(tree));
 }
 
 pid_t procfs_self(const struct proc_tree *tree)

@@ -483,9 +483,9 @@ static void namespaces_that_end_make_room_for_others(void **state)
             assert_int_equal(change.before->interface.counters[RX_PACKETS], run - 1);
         assert_int_equal(delta->last->before[0], run);
     }
-    assert_in_range(delta->place_count, 1, 4);
-    assert_int_equal(delta->numbers.count, 3); /* of the last two runs */
-    assert_int_equal(delta_find_place(delta, LASTING + 1), -1);
+    assert_in_range(delta->netns.count, 1, 4);
+    assert_int_equal(delta->netns.numbers.count, 3); /* of the last two runs */
+    assert_null(netns_store_find(&delta->netns, LASTING + 1));
     delta_destroy(delta);
 }
 

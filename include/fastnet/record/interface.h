@@ -21,6 +21,8 @@ extern const struct field field_interface_labelled;
 /* Longest name of an interface in a file: more than IFNAMSIZ of linux/if.h. */
 enum { INTERFACE_TEXT_MAX = 64 };
 
+enum { LOOPBACK_IFINDEX = 1 }; /* index of lo, in each network namespace */
+
 /* Interfaces: linux/if_link.h, linux/if_addr.h. The name is always known. */
 #define INTERFACE_INDEX       (UINT64_C(1) << 0)
 #define INTERFACE_FLAGS       (UINT64_C(1) << 1)

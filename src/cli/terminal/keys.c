@@ -249,7 +249,7 @@ static int set_interval(struct screen_state *state)
         *interval *= 2;
     else if (state->key == '+' && *interval >= 2 * INTERVAL_LEAST)
         *interval /= 2;
-    state->view->interval = *interval * (CLOCK_SECOND / 1000);
+    state->view->interval = *interval * CLOCK_MILLISECOND;
     state->next = 0;
     return 0;
 }

@@ -50,7 +50,7 @@ static bool wait(struct screen_state *state)
 /* Looks again if it is time, or if events want it. Returns 1 if it did, 0 or -errno. */
 static int terminal_run_look(struct screen_state *state)
 {
-    const uint64_t interval = *state->interval_ms * (CLOCK_SECOND / 1000);
+    const uint64_t interval = *state->interval_ms * CLOCK_MILLISECOND;
     const uint64_t now = clock_nanoseconds(CLOCK_MONOTONIC);
     int error = 0;
 

@@ -58,7 +58,7 @@ void top_choose(struct top *top)
 static bool may_look(struct budget *budget, unsigned interval_ms)
 {
     const struct pace_time now = pace_now();
-    const double most = budget->share * interval_ms * (double)(CLOCK_SECOND / 1000);
+    const double most = budget->share * interval_ms * (double)CLOCK_MILLISECOND;
 
     budget->credit += budget->share * (double)(now.clock - budget->last.clock) -
                       (double)(now.processor - budget->last.processor);
@@ -102,7 +102,7 @@ int top_begin(struct top *top, struct sink *stream, struct report *report)
                             stream_kinds(top->tables, top->command->listing.table_count), &error);
     if (!top->live)
         return error;
-    top->view.interval = top->interval_ms * (CLOCK_SECOND / 1000);
+    top->view.interval = top->interval_ms * CLOCK_MILLISECOND;
     live_choose(top->live, &top->view);
     error = top_sample(top, true, report);
     top_count_again(top);

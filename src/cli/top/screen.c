@@ -29,7 +29,7 @@ static const char *const trees[] = {NULL, "process", "unit", "container", "netns
 struct sockets_screen {
     struct screen_state state; /* first */
     struct top *top;
-    struct header *header;
+    struct machine_rates *rates;
     struct live_summary summary;
     size_t tree; /* in `trees` */
 };
@@ -114,8 +114,8 @@ static void put_rates(const struct screen_state *state)
     const double *rates = summary->rates;
     char text[2 * HEADER_TEXT], kernel[HEADER_TEXT];
 
-    header_put_kernel(top_screen_of(state)->header, kernel);
-    if (header_has_rates(top_screen_of(state)->header) && (summary->rated || !summary->rows)) {
+    header_put_kernel(top_screen_of(state)->rates, kernel);
+    if (machine_rates_known(top_screen_of(state)->rates) && (summary->rated || !summary->rows)) {
         char sent[SCREEN_AMOUNT], received[SCREEN_AMOUNT];
         snprintf(text, sizeof text, "sent %sB/s, received %sB/s, %s", screen_amount(sent, rates[0]),
                  screen_amount(received, rates[1]), kernel);
@@ -129,7 +129,8 @@ enum { ABOVE = 3 }; /* lines, and behind them interfaces */
 
 static size_t top_screen_count_lines(const struct screen_state *state)
 {
-    const size_t count = header_interfaces(top_screen_of(state)->header), most = state->height / 6;
+    const size_t count = machine_rates_interfaces(top_screen_of(state)->rates),
+                 most = state->height / 6;
 
     return ABOVE + (count < most ? count : most);
 }
@@ -146,7 +147,7 @@ static void top_screen_put_lines(struct screen_state *state)
     put_states(state);
     put_rates(state);
     for (size_t i = ABOVE; i < top_screen_count_lines(state); i++) {
-        header_put_interface(top_screen_of(state)->header, i - ABOVE, text);
+        header_put_interface(top_screen_of(state)->rates, i - ABOVE, text);
         screen_line(state->sink, SCREEN_PLAIN, text);
     }
 }
@@ -186,7 +187,7 @@ static int top_screen_look(struct screen_state *state, bool all)
     live_choose(top->live, &top->view);
     error = top_sample(top, all, &state->report);
     if (error >= 0)
-        header_read(top_screen_of(state)->header, top->live, top->view.interval / 2);
+        machine_rates_read(top_screen_of(state)->rates, top->live, top->view.interval / 2);
     return error;
 }
 
@@ -246,7 +247,7 @@ static int top_screen_begin(struct screen_state *state)
         error = top_sample(top, true, &state->report);
     top_count_again(top);
     if (error >= 0)
-        header_read(top_screen_of(state)->header, top->live, 0);
+        machine_rates_read(top_screen_of(state)->rates, top->live, 0);
     return error;
 }
 
@@ -429,8 +430,8 @@ int top_screen(struct top *top, struct writer *writer)
     int status = STATUS_FAILURE;
 
     if (screen)
-        screen->header = header_create(top->command->listing.all_netns);
-    if (screen && screen->header) {
+        screen->rates = machine_rates_create(top->command->listing.all_netns);
+    if (screen && screen->rates) {
         screen->top = top;
         screen->state = (struct screen_state){.ops = &ops,
                                               .command = top->command,
@@ -438,7 +439,7 @@ int top_screen(struct top *top, struct writer *writer)
                                               .interval_ms = &top->interval_ms,
                                               .for_ms = top->for_ms};
         status = screen_run(&screen->state, &options, field_named(&kind_socket, "event"));
-        header_destroy(screen->header);
+        machine_rates_destroy(screen->rates);
     } else {
         fprintf(stderr, "%s: %s\n", top->common.program, strerror(ENOMEM));
     }

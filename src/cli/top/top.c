@@ -105,9 +105,9 @@ static bool top_wait_for(const struct top *top, uint64_t until)
 
 static int stream_events(struct top *top, struct sink *sink, struct report *report)
 {
-    const uint64_t interval = top->interval_ms * (CLOCK_SECOND / 1000);
+    const uint64_t interval = top->interval_ms * CLOCK_MILLISECOND;
     const uint64_t began = clock_nanoseconds(CLOCK_MONOTONIC);
-    const uint64_t end = top->for_ms ? began + top->for_ms * (CLOCK_SECOND / 1000) : UINT64_MAX;
+    const uint64_t end = top->for_ms ? began + top->for_ms * CLOCK_MILLISECOND : UINT64_MAX;
     const struct listing *listing = &top->command->listing;
     uint64_t next = began + interval;
     int error = top_begin(top, sink, report), lost = 0;
