@@ -88,11 +88,18 @@ static struct made_id made_id_of(const struct row_id *id)
     return made;
 }
 
+/* Most are asked for in the order of the one before. */
 static struct made *find(uint64_t identity, size_t netns)
 {
-    for (size_t i = 0; i < world.count; i++)
-        if (world.rows[i].identity == identity && world.rows[i].netns == netns)
-            return &world.rows[i];
+    static size_t last;
+
+    for (size_t i = 0; i < world.count; i++) {
+        struct made *made = &world.rows[(last + i) % world.count];
+        if (made->identity != identity || made->netns != netns)
+            continue;
+        last = (size_t)(made - world.rows);
+        return made;
+    }
     return NULL;
 }
 
@@ -121,7 +128,7 @@ static int watch_descriptor(const void *of)
 {
     const struct made_watch *watch = of;
 
-    return world.no_ends ? -1 : 100 + (int)watch->netns;
+    return world.no_ends ? -1 : (int)watch->netns;
 }
 
 static void watch_take_id(struct row_id *id, const struct record *record)

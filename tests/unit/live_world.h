@@ -20,7 +20,7 @@
 #include "kit.h"
 
 enum {
-    WORLD_ROWS = 5000,    /* rows that a world can have */
+    WORLD_ROWS = 10100,   /* rows that a world can have */
     WORLD_NETNS = 4,      /* network namespaces that a world can have */
     WORLD_TEXT = 1 << 15, /* bytes of the longest text */
     WORLD_KINDS = 5,      /* of ends that are reported */

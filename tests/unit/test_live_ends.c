@@ -303,6 +303,75 @@ static void ended_rows_obey_a_filter_that_changes(void **state)
     assert_shown("83 -");
 }
 
+static void each_ended_row_obeys_a_new_filter_alone(void **state)
+{
+    const struct predicate closed = world_is("event", "closed");
+    struct predicate even = world_where("local_port", PREDICATE_MASKED, 0);
+
+    (void)state;
+    even.mask.bits[0] = 1;
+    world.columns = "local_port event";
+    world.view.interval = 3 * (uint64_t)CLOCK_SECOND;
+    for (uint16_t port = 80; port < 88; port++)
+        world_add(port);
+    world_sample();
+    for (uint16_t port = 80; port < 84; port++)
+        world_end(port);
+    world_sample();
+    world_wait(3002); /* these are in the older list now */
+    for (uint16_t port = 84; port < 88; port++)
+        world_end(port);
+    world_read_ends();
+    world.view.interval = 30 * (uint64_t)CLOCK_SECOND;
+    world.listing.where = &even;
+    world_sample();
+    assert_shown("80 closed, 82 closed, 84 closed, 86 closed");
+    world.listing.where = &closed;
+    world_sample();
+    assert_shown("80 closed, 82 closed, 84 closed, 86 closed");
+}
+
+/* What was wanted stays, until the filter changes once more. */
+static void a_new_filter_is_compared_with_ended_rows_once(void **state)
+{
+    const struct predicate established = world_is("state", "ESTABLISHED");
+
+    (void)state;
+    world_add(80);
+    world_sample();
+    world.listing.where = &established;
+    world_sample();
+    world_row(80)->state = TCP_CLOSE;
+    world_end(80);
+    world_sample();
+    world_sample();
+    assert_shown("80");
+    world.listing.where = NULL;
+    world_sample();
+    world.listing.where = &established;
+    world_sample();
+    assert_shown("");
+}
+
+static void the_end_of_a_row_that_the_filter_refused_by_then_is_not_shown(void **state)
+{
+    const struct predicate established = world_is("state", "ESTABLISHED");
+
+    (void)state;
+    world.listing.where = &established;
+    world_add(80);
+    world_add(81);
+    world_sample();
+    world_row(80)->state = TCP_CLOSE_WAIT;
+    world_sample();
+    assert_shown("81");
+    world_end(80); /* this one is refused, and the next one is read all the same */
+    world_end(81);
+    world_read_ends();
+    assert_shown("81");
+    assert_int_equal(world.end_count, 0);
+}
+
 static void a_filter_that_does_not_change_keeps_ended_rows_that_were_wanted(void **state)
 {
     const struct predicate established = world_is("state", "ESTABLISHED");
@@ -385,7 +454,7 @@ static void a_row_that_is_nowhere_waits_for_its_reported_end(void **state)
 static void a_row_that_waits_for_its_end_changed_its_state_and_has_no_rate(void **state)
 {
     (void)state;
-    world.columns = "local_port event state bytes_sent_per_second";
+    world.columns = "local_port event state bytes_sent_per_second age";
     world_stream();
     world_add(80);
     world_sample();
@@ -395,10 +464,48 @@ static void a_row_that_waits_for_its_end_changed_its_state_and_has_no_rate(void 
     assert_told("");
     world_wait(1000);
     world_sample();
-    assert_told("80 changed CLOSE -");
+    assert_told("80 changed CLOSE - 2.000");
     world_wait(1000);
     world_sample();
     assert_told("");
+}
+
+static void a_row_that_waits_for_its_end_moves_nothing(void **state)
+{
+    (void)state;
+    world.columns = "local_port bytes_sent_per_second";
+    world_add(80);
+    world_sample();
+    world_row(80)->sent = 500;
+    world_wait(1000);
+    world_sample();
+    assert_shown("80 500.000");
+    world_drop(80);
+    world_sample();
+    world_sample();
+    assert_shown("80 -");
+    assert_false(world.summary.rated);
+    assert_true(world.summary.rates[SENT] == 0);
+}
+
+/* One report has been read already, because it may have been lost: its second is no end. */
+static void reports_after_a_late_one_are_read(void **state)
+{
+    (void)state;
+    world_stream();
+    world.columns = "local_port event";
+    world_add(80);
+    world_add(81);
+    world_sample();
+    world_drop(80);
+    world.ends_lost[0] = true;
+    world_sample();
+    world_sample();
+    assert_told("- lost, 80 closed");
+    world_report_end(world_row(80));
+    world_end(81);
+    assert_int_equal(world_read_ends(), 0);
+    assert_told("81 closed");
 }
 
 static void a_row_that_waits_for_its_end_was_active_when_it_was_missed(void **state)
@@ -417,6 +524,39 @@ static void a_row_that_waits_for_its_end_was_active_when_it_was_missed(void **st
     world_wait(LIVE_AGE);
     world_sample();
     assert_shown("");
+}
+
+static void a_row_that_was_closed_already_is_not_waited_for(void **state)
+{
+    (void)state;
+    world.columns = "local_port event";
+    world_add(80)->state = TCP_CLOSE;
+    world_add(81);
+    world_sample();
+    world_row(81)->state = TCP_TIME_WAIT;
+    world_sample();
+    world_drop(80);
+    world_drop(81);
+    world_sample();
+    assert_shown("80 -, 81 -");
+    world_sample();
+    assert_shown("80 closed, 81 closed");
+}
+
+static void a_missing_row_is_asked_for_once(void **state)
+{
+    (void)state;
+    world_add(80);
+    world_add(81)->state = TCP_TIME_WAIT;
+    world_sample();
+    world_drop(80);
+    world_drop(81);
+    world_sample();
+    assert_asked("80");
+    world_sample();
+    assert_asked("80");
+    world_sample();
+    assert_asked("");
 }
 
 static void a_missing_row_that_is_found_again_goes_on(void **state)
@@ -624,12 +764,19 @@ int main(void)
         IN_WORLD(the_end_of_a_wanted_row_is_wanted),
         IN_WORLD(a_filter_by_event_compares_the_end_itself),
         IN_WORLD(ended_rows_obey_a_filter_that_changes),
+        IN_WORLD(each_ended_row_obeys_a_new_filter_alone),
+        IN_WORLD(a_new_filter_is_compared_with_ended_rows_once),
+        IN_WORLD(the_end_of_a_row_that_the_filter_refused_by_then_is_not_shown),
         IN_WORLD(a_filter_that_does_not_change_keeps_ended_rows_that_were_wanted),
         IN_WORLD(a_row_that_a_dump_missed_is_asked_for_and_goes_on),
         IN_WORLD(all_rows_that_a_dump_missed_are_asked_for),
         IN_WORLD(a_row_that_is_nowhere_waits_for_its_reported_end),
         IN_WORLD(a_row_that_waits_for_its_end_changed_its_state_and_has_no_rate),
+        IN_WORLD(a_row_that_waits_for_its_end_moves_nothing),
+        IN_WORLD(reports_after_a_late_one_are_read),
         IN_WORLD(a_row_that_waits_for_its_end_was_active_when_it_was_missed),
+        IN_WORLD(a_row_that_was_closed_already_is_not_waited_for),
+        IN_WORLD(a_missing_row_is_asked_for_once),
         IN_WORLD(a_missing_row_that_is_found_again_goes_on),
         IN_WORLD(a_missing_row_obeys_the_filter_with_its_new_state),
         IN_WORLD(a_row_whose_end_nobody_reports_ends_when_a_sample_misses_it),

@@ -172,6 +172,7 @@ static void numbers_of_netns_that_ended_are_given_again(void **state)
         add(port, netns)->identity = 5;
         sample();
         assert_int_equal(world.watches, 2);
+        assert_non_null(world_show_one(5, 1));
         world_drop(port);
         world_row(port)->identity = 0;
         world.absent[netns] = true;
@@ -182,6 +183,52 @@ static void numbers_of_netns_that_ended_are_given_again(void **state)
         assert_shown("80 netns0 -");
     }
     assert_int_equal(live_descriptors(world.live, (int[4]){0}, 4), 1);
+}
+
+static void a_netns_without_rows_keeps_its_watch(void **state)
+{
+    (void)state;
+    begin(2);
+    add(80, 0);
+    add(81, 1);
+    world_sample();
+    world_end(81);
+    world_sample();
+    for (int i = 0; i < 3; i++) {
+        world_wait(LIVE_AGE);
+        world_sample();
+    }
+    assert_shown("80 netns0 -");
+    assert_int_equal(world.watches, 2);
+    add(82, 1);
+    world_sample();
+    assert_int_equal(world.attempts, 2);
+    assert_int_equal(world.watches, 2);
+}
+
+static void ended_rows_of_several_netns_that_ended_keep_their_names(void **state)
+{
+    (void)state;
+    begin(4);
+    world.view.interval = 3 * (uint64_t)CLOCK_SECOND;
+    for (uint8_t i = 0; i < 3; i++)
+        add(80 + i, i);
+    add(83, 1);
+    world_sample();
+    world_drop(81);
+    world.absent[1] = true;
+    world_sample();
+    world_wait(2900);
+    world_end(83); /* its watch is gone: nobody reads that */
+    world_drop(82);
+    world.absent[2] = true;
+    world_wait(102); /* the row of the first one is in the older list now */
+    world_sample();
+    world.view.interval = 30 * (uint64_t)CLOCK_SECOND;
+    add(84, 3);
+    world_sample();
+    assert_shown("80 netns0 -, 81 netns1 closed, 82 netns2 closed, 83 netns1 closed, "
+                 "84 netns3 opened");
 }
 
 /* The sockets of its watch are still open, so its rows are found by them one more time. */
@@ -300,7 +347,7 @@ static void all_netns_have_descriptors(void **state)
     sample();
     assert_int_equal(live_descriptors(world.live, descriptors, 4), 3);
     for (int i = 0; i < 3; i++)
-        assert_int_equal(descriptors[i], 100 + i);
+        assert_int_equal(descriptors[i], i);
     assert_int_equal(live_descriptors(world.live, descriptors, 2), 2);
 }
 
@@ -391,6 +438,7 @@ static void take_rates(void *arg, const struct live_rates *rates)
     assert_in_range(sums->count, 0, 3);
     sums->netns[sums->count] = rates->netns;
     sums->rated[sums->count] = rates->rated;
+    assert_true(rates->rates[RECEIVED + 1] == 0);
     sums->sent[sums->count++] = rates->rates[SENT] + 1000 * rates->rates[RECEIVED];
 }
 
@@ -461,6 +509,8 @@ int main(void)
         IN_WORLD(a_filter_by_netns_is_obeyed_by_ends_and_by_ended_rows),
         IN_WORLD(a_netns_that_ends_takes_its_rows_with_it),
         IN_WORLD(numbers_of_netns_that_ended_are_given_again),
+        IN_WORLD(a_netns_without_rows_keeps_its_watch),
+        IN_WORLD(ended_rows_of_several_netns_that_ended_keep_their_names),
         IN_WORLD(the_rows_of_a_netns_that_cannot_be_entered_any_more_end_a_sample_later),
         IN_WORLD(a_sample_begins_the_watches_of_all_netns_anew),
         IN_WORLD(a_refused_watch_of_the_first_netns_is_reported_too),

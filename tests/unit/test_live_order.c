@@ -148,8 +148,8 @@ static void an_ended_row_has_its_place_among_texts(void **state)
     order_by("congestion", false);
     world.columns = "local_port event";
     world_sample();
-    world_end(2);
     world_end(4);
+    world_end(2);
     world_read_ends();
     assert_shown("1 -, 2 closed, 3 -, 4 closed");
     world_sample();

@@ -160,6 +160,7 @@ static void the_rates_of_a_summary_are_those_of_all_rows(void **state)
     assert_int_equal(world.summary.states[TCP_ESTABLISHED], 2);
     assert_int_equal(world.summary.states[TCP_SYN_SENT], 1);
     assert_true(world.summary.rates[SENT] == 110 && world.summary.rates[RECEIVED] == 1);
+    assert_true(world.summary.rates[RECEIVED + 1] == 0);
 }
 
 static void a_state_that_has_no_number_counts_as_state_0(void **state)
@@ -194,15 +195,16 @@ static void a_row_whose_counter_fell_has_no_rate(void **state)
 static void a_shown_row_has_the_counters_of_the_sample(void **state)
 {
     (void)state;
-    world.columns = "local_port bytes_sent bytes_sent_per_second state";
+    world.columns = "local_port bytes_sent bytes_sent_per_second bytes_received state";
     world_add(80);
     world_sample();
     world_row(80)->sent = 10;
+    world_row(80)->received = 2;
     world_wait(1000);
     world_sample();
-    world_row(80)->sent = 777;
+    world_row(80)->sent = world_row(80)->received = 777;
     world_row(80)->state = TCP_CLOSE_WAIT;
-    assert_shown("80 10 10.000 CLOSE_WAIT");
+    assert_shown("80 10 10.000 2 CLOSE_WAIT");
 }
 
 static void only_rows_that_moved_lately_are_active(void **state)

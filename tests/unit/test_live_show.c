@@ -322,6 +322,19 @@ static void without_an_order_groups_come_by_both_rates_together(void **state)
     assert_shown("[LISTEN 1], 81, [ESTABLISHED 1], 80");
 }
 
+static void a_refresh_puts_groups_in_order_anew(void **state)
+{
+    (void)state;
+    begin_groups("bytes_sent_per_second");
+    world.view.folded = true;
+    assert_shown("[ESTABLISHED 2], [CLOSE_WAIT 1], [LISTEN 3]");
+    world_row(82)->sent += 1000;
+    world_wait(1000);
+    world_refresh();
+    world.view.folded = false;
+    assert_shown("[CLOSE_WAIT 1], 82, [ESTABLISHED 2], 80, 81, [LISTEN 3], 83, 84, 85");
+}
+
 static struct live_group groups[8];
 static char names[8][256];
 static size_t group_count;
@@ -355,6 +368,7 @@ static void a_group_has_the_sums_of_its_rows(void **state)
     assert_true(groups[0].rated);
     assert_true(groups[0].rates[SENT] == 50 && groups[0].rates[RECEIVED] == 100);
     assert_true(groups[0].totals[SENT] == 3050 && groups[0].totals[RECEIVED] == 100);
+    assert_true(groups[0].rates[RECEIVED + 1] == 0 && groups[0].totals[RECEIVED + 1] == 0);
     assert_true(groups[0].id != groups[1].id && groups[0].id && groups[1].id);
     id = groups[0].id;
     world_sample();
@@ -645,6 +659,7 @@ int main(void)
         IN_WORLD(without_groups_nothing_is_folded),
         IN_WORLD(groups_come_in_the_order_of_what_their_rows_are_sorted_by),
         IN_WORLD(without_an_order_groups_come_by_both_rates_together),
+        IN_WORLD(a_refresh_puts_groups_in_order_anew),
         IN_WORLD(a_group_has_the_sums_of_its_rows),
         IN_WORLD(the_groups_of_a_first_sample_have_no_rates),
         IN_WORLD(the_rates_of_groups_are_totals_if_these_are_shown),
