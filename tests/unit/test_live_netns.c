@@ -424,6 +424,31 @@ static void a_single_row_is_shown_by_its_netns(void **state)
     assert_null(engine_context(world.engine)->here.netns);
 }
 
+static void take_visit(void *arg, const struct record *record)
+{
+    ((uint64_t *)arg)[record->socket.local.port - 80] = record->visit;
+}
+
+static void a_shown_row_has_the_number_of_its_netns(void **state)
+{
+    uint64_t visits[4] = {0};
+    const struct live_taker taker = {.row = take_visit, .arg = visits};
+
+    (void)state;
+    begin(3);
+    for (uint8_t i = 0; i < 3; i++)
+        add(80 + i, i)->identity = 5;
+    add(83, 2);
+    world_sample();
+    world_end(83);
+    world_read_ends();
+    assert_int_equal(live_show(world.live, &world.view, &taker, &world.summary, &world.report), 0);
+    assert_string_equal(world_show_one(5, (size_t)visits[0]), "80 netns0 -");
+    assert_string_equal(world_show_one(5, (size_t)visits[1]), "81 netns1 -");
+    assert_string_equal(world_show_one(5, (size_t)visits[2]), "82 netns2 -");
+    assert_int_equal(visits[3], visits[2]);
+}
+
 struct sums {
     uint64_t netns[4];
     double sent[4];
@@ -522,6 +547,7 @@ int main(void)
         IN_WORLD(who_connects_is_noted_in_all_netns),
         IN_WORLD(a_missing_row_waits_in_its_netns),
         IN_WORLD(a_single_row_is_shown_by_its_netns),
+        IN_WORLD(a_shown_row_has_the_number_of_its_netns),
         IN_WORLD(the_rates_of_each_row_come_with_the_id_of_its_netns),
         IN_WORLD(rows_of_the_own_netns_have_its_name_while_they_are_asked_for),
     };
