@@ -323,7 +323,7 @@ static struct record connection(struct kernel_tcp_info *info, size_t length)
 
 static void parts_that_the_listing_does_not_need_are_not_remembered(void **state)
 {
-    struct kernel_tcp_info info = {.segs_out = 5};
+    struct kernel_tcp_info info = {.segs_out = 5}, before;
     const struct record record = connection(&info, sizeof info);
     const struct field *segments = field_named(&kind_socket, "segs_out");
     struct delta *all = delta_create((struct needs){.fields = UINT64_MAX});
@@ -337,13 +337,20 @@ static void parts_that_the_listing_does_not_need_are_not_remembered(void **state
     assert_int_equal(delta_take(all, &record, 0, &change), 0);
     assert_int_equal(delta_take(some, &record, 0, &change), 0);
     assert_in_range(some->counter_count, 1, all->counter_count - 1);
+    info.segs_out = 8;
+    info.total_retrans = 2; /* it is in another part */
+    next_run(some);
+    assert_int_equal(delta_take(some, &record, 0, &change), 0);
+    memcpy(&before, change.before->socket.info.data, sizeof before);
+    assert_int_equal(before.segs_out, 5);
+    assert_int_equal(before.total_retrans, 2);
     delta_destroy(all);
     delta_destroy(some);
 }
 
 static void the_bytes_of_a_row_before_are_its_own(void **state)
 {
-    struct kernel_tcp_info info = {.segs_out = 5, .segs_in = 7};
+    struct kernel_tcp_info info = {.segs_out = 5, .segs_in = 7, .rtt = 4711};
     struct record record = connection(&info, sizeof info), change;
     struct kernel_tcp_info before;
     struct delta *delta = create();
@@ -359,6 +366,7 @@ static void the_bytes_of_a_row_before_are_its_own(void **state)
     memcpy(&before, change.before->socket.info.data, sizeof before);
     assert_int_equal(before.segs_out, 5);
     assert_int_equal(before.segs_in, 7);
+    assert_int_equal(before.rtt, 4711);
     assert_int_equal(info.segs_out, 11); /* the row itself has what it had */
     delta_destroy(delta);
 }
