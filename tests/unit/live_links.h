@@ -23,15 +23,14 @@ int clock_gettime(clockid_t clock, struct timespec *time)
     return world_clock(clock, time);
 }
 
-/* From the call of that number on memory is short. */
+/* Memory is short from a call on, or for much at once. */
 void *reallocarray(void *at, size_t count, size_t size)
 {
-    if (world.allocations > 1) {
-        world.allocations--;
-    } else if (world.allocations == 1) {
+    if (world.allocations == 1 || (world.largest && count * size > world.largest)) {
         world.allocations_failed++;
         return NULL;
     }
+    world.allocations -= world.allocations > 0;
     void *moved = realloc(at, count * size + 1);
     if (moved && !at)
         memset(moved, 0xa5, count * size); /* nobody may count on zeroes */

@@ -82,6 +82,7 @@ struct world {
     uint64_t asked_needs;      /* fields that the last call asked for */
     char asked[WORLD_TEXT];    /* ports that were asked for: "80 81", the first thousand bytes */
     size_t allocations; /* the number of the first reallocarray() that fails; 0: all succeed */
+    size_t largest;     /* bytes of the largest one that succeeds; 0: any */
     size_t allocations_failed;
 
     struct table table;

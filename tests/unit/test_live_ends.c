@@ -575,6 +575,9 @@ static void a_missing_row_that_is_found_again_goes_on(void **state)
     world_wait(1000);
     world_sample();
     assert_shown("80 - ESTABLISHED 4.000");
+    world_take_asked();
+    assert_non_null(world_show_one(80, 0));
+    assert_asked("80");
     world_end(80);
     world_read_ends();
     assert_shown("80 closed ESTABLISHED 4.000");

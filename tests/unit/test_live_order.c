@@ -101,6 +101,21 @@ static void texts_that_differ_in_one_byte_are_different(void **state)
     assert_shown("4, 3, 1, 6, 2, 5");
 }
 
+static void an_empty_text_comes_before_all_others(void **state)
+{
+    static const char *const names[] = {"", "b", "a"}, *const others[] = {"b", "", "a"};
+
+    (void)state;
+    add_names(names, COUNT(names));
+    order_by("congestion", false);
+    world_sample();
+    assert_shown("1, 3, 2");
+    for (uint16_t port = 1; port <= 3; port++)
+        world_row(port)->congestion = others[port - 1];
+    world_sample();
+    assert_shown("2, 3, 1");
+}
+
 static void many_different_texts_are_sorted(void **state)
 {
     enum { ROWS = 3000 };
@@ -179,6 +194,24 @@ static void a_row_that_is_waited_for_keeps_its_place(void **state)
     assert_shown("80, 81, 82");
     world_sample();
     assert_shown("80, 81, 82");
+}
+
+static void a_row_that_is_waited_for_and_was_refused_is_not_shown(void **state)
+{
+    const struct predicate established = world_is("state", "ESTABLISHED");
+
+    (void)state;
+    world.listing.where = &established;
+    world_add(80);
+    world_add(81);
+    order_by("state", false);
+    world_sample();
+    world_row(80)->state = TCP_CLOSE_WAIT;
+    world_sample();
+    assert_shown("81");
+    world_drop(80);
+    world_sample();
+    assert_shown("81");
 }
 
 static void a_row_that_is_waited_for_keeps_its_number(void **state)
@@ -408,6 +441,26 @@ static void texts_for_which_memory_is_short_are_not_sorted_until_the_next_sample
     assert_shown("3, 1, 2");
 }
 
+static void a_text_for_which_memory_is_short_comes_last(void **state)
+{
+    static char longest[100000];
+
+    (void)state;
+    memset(longest, 'a', sizeof longest - 1);
+    world_add(1)->congestion = "c";
+    world_add(2)->congestion = "b";
+    order_by("congestion", false);
+    world_sample();
+    assert_shown("2, 1");
+    world_row(1)->congestion = longest;
+    world_sample();
+    assert_shown("1, 2");
+    world.largest = 50000;
+    world_sample();
+    world.largest = 0;
+    assert_shown("2, 1");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -416,10 +469,12 @@ int main(void)
         IN_WORLD(rates_and_booleans_and_times_are_numbers),
         IN_WORLD(texts_are_sorted_by_their_bytes_and_then_by_their_lengths),
         IN_WORLD(texts_that_differ_in_one_byte_are_different),
+        IN_WORLD(an_empty_text_comes_before_all_others),
         IN_WORLD(many_different_texts_are_sorted),
         IN_WORLD(a_text_that_changes_is_sorted_anew_at_the_next_sample),
         IN_WORLD(an_ended_row_has_its_place_among_texts),
         IN_WORLD(a_row_that_is_waited_for_keeps_its_place),
+        IN_WORLD(a_row_that_is_waited_for_and_was_refused_is_not_shown),
         IN_WORLD(a_row_that_is_waited_for_keeps_its_number),
         IN_WORLD(unknown_texts_come_last_in_both_directions),
         IN_WORLD(unknown_numbers_come_last_in_both_directions),
@@ -432,6 +487,7 @@ int main(void)
         IN_WORLD(the_third_counter_does_not_rank_rows),
         IN_WORLD(one_counter_is_enough_to_rank_rows),
         IN_WORLD(texts_for_which_memory_is_short_are_not_sorted_until_the_next_sample),
+        IN_WORLD(a_text_for_which_memory_is_short_comes_last),
     };
 
     return cmocka_run_group_tests_name("live order", tests, NULL, NULL);
