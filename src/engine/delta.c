@@ -146,7 +146,8 @@ struct place_number {
 
 int delta_find_place(struct delta *delta, uint64_t netns)
 {
-    const struct delta_place *last = delta->places ? &delta->places[delta->last_place] : NULL;
+    const struct delta_place *last =
+        delta->last_place < delta->place_count ? &delta->places[delta->last_place] : NULL;
 
     if (last && last->used && last->netns == netns)
         return (int)delta->last_place;
