@@ -475,7 +475,8 @@ void world_create(void)
 {
     int error = -1;
 
-    world.engine = engine_create(netlink_create(&world.peer.netlink));
+    if (!world.engine)
+        world.engine = engine_create(netlink_create(&world.peer.netlink));
     assert_non_null(world.engine);
     world.live = live_create(world.engine, &world.listing, world.stream.ops ? &world.stream : NULL,
                              WORLD_KINDS, &error);
