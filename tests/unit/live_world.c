@@ -484,6 +484,12 @@ void world_create(void)
     assert_int_equal(error, 0);
 }
 
+/* Between two calls columns are computed as in no netns, where rows are of several. */
+static void check_netns(void)
+{
+    assert_true(!world.listing.all_netns || !engine_context(world.engine)->here.netns);
+}
+
 void world_sample(void)
 {
     if (!world.live)
@@ -491,18 +497,22 @@ void world_sample(void)
     world.report = (struct report){.partial = false};
     live_choose(world.live, &world.view);
     assert_int_equal(live_look(world.live, &world.report), 0);
+    check_netns();
 }
 
 void world_refresh(void)
 {
     world.report = (struct report){.partial = false};
     assert_int_equal(live_refresh(world.live, &world.report), 0);
+    check_netns();
 }
 
 int world_read_ends(void)
 {
     world.report = (struct report){.partial = false};
-    return live_read_ends(world.live, &world.report);
+    const int result = live_read_ends(world.live, &world.report);
+    check_netns();
+    return result;
 }
 
 static void take_row(void *arg, const struct record *record)
@@ -528,6 +538,7 @@ const char *world_show(void)
     world.report = (struct report){.partial = false};
     *world.shown = '\0';
     assert_int_equal(live_show(world.live, &world.view, &taker, &world.summary, &world.report), 0);
+    check_netns();
     return world.shown;
 }
 
@@ -576,6 +587,7 @@ const char *world_show_one(uint64_t identity, size_t netns)
     const int error =
         live_show_one(world.live, identity, netns, UINT64_MAX, take_one, NULL, &world.report);
     assert_true(!error || error == -ENOENT);
+    check_netns();
     return *world.shown ? world.shown : NULL;
 }
 

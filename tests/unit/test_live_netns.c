@@ -24,27 +24,20 @@ static struct made *add(uint16_t port, uint8_t netns)
     return made;
 }
 
-static void sample(void)
-{
-    world_sample();
-    assert_null(engine_context(world.engine)->here.netns);
-}
-
 static void each_netns_with_rows_has_a_watch(void **state)
 {
     (void)state;
     begin(3);
     add(80, 0);
     add(81, 2);
-    sample();
+    world_sample();
     assert_shown("80 netns0 -, 81 netns2 -");
     assert_int_equal(world.watches, 2);
-    assert_null(engine_context(world.engine)->here.netns);
     add(82, 1);
-    sample();
+    world_sample();
     assert_shown("80 netns0 -, 81 netns2 -, 82 netns1 opened");
     assert_int_equal(world.watches, 3);
-    sample();
+    world_sample();
     assert_int_equal(world.attempts, 3);
 }
 
@@ -55,18 +48,17 @@ static void rows_of_one_identity_in_two_netns_are_two_rows(void **state)
     world.columns = "local_port netns bytes_sent_per_second";
     add(80, 0)->identity = 5;
     add(81, 1)->identity = 5;
-    sample();
+    world_sample();
     world_row(80)->sent = 10;
     world_row(81)->sent = 70;
     world_wait(1000);
-    sample();
+    world_sample();
     assert_shown("80 netns0 10.000, 81 netns1 70.000");
     world_row(81)->sent = 100;
     world_wait(1000);
     world_take_asked();
     world_refresh();
     assert_asked("80 81");
-    assert_null(engine_context(world.engine)->here.netns);
     assert_shown("80 netns0 0.000, 81 netns1 30.000");
     assert_asked("80 81");
 }
@@ -79,14 +71,12 @@ static void an_ended_row_is_of_its_netns(void **state)
         add((uint16_t)(80 + i), (uint8_t)i);
         add((uint16_t)(90 + i), (uint8_t)i);
     }
-    sample();
+    world_sample();
     for (uint16_t i = 0; i < 3; i++)
         world_end((uint16_t)(80 + i));
     assert_int_equal(world_read_ends(), 0);
-    assert_null(engine_context(world.engine)->here.netns);
     assert_shown("80 netns0 closed, 81 netns1 closed, 82 netns2 closed, "
                  "90 netns0 -, 91 netns1 -, 92 netns2 -");
-    assert_null(engine_context(world.engine)->here.netns);
 }
 
 static void a_row_that_ends_unreported_is_of_its_netns(void **state)
@@ -96,10 +86,10 @@ static void a_row_that_ends_unreported_is_of_its_netns(void **state)
     world.no_ends = true;
     add(80, 0);
     add(81, 1);
-    sample();
+    world_sample();
     world_drop(80);
     world_drop(81);
-    sample();
+    world_sample();
     assert_shown("80 netns0 closed, 81 netns1 closed");
 }
 
@@ -111,15 +101,15 @@ static void a_filter_by_netns_is_obeyed_by_ends_and_by_ended_rows(void **state)
     begin(2);
     for (uint16_t i = 0; i < 6; i++)
         add((uint16_t)(80 + i), i % 2);
-    sample();
+    world_sample();
     world_end(80);
     world_end(81);
-    sample();
+    world_sample();
     assert_shown(
         "80 netns0 closed, 81 netns1 closed, 82 netns0 -, 83 netns1 -, 84 netns0 -, 85 netns1 -");
     first = world_is("netns", "netns1");
     world.listing.where = &first;
-    sample();
+    world_sample();
     assert_shown("81 netns1 closed, 83 netns1 -, 85 netns1 -");
     world_end(82);
     world_end(83);
@@ -134,23 +124,23 @@ static void a_netns_that_ends_takes_its_rows_with_it(void **state)
     begin(2);
     add(80, 0);
     add(81, 1);
-    sample();
+    world_sample();
     world_drop(81);
     world.absent[1] = true;
-    sample();
+    world_sample();
     assert_shown("80 netns0 -, 81 netns1 closed");
     assert_int_equal(world.watches, 1);
     world.absent[2] = false;
     add(82, 2);
     world_wait(1000);
-    sample();
+    world_sample();
     assert_shown("80 netns0 -, 81 netns1 closed, 82 netns2 opened");
     world_wait(LIVE_AGE);
-    sample();
+    world_sample();
     assert_shown("80 netns0 -, 82 netns2 -");
     world.absent[3] = false;
     add(83, 3);
-    sample();
+    world_sample();
     assert_shown("80 netns0 -, 82 netns2 -, 83 netns3 opened");
     assert_int_equal(world.watches, 3);
     world_end(83);
@@ -259,17 +249,17 @@ static void the_rows_of_a_netns_that_cannot_be_entered_any_more_end_a_sample_lat
     begin(2);
     add(80, 0);
     add(81, 1);
-    sample();
+    world_sample();
     world.barred[1] = true;
-    sample();
+    world_sample();
     assert_shown("80 netns0 -, 81 netns1 -");
     assert_int_equal(world.watches, 1);
     assert_null(world_show_one(81, 1));
     world_refresh();
-    sample();
+    world_sample();
     assert_shown("80 netns0 -, 81 netns1 closed");
     world.barred[1] = false;
-    sample();
+    world_sample();
     assert_int_equal(world.watches, 2);
     assert_shown("80 netns0 -, 81 netns1 opened, 81 netns1 closed");
 }
@@ -307,20 +297,20 @@ static void a_refused_watch_is_reported_and_tried_again_at_the_next_sample(void 
     add(81, 1);
     add(82, 1);
     world.refused[1] = -EMFILE;
-    sample();
+    world_sample();
     assert_int_equal(world.attempts, 2); /* not for each row */
     assert_int_equal(world.report.count, 1);
     assert_true(report_says(&world.report, "ends of sockets in some network namespaces"));
     assert_true(report_says(&world.report, "Too many open files"));
     assert_shown("80 netns0 -, 81 netns1 -, 82 netns1 -");
-    sample();
+    world_sample();
     assert_int_equal(world.attempts, 3);
     assert_int_equal(world.report.count, 0);
     world_drop(81);
-    sample(); /* nobody can be asked */
+    world_sample(); /* nobody can be asked */
     assert_shown("80 netns0 -, 81 netns1 closed, 82 netns1 -");
     world.refused[1] = 0;
-    sample();
+    world_sample();
     assert_int_equal(world.watches, 2);
     assert_int_equal(live_descriptors(world.live, (int[4]){0}, 4), 2);
 }
@@ -365,7 +355,7 @@ static void all_netns_have_descriptors(void **state)
     begin(3);
     for (uint8_t i = 0; i < 3; i++)
         add(80 + i, i);
-    sample();
+    world_sample();
     assert_int_equal(live_descriptors(world.live, descriptors, 4), 3);
     for (int i = 0; i < 3; i++)
         assert_int_equal(descriptors[i], i);
@@ -379,13 +369,13 @@ static void a_loss_in_one_netns_says_nothing_about_another(void **state)
     world_stream();
     add(80, 0);
     add(81, 1);
-    sample();
+    world_sample();
     world_drop(80);
     world_drop(81);
     world.ends_lost[1] = true;
-    sample();
+    world_sample();
     world_take_told();
-    sample();
+    world_sample();
     assert_told("80 netns0 changed, 81 netns1 closed");
 }
 
@@ -395,7 +385,7 @@ static void who_connects_is_noted_in_all_netns(void **state)
     begin(2);
     world.listing.owners = OWNERS_AUTO;
     add(80, 0);
-    sample();
+    world_sample();
     world_read_ends();
     assert_int_equal(world.connects_watched, 1);
     assert_int_equal(world.connects_netns, 0);
@@ -409,12 +399,12 @@ static void a_missing_row_waits_in_its_netns(void **state)
     add(80, 0);
     add(81, 1);
     add(82, 1);
-    sample();
+    world_sample();
     world_drop(81);
     world_drop(80);
-    sample(); /* awaited */
+    world_sample(); /* awaited */
     assert_shown("[netns1 2], 81 netns1 -, 82 netns1 -, [netns0 1], 80 netns0 -");
-    sample(); /* missing */
+    world_sample(); /* missing */
     assert_shown("[netns1 2], 81 netns1 -, 82 netns1 -, [netns0 1], 80 netns0 -");
     world_report_end(world_row(80));
     world_report_end(world_row(81));
@@ -432,17 +422,15 @@ static void a_single_row_is_shown_by_its_netns(void **state)
     add(80, 0)->identity = 5;
     add(81, 1)->identity = 5;
     add(82, 1);
-    sample();
+    world_sample();
     assert_string_equal(world_show_one(5, 0), "80 netns0 -");
     assert_string_equal(world_show_one(5, 1), "81 netns1 -");
     assert_null(world_show_one(82, 0));
     assert_null(world_show_one(5, 2));
-    assert_null(engine_context(world.engine)->here.netns);
     world_end(81);
     world_read_ends();
     assert_string_equal(world_show_one(5, 1), "81 netns1 closed");
     assert_string_equal(world_show_one(5, 0), "80 netns0 -");
-    assert_null(engine_context(world.engine)->here.netns);
 }
 
 static void take_visit(void *arg, const struct record *record)
@@ -500,7 +488,7 @@ static void the_rates_of_each_row_come_with_the_id_of_its_netns(void **state)
     add(81, 1);
     add(82, 1);
     add(90, 1);
-    sample();
+    world_sample();
     live_each(world.live, take_rates, &sums);
     assert_int_equal(sums.count, 3);
     assert_false(sums.rated[0] || sums.rated[1]);
@@ -508,7 +496,7 @@ static void the_rates_of_each_row_come_with_the_id_of_its_netns(void **state)
     world_row(81)->sent = 20;
     world_row(81)->received = 3;
     world_wait(1000);
-    sample();
+    world_sample();
     world_end(82);
     world_read_ends();
     sums.count = 0;
@@ -532,7 +520,7 @@ static void rows_of_the_own_netns_have_its_name_while_they_are_asked_for(void **
     world.columns = "local_port netns bytes_sent_per_second";
     add(80, 0)->idle = 0;
     add(81, 0);
-    sample();
+    world_sample();
     world_row(80)->sent = 10;
     world_wait(1000);
     world_refresh();
@@ -541,7 +529,7 @@ static void rows_of_the_own_netns_have_its_name_while_they_are_asked_for(void **
     world_read_ends();
     assert_shown("80 netns0 10.000, 81 netns0 0.000");
     world.listing.where = &other;
-    sample();
+    world_sample();
     assert_shown("");
 }
 

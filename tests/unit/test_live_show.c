@@ -347,6 +347,12 @@ static void take_group(void *arg, const struct live_group *group)
     groups[group_count++] = *group;
 }
 
+static void take_nothing(void *arg, const struct record *record)
+{
+    (void)arg;
+    assert_ptr_equal(record->kind, &world_kind);
+}
+
 static void show_groups(void)
 {
     const struct live_taker taker = {.group = take_group};
@@ -484,6 +490,23 @@ static void the_totals_of_ended_rows_are_part_of_their_group(void **state)
     world_end(81);
     world_read_ends();
     assert_shown("[ESTABLISHED 2], 81, 80, [CLOSE_WAIT 1], 82, [LISTEN 3], 85, 84, 83");
+}
+
+static void ended_rows_add_only_the_counters_of_the_listing(void **state)
+{
+    const struct live_taker taker = {.group = take_group, .row = take_nothing};
+
+    (void)state;
+    begin_groups("bytes_sent");
+    world_end(80);
+    world_end(84);
+    world_read_ends();
+    group_count = 0;
+    assert_int_equal(live_show(world.live, &world.view, &taker, &world.summary, &world.report), 0);
+    assert_int_equal(group_count, 3);
+    assert_string_equal(names[1], "ESTABLISHED");
+    assert_true(groups[1].totals[SENT] == 3050 && groups[1].totals[RECEIVED] == 100);
+    assert_true(groups[1].totals[RECEIVED + 1] == 0);
 }
 
 static void groups_of_a_new_sample_begin_anew(void **state)
@@ -670,6 +693,7 @@ int main(void)
         IN_WORLD(names_of_groups_that_begin_alike_are_two_groups),
         IN_WORLD(an_ended_row_is_in_its_group),
         IN_WORLD(the_totals_of_ended_rows_are_part_of_their_group),
+        IN_WORLD(ended_rows_add_only_the_counters_of_the_listing),
         IN_WORLD(groups_of_a_new_sample_begin_anew),
         IN_WORLD(a_row_that_is_waited_for_stays_in_a_group),
         IN_WORLD(a_single_row_is_asked_for_with_its_own_needs),
