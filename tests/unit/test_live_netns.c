@@ -258,6 +258,8 @@ static void the_rows_of_a_netns_that_cannot_be_entered_any_more_end_a_sample_lat
     world_refresh();
     world_sample();
     assert_shown("80 netns0 -, 81 netns1 closed");
+    world_sample();
+    assert_false(report_says(&world.report, "ends of sockets")); /* none was refused */
     world.barred[1] = false;
     world_sample();
     assert_int_equal(world.watches, 2);
