@@ -108,7 +108,8 @@ static size_t rank_rows(struct live *live, const struct live_view *view,
         struct remembered *row = delta_at(live->engine->delta, i);
         const struct live_row *of = live_row_of(live, row);
         if (!(of->flags & IS_WANTED) ||
-            (of->flags & HAS_ENDED && of->state != live->kind->lasting->over))
+            (of->flags & HAS_ENDED &&
+             (of->flags & IS_MISSING || of->state != live->kind->lasting->over)))
             continue;
         summary->rows++;
         summary->states[of->state < LIVE_STATES ? of->state : 0]++;
