@@ -51,10 +51,8 @@ static size_t read_much(int fd)
     char bytes[8192];
 
     while ((got = read(fd, bytes, sizeof(bytes))) != 0) {
-        if (got < 0) {
-            usleep(100);
+        if (got < 0) /* a signal came */
             continue;
-        }
         for (ssize_t i = 0; i < got; i++, place++) {
             if (bytes[i] != byte_at(place))
                 return place;
