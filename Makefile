@@ -229,9 +229,12 @@ tested: $(TESTED)
 # So many jobs, unless -j says otherwise; MAKEFLAGS has that in recipes only.
 side_by_side = $(if $(filter -j% --jobserver%,$(MAKEFLAGS)),,-j$(JOBS))
 
-check: ## run all tests (TESTS='unit/*': some; JOBS=4: side by side)
+check: ## run all tests but those of packages (TESTS='unit/*': some; JOBS=4: side by side)
 	@$(MAKE) $(side_by_side) tested
 	@BUILD='$(BUILD)' PROGRAM='$(PROGRAM)' SANITIZE='$(SANITIZE)' tests/run --jobs $(JOBS) $(TESTS)
+
+check-packages: ## build packages, and test what is in them: minutes
+	@$(MAKE) TESTS='$(or $(TESTS),packages/*)' check
 
 check-doctor: ## run every fault and every healthy world of the doctor: minutes
 	@$(MAKE) $(side_by_side) tested
@@ -458,7 +461,7 @@ help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  %-13s %s\n", $$1, $$2}' Makefile
 
 FORCE:
-.PHONY: all deps deps-dev tested check check-doctor check-musl check-i386 check-arch \
+.PHONY: all deps deps-dev tested check check-packages check-doctor check-musl check-i386 check-arch \
 	check-kernels check-headers precommit asan columns pages bench fuzz fuzz-targets fuzz-run \
 	fuzz-coverage soak mutate lint $(LINTERS) programs \
 	format install uninstall dist deb rpm apk clean help FORCE

@@ -31,6 +31,7 @@ struct drops {
     size_t fitting_capacity;
     struct engine *engine;
     bool began;
+    bool last;     /* ctrl-C came before the packets of this listing were taken */
     uint64_t home; /* id of the namespace that the listing began in; 0: unknown */
     int error;     /* of the watch or of counters, or 0 */
     struct drops_summary summary;
@@ -118,6 +119,7 @@ void drops_begin(void *maker)
         clock_wait(clock_nanoseconds(CLOCK_MONOTONIC) +
                    drops->options->milliseconds * CLOCK_MILLISECOND);
     }
+    drops->last = clock_interrupted();
     if (!drops->error && drops->watch)
         drops->error = drops_take(drops);
     if (!drops->error)
@@ -245,8 +247,7 @@ int drops_list(void *maker, const struct query *query, record_fn fn, void *arg)
     drops->fn = fn;
     drops->arg = arg;
     drops->merged_count = 0;
-    if (clock_interrupted())
-        report->ended = true;
+    report->ended |= drops->last;
     if (!drops->watch)
         report_loss(report, "only counters, because packets are not seen: %s",
                     drops->refusal.reason);

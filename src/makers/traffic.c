@@ -37,6 +37,7 @@ struct traffic {
     size_t sought_count, sought_capacity;
     struct fitting (*fitting)[ENDS]; /* of each flow; NULL: sockets are not asked for */
     size_t fitting_capacity;
+    bool last;                 /* ctrl-C came before the packets of this listing were taken */
     bool noted_frames;         /* that packets are frames, in the first listing */
     bool found;                /* ... or they were, since the last traffic_begin() */
     const struct query *query; /* this and the next three: of the listing under way */
@@ -258,6 +259,7 @@ void traffic_begin(void *maker)
     traffic->found = false;
     traffic->seen.totals = packet_probe_totals(traffic->watch);
     count_interfaces(traffic);
+    traffic->last = clock_interrupted();
     packet_probe_take(traffic->watch, parting_fields(traffic));
     traffic->seen.all.lost += traffic->seen.totals->lost;
     traffic->seen.all.undescribed += traffic->seen.totals->undescribed;
@@ -334,8 +336,7 @@ int traffic_list(void *maker, const struct query *query, record_fn fn, void *arg
     struct traffic *traffic = maker;
     int error = traffic->error;
 
-    if (clock_interrupted() || error)
-        query->report->ended = true;
+    query->report->ended |= traffic->last || error;
     if (error)
         return error;
     if (!traffic->options->live)

@@ -234,6 +234,33 @@ stands_still() # FILE
     [ "$before" = "$after" ]
 }
 
+# Whether a process waits: it sleeps, and nothing wakes it for a tenth of a second.
+is_asleep() # PID
+{
+    grep -q '^State:.S' "/proc/$1/status" && stands_still "/proc/$1/status"
+} 2>/dev/null
+
+# Runs a command up to COUNT times, later ones after a pause, until it succeeds: for two readings that
+# are equal if nothing moves between them.
+try_again() # COUNT COMMAND...
+{
+    local i
+    for ((i = 1; i <= $1; i++)); do
+        [ "$i" -le 2 ] || sleep 0.05
+        "${@:2}" && return
+    done
+    return 1
+}
+
+# Runs a command again and again for as long as it succeeds, after a pause each time: a load, or a slow
+# reader, for which nothing waits.
+every() # SECONDS COMMAND...
+{
+    while "${@:2}"; do
+        sleep "$1"
+    done
+}
+
 # How many lines of a file that is being written match is COUNT or more.
 has_matches() # FILE PATTERN COUNT
 {
