@@ -39,7 +39,6 @@ static struct sockaddr_in server_place(void)
 /* One connection at a time: it ends when the client ends it. */
 static void serve(int listener)
 {
-    prctl(PR_SET_NAME, "server");
     for (;;) {
         const int fd = accept(listener, NULL, NULL);
         if (fd < 0)
@@ -106,6 +105,7 @@ int main(int argc, char *argv[])
     if (listener < 0 || bind(listener, (const void *)&at, sizeof at) < 0 ||
         listen(listener, 64) < 0)
         err(1, "port %d", PORT);
+    prctl(PR_SET_NAME, "server"); /* before anybody can read another name */
     const pid_t server = fork();
     if (server < 0)
         err(1, "fork");
