@@ -12,6 +12,7 @@ Each line of the script is a command:
     gone TEXT        ... until it has not
     key KEYS         types them; \\e, \\r and \\xHH as in C
     match PATTERN    until a line matches the pattern of Python, or fail after 20 seconds
+    lacks PATTERN    ... until none does
     frames COUNT     until it has drawn COUNT more frames: each sample draws one, and so does a key
     handled          until all keys that were typed are handled: ? opens the help, which needs some
                      20 lines, and q closes it
@@ -230,6 +231,9 @@ class Session:
     def has(self, text):
         return any(text in line for line in self.screen.text())
 
+    def matches(self, pattern):
+        return any(re.search(pattern, line) for line in self.screen.text())
+
     def ended(self):
         if self.status is None and select.select([self.told], [], [], 0)[0]:
             self.status = int(self.told.readline())
@@ -259,7 +263,9 @@ class Session:
                 os.write(self.master, key.encode())
                 self.do(other, "this help")
         elif word == "match":
-            self.until(lambda: any(re.search(rest, line) for line in self.screen.text()), f"shown: {rest}")
+            self.until(lambda: self.matches(rest), f"shown: {rest}")
+        elif word == "lacks":
+            self.until(lambda: not self.matches(rest), f"gone: {rest}")
         elif word == "frames":
             wanted = self.screen.frames + int(rest)
             self.until(lambda: self.screen.frames >= wanted, f"drawn: {rest} more frames")
