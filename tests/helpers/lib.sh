@@ -224,6 +224,13 @@ has_lines() # FILE COUNT
     [ "$(wc -l <"$1")" -ge "$2" ]
 }
 
+# Whether a process waits in poll(2) or ppoll(2): a program that takes samples has taken the first one
+# then.
+is_waiting() # PID
+{
+    [[ $(cat "/proc/$1/wchan" 2>/dev/null) == *poll* ]]
+}
+
 # Whether a file is the same a tenth of a second later.
 stands_still() # FILE
 {
