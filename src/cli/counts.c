@@ -37,7 +37,7 @@ void counts_begin(struct listing *listing, char text[COUNTS_TEXT], struct report
     if (refusal || !any)
         listing->byte_counts = NULL;
     if (!listing->byte_counts)
-        put_names(listing, "no bytes of ", text);
+        put_names(listing, "no byte counts for ", text);
     if (refusal)
         report_note(report, "%s: %s", text, refusal);
 }

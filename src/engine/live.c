@@ -466,7 +466,7 @@ static void report_refused(const struct live *live, struct report *report)
 {
     for (size_t i = 0; i < live->place_count; i++)
         if (!live->places[i].watch && live->places[i].refused)
-            report_loss(report, "ends of %s in some network namespaces are not told: %s",
+            report_loss(report, "cannot see which %s end in some network namespaces: %s",
                         live->kind->name, strerror(-live->places[i].refused));
 }
 

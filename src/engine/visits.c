@@ -166,7 +166,7 @@ static int move_to(struct run *run, const struct netns *netns)
     if (error == -EPERM)
         run->visits.barred++;
     else if (error)
-        report_loss(run->report, "network namespace %s%s%llu: cannot be entered: %s", netns->name,
+        report_loss(run->report, "cannot enter network namespace %s%s%llu: %s", netns->name,
                     *netns->name ? ", " : "", (unsigned long long)netns->id, strerror(-error));
     return error;
 }
@@ -221,8 +221,8 @@ void run_leave(struct run *run)
 int run_go_home(struct run *run)
 {
     if (run->visits.barred) /* mostly all of them: that is one line */
-        report_loss(run->report, "%zu network namespace%s cannot be entered: %s%s",
-                    run->visits.barred, run->visits.barred == 1 ? "" : "s", strerror(EPERM),
+        report_loss(run->report, "cannot enter %zu network namespace%s: %s%s", run->visits.barred,
+                    run->visits.barred == 1 ? "" : "s", strerror(EPERM),
                     rights_have(1u << RIGHT_NAMESPACES) ? " in spite of CAP_SYS_ADMIN (" REFUSED_BY
                                                           ")"
                     : *rights_advice() ? " (needs CAP_SYS_ADMIN; try sudo)"
@@ -234,8 +234,8 @@ int run_go_home(struct run *run)
     if (run->visits.count > 1 &&
         run->visits.walked > CLOCK_SECOND) /* most of it can often be spared */
         report_note(run->report,
-                    "%zu network namespaces took %.1f s: for each, the kernel walks the TCP "
-                    "sockets of all (listeners alone are listed at once)",
+                    "%zu network namespaces took %.1f s, because for each of them the kernel walks "
+                    "all TCP sockets of the machine (listing only listeners is fast)",
                     run->visits.count, (double)run->visits.walked / CLOCK_SECOND);
     const int error = run->visits.current ? move_to(run, run->visits.found.list) : 0;
     return run->limits.stopped ? run->limits.stopped : error;

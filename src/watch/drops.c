@@ -247,10 +247,12 @@ int drops_list(void *maker, const struct query *query, record_fn fn, void *arg)
     if (clock_interrupted())
         report->ended = true;
     if (!drops->watch)
-        report_loss(report, "only counters, because packets are not seen: %s", drops->why);
+        report_loss(report,
+                    "only counters are listed, because dropped packets cannot be watched: %s",
+                    drops->why);
     else if (!drops->home)
-        report_loss(report, "without /proc it is not known which network namespace this is: "
-                            "packets of all namespaces are listed");
+        report_loss(report, "/proc is missing, so fastnet does not know its network namespace: "
+                            "drops in all network namespaces are listed");
     if (drops->options->all_netns)
         engine_move(drops->engine);
     if (result == 0 && drops->watch && !drop_watch_tells_receivers(drops->watch))

@@ -265,7 +265,7 @@ static void explain(const struct query *query, struct explanation *explanation)
         explanation_say(explanation, "%s",
                         entries   ? "no proxies"
                         : proxies ? "proxies only"
-                                  : "nothing is asked");
+                                  : "no request is sent");
 }
 
 const struct backend backend_neighbour = {

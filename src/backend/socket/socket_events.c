@@ -274,9 +274,8 @@ static int dump(const struct query *query, record_fn fn, void *arg)
         !connects_watch(query->connects, namespace_own_id()) &&
         query->needs & (SOCKET_ORIGIN | SOCKET_AGE))
         report_note(query->report,
-                    "who connects is not noted, so connections that their program resets in their "
-                    "first second are missing, and owners are those of the last look, once a "
-                    "second: %s",
+                    "owners are looked up once a second, so connections shorter than that have no "
+                    "owner, and are missing if their program resets them: %s",
                     connects_reason(query->connects));
     if (remembers(query))
         look(&reading);
