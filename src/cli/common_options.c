@@ -184,9 +184,10 @@ static int complete(const struct common *common)
         common->completion, common->words ? "fastnet" : common->grammar->name, page_open(&page));
     const int status = page_finish(&page, common->program);
 
-    return known ? status
-                 : common_misuse_typed(common, "--completion", "bash, zsh or fish, not '%s'",
-                                       as_text(common->completion));
+    return known
+               ? status
+               : common_misuse_typed(common, "--completion", "expected bash, zsh or fish, not '%s'",
+                                     as_text(common->completion));
 }
 
 /* --- Parsing ---------------------------------------------------------------------------------- */

@@ -122,8 +122,8 @@ static bool fail_short_form(struct parser *parser)
             text_list(names, sizeof names, ", ", name);
     if (*names)
         parser_fail(parser, &parser->token,
-                    "'%.*s' is no column, but the option --%.*s=; columns: %s", (int)word.length,
-                    word.data, (int)word.length, word.data, names);
+                    "'%.*s' is not a column, but the option --%.*s=; the columns are: %s",
+                    (int)word.length, word.data, (int)word.length, word.data, names);
     return *names;
 }
 
@@ -180,7 +180,7 @@ static struct predicate *parse_values(struct parser *parser, const struct field 
         if (parser->token.type != TOKEN_COMMA)
             return gather(parser, field, all);
         if (comparison == TOKEN_LESS || comparison == TOKEN_GREATER)
-            return parser_fail(parser, &parser->token, "only one value can be compared by order");
+            return parser_fail(parser, &parser->token, "< <= > >= take only one value");
         parser_next(parser);
     }
 }
@@ -191,7 +191,7 @@ static struct predicate *parse_null(struct parser *parser, const struct field *f
     struct predicate *known;
 
     if (comparison != TOKEN_EQUAL)
-        return parser_fail(parser, &parser->token, "null has only = and !=");
+        return parser_fail(parser, &parser->token, "null can only be compared with = and !=");
     parser_next(parser);
     known = parser_add(parser, predicate_known(field));
     return parser_negate(parser, known);
@@ -248,7 +248,8 @@ static struct predicate *parse_unary(struct parser *parser)
     if (parser->token.type != TOKEN_OPEN && parser->token.type != TOKEN_NOT)
         return parse_comparison(parser);
     if (++parser->depth > DEPTH_MAX)
-        return parser_fail(parser, &parser->token, "nested more than %d deep", DEPTH_MAX);
+        return parser_fail(parser, &parser->token, "the filter is nested more than %d deep",
+                           DEPTH_MAX);
     if (parser->token.type == TOKEN_NOT) {
         parser_next(parser);
         inner = parser_negate(parser, parse_unary(parser));
@@ -256,7 +257,7 @@ static struct predicate *parse_unary(struct parser *parser)
         parser_next(parser);
         inner = parse_joined(parser, TOKEN_OR);
         if (inner && parser->token.type != TOKEN_CLOSE)
-            return fail_expected(parser, "and, or, or a closing parenthesis");
+            return fail_expected(parser, "'and', 'or' or a closing parenthesis");
         parser_next(parser);
     }
     parser->depth--;
@@ -294,7 +295,7 @@ const struct predicate *where_parse(struct where *where, const struct kind *kind
     start(&parser, where, kind, text);
     all = parse_joined(&parser, TOKEN_OR);
     if (all && parser.token.type != TOKEN_END)
-        return fail_expected(&parser, "and, or, or the end");
+        return fail_expected(&parser, "'and', 'or' or the end");
     return all;
 }
 
@@ -335,9 +336,10 @@ static struct predicate *parse_columns(struct parser *parser, const char *column
 static struct predicate *fail_columns(struct where *where, const struct kind *kind)
 {
     if (!where->message[0])
-        snprintf(where->message, sizeof where->message,
-                 "%s have none of the columns that this compares (--columns=help lists theirs)",
-                 kind->name);
+        snprintf(
+            where->message, sizeof where->message,
+            "%s have none of the columns that this filter compares (--columns=help lists theirs)",
+            kind->name);
     return NULL;
 }
 
