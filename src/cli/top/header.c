@@ -292,9 +292,9 @@ void header_put_kernel(const struct header *header, char text[HEADER_TEXT])
                         ? (double)(now->kernel[i] - before->kernel[i])
                         : 0;
     if (!before->at)
-        snprintf(text, HEADER_TEXT, "sent again -, listen overflows -");
+        snprintf(text, HEADER_TEXT, "retransmitted -, listen overflows -");
     else
-        snprintf(text, HEADER_TEXT, "sent again %.2f %% of segments, listen overflows %.0f/s",
+        snprintf(text, HEADER_TEXT, "retransmitted %.2f %% of segments, listen overflows %.0f/s",
                  change[SEGMENTS] > 0 ? 100 * change[SENT_AGAIN] / change[SEGMENTS] : 0,
                  change[OVERFLOWS] / seconds);
 }
@@ -326,11 +326,11 @@ void header_put_interface(const struct header *header, size_t i, char text[HEADE
     char rate[SCREEN_AMOUNT], percents[48];
 
     if (least == most)
-        snprintf(percents, sizeof percents, "about %u%%", least);
+        snprintf(percents, sizeof percents, "about %u %%", least);
     else
-        snprintf(percents, sizeof percents, "between %u%% and %u%%", least, most);
-    snprintf(text, HEADER_TEXT, "these sockets explain %s of %s's %sB/s", percents, line->name,
-             screen_amount(rate, line->rate));
+        snprintf(percents, sizeof percents, "between %u %% and %u %%", least, most);
+    snprintf(text, HEADER_TEXT, "%s %sB/s, %s of it by these sockets", line->name,
+             screen_amount(rate, line->rate), percents);
 }
 
 struct header *header_create(bool all_netns)
