@@ -133,9 +133,9 @@ static void end(struct sink *sink)
     if (layout->counts[SEVERITY_FAULT] + layout->counts[SEVERITY_WARNING])
         dst = put_counts(dst, layout->counts);
     else if (*layout->partial)
-        dst = PUT(dst, "nothing was found, but not all could be looked at");
+        dst = PUT(dst, "nothing found, but not all could be checked");
     else
-        dst = PUT(dst, "nothing is wrong");
+        dst = PUT(dst, "nothing found");
     if (layout->counts[SEVERITY_PAST])
         dst = PUT(text_u64(PUT(dst, "; "), layout->counts[SEVERITY_PAST]), " in the past");
     dst = put_count(PUT(dst, " ("), *layout->rules, "rule");
@@ -235,7 +235,7 @@ void findings_metrics(struct writer *writer, const void *findings_layout)
         {"fastnet_doctor_findings{severity=\"warning\"} ", layout->counts[SEVERITY_WARNING]},
         {"fastnet_doctor_findings{severity=\"past\"} ", layout->counts[SEVERITY_PAST]},
         {GAUGE("rules", "how many rules were tried") " ", *layout->rules},
-        {GAUGE("complete", "1 if all could be looked at, else 0") " ", !*layout->partial},
+        {GAUGE("complete", "1 if all could be checked, else 0") " ", !*layout->partial},
     };
 
     for (size_t i = 0; i < COUNT(metrics); i++) {
