@@ -329,6 +329,8 @@ static void addresses_are_compared_with_networks_and_ranges(void **state)
     static const struct meaning neighbours[] = {
         {"lladdr = 02:00:5E:10:00:ff", "lladdr = 02:00:5e:10:00:ff"},
         {"lladdr ~ '02:*'", "lladdr ~ 02:*"},
+        {"mac ~ '02:*'", "lladdr ~ 02:*"},
+        {"mac = 02:0", "at 7: lladdr takes MAC addresses, such as 02:00:5e:10:00:ff, not '02:0'"},
         {"lladdr = 02:0",
          "at 10: lladdr takes MAC addresses, such as 02:00:5e:10:00:ff, not '02:0'"},
         {"lladdr = 02:00x", "at 10: lladdr takes MAC addresses, such as 02:00:5e:10:00:ff, "
