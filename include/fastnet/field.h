@@ -247,8 +247,12 @@ static inline const struct field *field_owners(const struct field *first)
  */
 const struct field *field_at(const struct kind *kind, size_t i);
 
-/* True if this is its name, as users type names: in any case, and with '-' for '_'. */
+/* True if this is one of its names, as users type names: in any case, and with '-' for '_'. */
 bool field_is_named(const struct field *field, const char *name, size_t length);
+
+/* The name that users may type, too: mac for lladdr, src_mac for src_lladdr; NULL without one. */
+enum { FIELD_OTHER = 16 };
+const char *field_other_name(const struct field *field, char name[FIELD_OTHER]);
 
 /*
  * Returns NULL when the kind has no field of this name (length bytes). A rate has the name of its

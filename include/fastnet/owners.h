@@ -122,9 +122,10 @@ size_t owners_of_listener(struct owners *owners, uint64_t inode, const struct ow
 
 /* What the walks missed. Missing permission and vanishing processes are no errors. */
 struct owners_summary {
-    size_t denied;   /* processes that hide descriptors from this user */
-    size_t unlisted; /* processes whose descriptors a captured tree lacks */
-    size_t unnamed;  /* owners whose names may not be read: empty */
+    size_t denied;    /* processes that hide descriptors from this user */
+    pid_t denied_pid; /* the first of them */
+    size_t unlisted;  /* processes whose descriptors a captured tree lacks */
+    size_t unnamed;   /* owners whose names may not be read: empty */
     /* One hides even its directory of descriptors: netstat's message depends on it. */
     bool shut_out;
     /* PROC_ROOT is a proc mount that does not list all processes (hidepid=, proc(5)). */

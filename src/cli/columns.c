@@ -129,7 +129,7 @@ static int columns_choose(struct listing_command *command, char sign, struct tex
     size_t found = 0;
 
     if (named && !sign && is_shown(command, named))
-        return common_misuse_typed(command->common, "--columns", "named twice: '%s'", word);
+        return common_misuse_typed(command->common, "--columns", "column named twice: '%s'", word);
     for (size_t i = 0; (field = field_at(kind, i)); i++) {
         const struct field_group *group = field_group(kind, field);
         const bool listed = text_is(word, "all") || (group && text_is(word, group->name));
@@ -164,7 +164,7 @@ static int choose_all(struct listing_command *command, const char *words)
                                 (struct text){word.data + is_signed, word.length - is_signed});
     }
     if (!status && !command->shown_count)
-        return common_misuse(command->common, "--columns: no column is left");
+        return common_misuse(command->common, "--columns: this removes all columns");
     if (!changes)
         show_stream(command);
     return status;
@@ -230,13 +230,13 @@ static int add_counted(struct listing_command *command, struct text word)
     if (!field)
         return columns_misuse(command, "--count-by", (struct text){word.data, length});
     if (columns_is_counted(command, field->name))
-        return common_misuse_typed(command->common, "--count-by", "named twice: '%s'", word);
+        return common_misuse_typed(command->common, "--count-by", "column named twice: '%s'", word);
     if (slash)
         field = make_network(&command->counting->networks[at], field,
                              (struct text){slash, word.length - length});
     if (!field)
         return common_misuse_typed(command->common, "--count-by",
-                                   "no column of addresses with a prefix: '%s'", word);
+                                   "not a column of addresses with a prefix length: '%s'", word);
     listing->count_by[listing->count_by_count++] = field;
     needs_add(&listing->needs, field_needs(field));
     columns_show_value(command, field, at);
@@ -252,9 +252,10 @@ static int add_sum(struct listing_command *command, struct text word)
     if (!field)
         return columns_misuse(command, "--sum", word);
     if (columns_is_counted(command, field->name))
-        return common_misuse_typed(command->common, "--sum", "named twice: '%s'", word);
+        return common_misuse_typed(command->common, "--sum", "column named twice: '%s'", word);
     if (!value_is_number(field->type))
-        return common_misuse_typed(command->common, "--sum", "no numbers to add are in '%s'", word);
+        return common_misuse_typed(command->common, "--sum", "column '%s' has no numbers to add",
+                                   word);
     if (listing->sum_count == SUMS_MAX)
         return common_misuse(command->common, "--sum: more than %d columns", SUMS_MAX);
     listing->sum[listing->sum_count++] = field;
@@ -317,7 +318,7 @@ int columns_resolve(struct listing_command *command)
     if (command->common->count_by)
         return resolve_counting(command);
     if (command->common->sum || command->common->percent)
-        return common_misuse(command->common, "--%s: needs --count-by",
+        return common_misuse(command->common, "--%s needs --count-by",
                              command->common->sum ? "sum" : "percent");
     if (words)
         status = choose_all(command, words);

@@ -9,6 +9,8 @@
 #include "fastnet/array.h"
 #include "fastnet/writer.h"
 
+enum { MEANING = 160 };
+
 /* As JSON has them. */
 static const char *columns_help_type_name(enum value_type type)
 {
@@ -47,6 +49,16 @@ static const char *group_name(const struct kind *kind, const struct field *field
     return group ? group->name : NULL;
 }
 
+static const char *meaning_of(const struct field *field, char text[MEANING])
+{
+    char other[FIELD_OTHER];
+
+    if (!field_other_name(field, other))
+        return field->help;
+    snprintf(text, MEANING, "%s; also named %s", field->help, other);
+    return text;
+}
+
 static struct value text_value(const char *string)
 {
     if (!string)
@@ -57,13 +69,14 @@ static struct value text_value(const char *string)
 static void columns_help_put_row(struct sink *sink, const struct kind *kind,
                                  const struct field *field)
 {
+    char meaning[MEANING];
     const struct value values[COUNT(told)] = {
         text_value(field->name),
         text_value(columns_help_type_name(field->type)),
         text_value(unit_names[field->unit]),
         {.type = VALUE_BOOLEAN, .number = field->counter},
         text_value(group_name(kind, field)),
-        text_value(field->help),
+        text_value(meaning_of(field, meaning)),
     };
 
     sink->ops->row(sink, &(struct record){.kind = &kind_count, .count = {.values = values}});
@@ -115,9 +128,10 @@ int columns_help(struct listing_command *command)
             width = strlen(kind->fields[i].name);
     for (size_t i = 0; (field = field_at(kind, i)); i++) {
         const char *unit = unit_names[field->unit], *group = group_name(kind, field);
+        char meaning[MEANING];
         fprintf(stream, "%-*s %-7s %-7s %-8s %s\n", (int)width, field->name,
                 columns_help_type_name(field->type), unit ? unit : "-", group ? group : "-",
-                field->help);
+                meaning_of(field, meaning));
     }
     return page_finish(&page, command->common->program);
 }

@@ -35,8 +35,8 @@ static int misuse_sort(const struct listing_command *command, struct text name)
     for (size_t i = 0; i < command->shown_count; i++)
         if (command->shown[i])
             text_list(words, sizeof words, " ", as_text(command->shown[i]->name));
-    return common_misuse_of(command->common, .wrong = "no counted column '%s'", .typed = name,
-                            .words = words);
+    return common_misuse_of(command->common, .wrong = "'%s' is not a column of this --count-by",
+                            .typed = name, .words = words);
 }
 
 /* A comma-separated list of columns; equal rows are in the order of the next one. */
@@ -257,7 +257,7 @@ static int resolve_rates(struct listing_command *command)
         return 0;
     if (!moved)
         return common_misuse(command->common,
-                             "--delta: the columns of %s that are shown have no counters",
+                             "--delta: none of the shown columns of %s is a counter",
                              command->kind->name);
     if (command->common->nonzero)
         listing->where = where_both(&command->where, listing->where, moved);
@@ -290,16 +290,14 @@ static int resolve_metrics(struct listing_command *command)
         return 0;
     if (!common->count_by && !kind->metric) {
         common_misuse_bare(common,
-                           "%s: %s are too many to be a metric each: count them "
-                           "(--count-by=%s)",
+                           "%s: too many %s for a metric each; count them instead (--count-by=%s)",
                            option, kind->name, kind->count_by);
         return STATUS_REFUSED;
     }
     if (common->interval_ms && !common->output && common->format == FORMAT_PROMETHEUS)
         return common_misuse_bare(common,
-                                  "%s: with -c each listing needs a file of its own "
-                                  "(--output=FILE), or its end must be seen "
-                                  "(--openmetrics)",
+                                  "%s: -c prints many listings without a mark between them (try "
+                                  "--output=FILE or --openmetrics)",
                                   option);
     return 0;
 }
@@ -310,13 +308,13 @@ static int resolve_output(struct listing_command *command)
     const char *conflict = NULL;
 
     if (command->open_output)
-        conflict = "cannot be combined with -D, which has a file of its own";
+        conflict = "cannot be combined with -D, which writes its own file";
     else if (command->listing.events)
-        conflict = "events have no end at which a file could be replaced (try >FILE)";
+        conflict = "events never end, so the file would never be replaced (try >FILE)";
     else if (common->explain)
         conflict = "cannot be combined with --explain";
     else if (command_is_untrusted(command) && common->delta)
-        conflict = "cannot be combined with --delta of a captured tree (try >FILE)";
+        conflict = "cannot be combined with --delta and a captured tree (try >FILE)";
     return common->output && conflict ? common_misuse_bare(common, "--output: %s", conflict) : 0;
 }
 
@@ -329,14 +327,13 @@ static int resolve_namespaces(struct listing_command *command)
     const char *option = common->all_netns ? "--all-netns" : "--netns";
 
     if (common->all_netns && command->listing.events)
-        return common_misuse_bare(common, "--all-netns: events are those of one namespace "
-                                          "(try --netns=NAME)");
+        return common_misuse_bare(
+            common, "--all-netns: events come from one network namespace only (try --netns=NAME)");
     if (common->all_netns && (command->listing.diag_file || command->open_output))
-        return common_misuse_bare(common, "--all-netns: saved files have no namespaces");
+        return common_misuse_bare(common, "--all-netns: a saved file has no network namespaces");
     if ((common->all_netns || common->netns) && common->delta &&
         command->listing.needs.lookups & NEED_NAMES)
-        return common_misuse_bare(common, "%s: with --delta no names can be looked up (add -n)",
-                                  option);
+        return common_misuse_bare(common, "%s: cannot look up names with --delta (add -n)", option);
     return 0;
 }
 
@@ -354,7 +351,7 @@ int command_resolve(struct listing_command *command, bool *help)
     if (common->delta && !common->interval_ms)
         return common_misuse(common, "--delta needs -c");
     if (common->nonzero && !common->delta)
-        return common_misuse(common, "--nonzero: needs --delta");
+        return common_misuse(common, "--nonzero needs --delta");
     if (common->delta) {
         rates_init(command->rates, command->kind);
         command->kind = &command->rates->kind;

@@ -32,8 +32,8 @@ extern const struct option_table common_options_of_owners;
     ROW(CSV_SAFE, 0, "csv-safe", false, sink_csv_create,                                           \
         "CSV that is safe to open in a spreadsheet")                                               \
     ROW(PROMETHEUS, 0, "prometheus", true, sink_prometheus_create,                                 \
-        "metrics of counters, usages and --count-by")                                              \
-    ROW(OPENMETRICS, 0, "openmetrics", true, sink_openmetrics_create, "the same as OpenMetrics")
+        "metrics: counters, usage, or --count-by")                                              \
+    ROW(OPENMETRICS, 0, "openmetrics", true, sink_openmetrics_create, "the same in the format of OpenMetrics")
 #define FORMAT_NUMBER(its, ...) FORMAT_##its,
 enum output_format { FORMAT_PLAIN, OUTPUT_FORMATS(FORMAT_NUMBER) };
 /* clang-format on */
@@ -93,14 +93,14 @@ enum { OPTION_HELP = 999 };
     OPTION('c', "continuous", group, "repeat every second, or every SECONDS",                      \
            .argument = ARGUMENT_INTERVAL, .metavar = "[SECONDS]")
 #define STRICT_INTERVAL_OPTION(group)                                                              \
-    LONG(THIS_ROW, "strict-interval", group, "with -c: keep the interval, at any CPU time",        \
+    LONG(THIS_ROW, "strict-interval", group, "with -c: keep the interval, however much CPU",       \
          .member = offsetof(struct common, strict_interval), .newer = true)
 #define DELTA_OPTION(group, help)                                                                  \
     LONG(THIS_ROW, "delta", group, help, .member = offsetof(struct common, delta))
 #define FOR_OPTION(group, help, ...)                                                               \
     LONG(THIS_ROW, "for", group, help, TAKES("SECONDS"), .form = FORM_SECONDS, __VA_ARGS__)
 #define NONZERO_OPTION(group)                                                                      \
-    LONG(THIS_ROW, "nonzero", group, "with --delta: only rows whose counters moved",               \
+    LONG(THIS_ROW, "nonzero", group, "with --delta: only rows whose counters changed",             \
          .member = offsetof(struct common, nonzero), .newer = true)
 
 /* Prints what --help prints, for option_fn. */

@@ -45,19 +45,20 @@ static const struct option options[] = {
     LONG(THIS_ROW, "no-header", OUTPUT, "no titles and no heading line", SETS(no_header)),
     OPTION_ROW(THIS_ROW, 'y', "sort", OUTPUT, "sort by columns: A,-B; - is descending",
                TAKES("[-]COLUMN"), OF(CHOICES_COLUMNS), SETS(sort)),
-    LONG(THIS_ROW, "limit", OUTPUT, "show only the first rows", TAKES("COUNT"), SETS(limit),
+    LONG(THIS_ROW, "limit", OUTPUT, "show only the first COUNT rows", TAKES("COUNT"), SETS(limit),
          .form = FORM_COUNT, .newer = true),
-    OPTION_ROW(THIS_ROW, 'Y', "count-by", OUTPUT, "count how many have each value, largest first",
+    OPTION_ROW(THIS_ROW, 'Y', "count-by", OUTPUT, "count the rows with each value, largest first",
                TAKES("A,B,..."), OF(CHOICES_COLUMNS), SETS(count_by)),
     LONG(THIS_ROW, "sum", OUTPUT, "with --count-by: sums of these columns", TAKES("A,B,..."),
          OF(CHOICES_NUMBERS), SETS(sum), .newer = true),
-    LONG(THIS_ROW, "percent", OUTPUT, "with --count-by: shares of the whole", SETS(percent),
+    LONG(THIS_ROW, "percent", OUTPUT, "with --count-by: percent of the total", SETS(percent),
          .newer = true),
     LONG(THIS_ROW, "human", OUTPUT, "a table with short sizes and times: 1.2M, 3h05m", SETS(human),
          .newer = true),
     LONG(THIS_ROW, "color", OUTPUT, "colour states: auto, always or never", TAKES("WHEN"),
          OF("auto always never"), SETS(color), .form = FORM_WORD, .newer = true),
-    LONG(THIS_ROW, "exact", SOURCE, "read twice, so that no lasting row is missed", SETS(exact)),
+    LONG(THIS_ROW, "exact", SOURCE, "read twice, so that nothing that stays is missed",
+         SETS(exact)),
     LONG(THIS_ROW, "explain", SOURCE, "show the filter, and which part the kernel applies",
          SETS(explain)),
     LONG(THIS_ROW, "backend", SOURCE, "use only netlink or proc; default auto", TAKES("NAME"),
@@ -183,9 +184,10 @@ static int common_complete(const struct common *common)
         common->completion, common->words ? "fastnet" : common->grammar->name, page_open(&page));
     const int status = page_finish(&page, common->program);
 
-    return known ? status
-                 : common_misuse_typed(common, "--completion", "bash, zsh or fish, not '%s'",
-                                       as_text(common->completion));
+    return known
+               ? status
+               : common_misuse_typed(common, "--completion", "expected bash, zsh or fish, not '%s'",
+                                     as_text(common->completion));
 }
 
 /* --- Parsing ---------------------------------------------------------------------------------- */
@@ -233,12 +235,12 @@ static int take_seconds(const struct common *common, const struct option *option
     double seconds;
 
     if (!form_decimal(argument, SECONDS_MAX, &seconds))
-        return common_misuse_typed(common, "--for", "seconds, 0 to 1000000, not '%s'",
+        return common_misuse_typed(common, "--for", "expected seconds, 0 to 1000000, not '%s'",
                                    as_text(argument));
     *milliseconds = (unsigned)(seconds * 1000 + 0.999);
     return *milliseconds || !option->value
                ? 0
-               : common_misuse(common, "--for=0 sees nothing: %s", option->value);
+               : common_misuse(common, "--for=0 shows nothing: %s", option->value);
 }
 
 static int take_count(const struct common *common, const struct option *option,
@@ -248,8 +250,8 @@ static int take_count(const struct common *common, const struct option *option,
 
     if (form_digits(argument, count) && *count && *count <= most)
         return 0;
-    return common_misuse(common, "--%s: a number from 1 to %" PRIu64 ", not '%s'", option->name,
-                         most, TYPED(argument));
+    return common_misuse(common, "--%s: expected a number from 1 to %" PRIu64 ", not '%s'",
+                         option->name, most, TYPED(argument));
 }
 
 /* Other programs take the name of a form; a file of such a name is ./json. */
@@ -407,7 +409,8 @@ static int enter_procfs(struct common *common, struct procfs *procfs)
         return 0;
     if ((error != -EACCES && error != -EPERM) || !proc_tree_has(procfs->process, "net/dev"))
         return fail_netns(common, path, opened, error);
-    fprintf(stderr, "%s: network namespace \"%s\": %s%s: only its files are read, in %s/net\n",
+    fprintf(stderr,
+            "%s: cannot enter network namespace \"%s\": %s%s; only its files in %s/net are read\n",
             common->program, TYPED(path), strerror(-error), hint_at_rights(error),
             TYPED(procfs->process));
     common->proc_root = procfs->process;

@@ -36,7 +36,7 @@ void counts_begin(struct listing *listing, char text[COUNTS_TEXT], struct report
     if (!any || (listing->byte_counts && byte_counts_begin(listing->byte_counts, &refusal) < 0))
         listing->byte_counts = NULL;
     if (!listing->byte_counts)
-        put_names(listing, "no bytes of ", text);
+        put_names(listing, "no byte counts for ", text);
     if (refusal.error)
         report_note(report, "%s: %s", text, refusal.reason);
 }

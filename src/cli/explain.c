@@ -108,14 +108,14 @@ static void explain_put_table(const struct explained *explained, void *arg)
         return;
     fprintf(stream, "\n%s\n", explained->read->name);
     if (explained->table->where) {
-        fprintf(stream, "  its rows: ");
+        fprintf(stream, "  only rows with: ");
         put_where(explaining, explained->table->where);
         fputc('\n', stream);
     }
     fprintf(stream, "  read by: ");
     for (size_t i = 0; i < explained->backend_count; i++)
         fprintf(stream, "%s%s", i ? ", else by " : "", explained->backends[i]->name);
-    fprintf(stream, explained->backend_count ? "\n" : "nothing that is allowed\n");
+    fprintf(stream, explained->backend_count ? "\n" : "no backend that is allowed\n");
     put_shares(explaining, explained);
 }
 
@@ -134,12 +134,13 @@ int command_explain(const struct listing_command *command, struct engine *engine
     /* options of the personalities compare fields that --where does not know */
     list_fields(unknown, listing->where, command->kind, NULL);
     if (*unknown)
-        fprintf(explaining.stream, "  no column, so --where does not take it: %s\n", unknown);
+        fprintf(explaining.stream, "  not columns, so --where does not take them: %s\n", unknown);
     error = engine_explain(engine, listing, sink, explain_put_table, &explaining);
     if (listing->needs.lookups & NEED_PEERS) /* other sources than the rows */
         fputs(listing->backend == BACKEND_PROC || listing->diag_file
-                  ? "\nother ends: unknown, because only netlink tells them\n"
-                  : "\nother ends: one netlink dump more of each protocol, before the rows\n",
+                  ? "\nother ends: unknown, because only netlink reports them\n"
+                  : "\nother ends: read before the rows, by one more netlink dump for each "
+                    "protocol\n",
               explaining.stream);
     status = page_finish(&page, command->common->program);
     if (error)

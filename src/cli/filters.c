@@ -12,7 +12,7 @@
 #include "cli/where/parser.h"
 #include "fastnet/array.h"
 
-static const char *const groups[] = {"Filter (a value that begins with ! stands for all others)"};
+static const char *const groups[] = {"Filter (!VALUE means: all but VALUE)"};
 
 #define PORTS "local_port remote_port orig_sport orig_dport reply_sport reply_dport sport dport"
 #define ADDRESSES                                                                                  \
@@ -36,7 +36,7 @@ static const char *const groups[] = {"Filter (a value that begins with ! stands 
         SHORT("process", "NAME,...", "process", "held open by a process of this name",             \
               OF(CHOICES_PROCESSES)),                                                              \
         SHORT("user", "NAME,...", "user", "made by one of these users", OF(CHOICES_USERS)),        \
-        SHORT("unit", "NAME,...", "unit", "of one of these units of systemd", OF(CHOICES_VALUES)), \
+        SHORT("unit", "NAME,...", "unit", "of one of these systemd units", OF(CHOICES_VALUES)),    \
         SHORT("container", "NAME,...", "container container_name",                                 \
               "of one of these containers, by name or id", OF(CHOICES_VALUES)),                    \
         SHORT("pod", "NAME,...", "pod pod_name", "of one of these pods, by name or uid",           \
@@ -46,18 +46,18 @@ static const struct option of_sockets[] = {
     WHERE("'recv_q > 0'"),
     SHORT("state", "A,B,...", "state", "in one of these states", OF(CHOICES_VALUES)),
     PORT,
-    SHORT("local-port", "N,N-M,...", "local_port", "with this port at this end"),
-    SHORT("remote-port", "N,N-M,...", "remote_port", "with this port at the other end"),
+    SHORT("local-port", "N,N-M,...", "local_port", "with this local port"),
+    SHORT("remote-port", "N,N-M,...", "remote_port", "with this remote port"),
     HOST,
-    SHORT("local", "ADDRESS,...", "local_address", "with this address at this end"),
-    SHORT("remote", "ADDRESS,...", "remote_address", "with this address at the other end"),
+    SHORT("local", "ADDRESS,...", "local_address", "with this local address or network"),
+    SHORT("remote", "ADDRESS,...", "remote_address", "with this remote address or network"),
     OF_OWNERS,
 };
 static const struct option of_flows[] = {WHERE("'mark = 7'"), PORT, HOST};
 static const struct option of_neighbours[] = {
     WHERE("'probes > 2'"),
     SHORT("state", "A,B,...", "state", "in one of these states", OF(CHOICES_VALUES)),
-    SHORT("host", "ADDRESS,...", "address", "with this address, or of this network")};
+    SHORT("host", "ADDRESS,...", "address", "with this address, or in this network")};
 
 static const struct option of_findings[] = {
     WHERE("'severity = fault'"),

@@ -61,8 +61,10 @@ static void hint_at_patterns(const struct listing *listing, struct report *repor
     const int length = pattern ? (int)pattern->text.length : 0;
 
     if (length)
-        report_note(report, "no text is '%.*s' as a whole; try '%.*s*' or '*%.*s*'", length,
-                    pattern->text.data, length, pattern->text.data, length, pattern->text.data);
+        report_note(
+            report,
+            "a pattern matches the whole text, and no text is '%.*s'; try '%.*s*' or '*%.*s*'",
+            length, pattern->text.data, length, pattern->text.data, length, pattern->text.data);
 }
 
 /*
@@ -83,8 +85,8 @@ static void report_groups(const struct predicate *typed, struct report *report)
     for (size_t i = 0; i < COUNT(groups); i++)
         if (typed->operation == PREDICATE_EQUAL && typed->field && constant->type == VALUE_TEXT &&
             strcmp(typed->field->name, groups[i].field) == 0)
-            report_note(report, "control groups: no listed row is of a %s '%.*s'",
-                        groups[i].described, (int)constant->text.length, constant->text.data);
+            report_note(report, "no listed row belongs to a %s '%.*s'", groups[i].described,
+                        (int)constant->text.length, constant->text.data);
     for (const struct predicate *part = typed->parts; part && typed->operation != PREDICATE_NOT;
          part = part->next)
         report_groups(part, report);

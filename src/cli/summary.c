@@ -7,7 +7,7 @@ int summary_list(const struct common *common, bool chosen)
 {
     const struct listing_table table = {
         .table = &table_summary,
-        .missing = "the kernel does not count its sockets: no /proc/net/sockstat",
+        .missing = "cannot count sockets: the kernel has no /proc/net/sockstat",
         .if_missing = MISSING_ENDS};
     const struct summary_layout layout = {.header = !common->no_header,
                                           .colour = command_colour(common)};

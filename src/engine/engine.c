@@ -92,7 +92,8 @@ void engine_read_counts(const struct listing *listing, struct report *report)
     const int status = listing->byte_counts ? byte_counts_read(listing->byte_counts) : 0;
 
     if (status < 0)
-        report_note(report, "bytes of UDP and unix sockets: %s", strerror(-status));
+        report_note(report, "cannot read the byte counts of UDP and unix sockets: %s",
+                    strerror(-status));
 }
 
 static void begin_section(struct run *run, unsigned section)
@@ -275,11 +276,11 @@ static void report_nothing_found(struct run *run)
         if (listing->tables[i].table && listing->tables[i].table->file)
             (void)text_list(names, sizeof names, ", ", as_text(listing->tables[i].table->file));
     if (only && only->file)
-        report_loss(run->report, "%s/net/%s is not there", listing->proc_root, only->file);
+        report_loss(run->report, "%s/net/%s is missing", listing->proc_root, only->file);
     else if (*names)
-        report_loss(run->report, "%s/net has none of the files %s", listing->proc_root, names);
+        report_loss(run->report, "%s/net has none of these files: %s", listing->proc_root, names);
     else
-        report_loss(run->report, "%s has no file about %s", listing->proc_root,
+        report_loss(run->report, "%s has no file for %s", listing->proc_root,
                     only ? only->name : "this");
 }
 

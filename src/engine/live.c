@@ -461,7 +461,7 @@ static void report_refused(const struct live *live, struct report *report)
 {
     for (size_t i = 0; i < live->netns->count; i++)
         if (live_netns_at(live, i)->refused)
-            report_loss(report, "ends of %s in some network namespaces are not told: %s",
+            report_loss(report, "cannot see which %s end in some network namespaces: %s",
                         live->kind->name, strerror(-live_netns_at(live, i)->refused));
 }
 

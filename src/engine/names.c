@@ -33,9 +33,9 @@ static struct owners_program *load_program(struct engine *engine, const struct l
 
     reason = listing->owners == OWNERS_PROC ? ""
              : !proc_tree_is_own(processes)
-                 ? listing->processes ? "it numbers processes as /proc does, not as this directory"
+                 ? listing->processes ? "BPF numbers processes as /proc does, not as this directory"
                                       : "a captured tree has no kernel"
-             : (listing->needs.lookups & NEED_THREADS) ? "it finds no threads"
+             : (listing->needs.lookups & NEED_THREADS) ? "BPF finds no threads"
                                                        : NULL;
     if (!reason && !engine->owners_program && !(engine->owners_program = owners_program_create()))
         reason = strerror(ENOMEM);
@@ -180,8 +180,8 @@ void run_search_unowned_again(struct run *run)
 
     error = owners ? owners_refresh(owners) : 0;
     if (error < 0)
-        report_note(run->report, "owners: %s could not be read a second time: %s",
-                    run_processes(run), strerror(-error));
+        report_note(run->report, "owners: cannot read %s a second time: %s", run_processes(run),
+                    strerror(-error));
 }
 
 /* A filter leaves out rows of which it cannot know whether they pass. */
@@ -307,10 +307,10 @@ static void report_unowned(struct run *run, const struct owners_summary *summary
     if (summary->shut_out && run->listing->report_shut_out)
         return;
     if (summary->denied)
-        report_add(run->report, groups_are_named ? REPORT_LOSS : REPORT_NOTE, "owners: %zu %s open",
-                   summary->denied,
-                   summary->denied == 1 ? "process does not show what it holds"
-                                        : "processes do not show what they hold");
+        report_add(run->report, groups_are_named ? REPORT_LOSS : REPORT_NOTE,
+                   "owners: not allowed to read the open files of %zu process%s %ld%s",
+                   summary->denied, summary->denied == 1 ? ": pid" : "es, such as pid",
+                   (long)summary->denied_pid, rights_advice());
     else if (summary->unlisted)
         report_note(run->report, "owners: %s lacks the descriptors of %zu process%s",
                     run_processes(run), summary->unlisted, summary->unlisted == 1 ? "" : "es");
@@ -361,12 +361,12 @@ void run_report_owners(struct run *run)
     if (summary->error)
         report_note(run->report, "owners: some are missing: %s", strerror(summary->error));
     if (summary->hidden)
-        report_note(run->report, "owners: %s does not list all processes (hidepid, proc(5))",
+        report_note(run->report, "owners: %s does not list all processes (hidepid? see proc(5))",
                     run_processes(run));
     if (summary->unnamed)
-        report_note(run->report, "owners: %zu %s", summary->unnamed,
-                    summary->unnamed == 1 ? "process does not show its name"
-                                          : "processes do not show their names");
+        report_note(run->report, "owners: not allowed to read the name%s of %zu process%s%s",
+                    summary->unnamed == 1 ? "" : "s", summary->unnamed,
+                    summary->unnamed == 1 ? "" : "es", rights_advice());
     if (run->owners.unowned)
         report_unowned(run, summary);
     run->engine->owners_reported |= run->report->count > said;
@@ -404,10 +404,10 @@ static void resolve_hosts(struct run *run)
     if (unanswered == 0)
         unanswered = hosts_resolve(hosts, HOSTS_MILLISECONDS, run->listing->wait);
     if (unanswered > 0)
-        report_note(run->report, "%d address%s got no answer within %d seconds", unanswered,
-                    unanswered == 1 ? "" : "es", HOSTS_MILLISECONDS / 1000);
+        report_note(run->report, "hosts: no name for %d address%s: no answer within %d seconds",
+                    unanswered, unanswered == 1 ? "" : "es", HOSTS_MILLISECONDS / 1000);
     if (unanswered < 0)
-        report_note(run->report, "hosts: not looked up: %s", strerror(-unanswered));
+        report_note(run->report, "cannot look up names of hosts: %s", strerror(-unanswered));
 }
 
 bool engine_gives_up_rights(const struct listing *listing, uint64_t lookups)
@@ -529,7 +529,7 @@ static int read_peers(struct run *run)
     peers_destroy(context->here.peers);
     context->here.peers = NULL;
     if (listing->backend == BACKEND_PROC || listing->diag_file) {
-        report_peers(run, "unknown", "only netlink tells them");
+        report_peers(run, "unknown", "only netlink reports them");
         return 0;
     }
     context->here.peers = peers_create();
@@ -555,7 +555,7 @@ int run_prepare_numbers(struct run *run)
     if ((needs & NEED_LABELS) && !context->labels)
         error = labels_create(&context->labels, NULL);
     if (error < 0)
-        report_note(run->report, "labels have no names: /etc/xtables/connlabel.conf: %s",
+        report_note(run->report, "cannot read the names of labels: /etc/xtables/connlabel.conf: %s",
                     strerror(-error));
     if ((needs & NEED_MACHINE) && !*context->host)
         machine_name(run->listing->proc_root, context->host);
@@ -614,7 +614,7 @@ static void report_containers(struct run *run)
     const bool denied = error == EACCES || error == EPERM;
 
     if (error && filters_by(run, NEED_CONTAINERS))
-        report_loss(run->report, "names of containers: %s%s: rows may be missing",
+        report_loss(run->report, "cannot read names of containers: %s%s: rows may be missing",
                     run_is_captured(run) ? "a captured tree has none" : strerror(error),
                     denied ? rights_advice() : "");
     else if (!denied && !run_is_captured(run))
@@ -641,16 +641,16 @@ static void report_cgroups(struct run *run)
         report_add(run->report, what, "control groups are unknown: %s%s", strerror(summary->error),
                    suffix);
     else if (summary->closed && (filtered || summary->unknown))
-        report_add(run->report, what, "control groups: some may not be read%s%s", rights_advice(),
-                   suffix);
+        report_add(run->report, what, "control groups: not allowed to read some of them%s%s",
+                   rights_advice(), suffix);
     else if (!summary->error && summary->inside && (named || summary->unknown))
         report_add(run->report, what,
-                   "control groups are those of this cgroup namespace: groups outside of it are "
-                   "unknown%s",
-                   suffix);
+                   "control groups: groups outside of this cgroup namespace are unknown%s", suffix);
     else if (named && summary->unknown)
-        report_add(run->report, what, "control groups: some sockets are of groups that are gone%s",
-                   suffix);
+        report_add(
+            run->report, what,
+            "control groups: the groups of some sockets were removed, so their names are unknown%s",
+            suffix);
 }
 
 /* A name that nothing has: rows of it cannot be there, so the name may be mistyped. */

@@ -172,7 +172,7 @@ static int move_to(struct run *run, const struct netns *netns)
     if (error == -EPERM)
         run->netns_walk.barred++;
     else if (error)
-        report_loss(run->report, "network namespace %s%s%llu: cannot be entered: %s", netns->name,
+        report_loss(run->report, "cannot enter network namespace %s%s%llu: %s", netns->name,
                     *netns->name ? ", " : "", (unsigned long long)netns->id, strerror(-error));
     return error;
 }
@@ -227,7 +227,7 @@ void run_leave(struct run *run)
 int run_go_home(struct run *run)
 {
     if (run->netns_walk.barred) /* mostly all of them: that is one line */
-        report_loss(run->report, "%zu network namespace%s cannot be entered: %s%s",
+        report_loss(run->report, "cannot enter %zu network namespace%s: %s%s",
                     run->netns_walk.barred, run->netns_walk.barred == 1 ? "" : "s", strerror(EPERM),
                     rights_have(1u << RIGHT_NAMESPACES) ? " in spite of CAP_SYS_ADMIN (" REFUSED_BY
                                                           ")"
@@ -240,8 +240,8 @@ int run_go_home(struct run *run)
     if (run->netns_walk.count > 1 &&
         run->netns_walk.walked > CLOCK_SECOND) /* most of it can often be spared */
         report_note(run->report,
-                    "%zu network namespaces took %.1f s: for each, the kernel walks the TCP "
-                    "sockets of all (listeners alone are listed at once)",
+                    "%zu network namespaces took %.1f s, because for each of them the kernel walks "
+                    "all TCP sockets of the machine (listing only listeners is fast)",
                     run->netns_walk.count, (double)run->netns_walk.walked / CLOCK_SECOND);
     const int error = run->netns_walk.current ? move_to(run, run->netns_walk.found.list) : 0;
     return run->limits.stopped ? run->limits.stopped : error;

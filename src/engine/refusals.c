@@ -21,10 +21,10 @@ static const struct wording {
     bool captured; /* the file is part of a captured tree */
     const char *text;
 } wordings[] = {
-    {ENOTDIR, false, "is not there (is /proc mounted with subset=pid?)"},
-    {ENOTDIR, true, "is not there"},
+    {ENOTDIR, false, "is missing (is /proc mounted with subset=pid?)"},
+    {ENOTDIR, true, "is missing"},
     {EINVAL, true, "not a regular file"},
-    {EXDEV, true, "a link that leads out of the tree"},
+    {EXDEV, true, "a symbolic link that leads out of the tree"},
 };
 
 /* Why no backend may read a table, by what --backend names. */
@@ -65,7 +65,7 @@ static bool note_missing_file(const struct run *run, const struct table *table)
     const bool captured = run_is_captured(run) && table && table->file;
 
     if (captured)
-        report_note(run->report, "%s/net/%s is not there", run->listing->proc_root, table->file);
+        report_note(run->report, "%s/net/%s is missing", run->listing->proc_root, table->file);
     return captured;
 }
 
@@ -97,7 +97,7 @@ void run_report_missing(struct run *run, const struct listing_table *table, cons
 }
 
 /* Adds a table to the failure with this reason; if there are too many, to the last one. */
-static void add_failure(struct run *run, const struct table *table, const char *reason,
+static void add_failure(struct run *run, const struct table *table, const char *reason, bool unread,
                         bool costs_status)
 {
     struct failure *failure = run->failures, *last = &run->failures[FAILURES_MAX - 1];
@@ -108,6 +108,7 @@ static void add_failure(struct run *run, const struct table *table, const char *
     if (!*failure->tables)
         snprintf(failure->reason, sizeof failure->reason, "%s", reason);
     failure->costs_status |= costs_status;
+    failure->unread |= unread;
     if (run->netns_walk.current && text_has_word(failure->tables, table->name))
         return; /* said of another namespace */
     length = strlen(failure->tables);
@@ -144,14 +145,15 @@ static void add_refusals(struct run *run, const struct table *table, const struc
         run->report->unreadable |= error != -ENOTDIR;
         length = strlen(reason);
     }
-    add_failure(run, table, reason, true);
+    add_failure(run, table, reason, true, true);
     run->report->partial = true;
 }
 
 void run_report_failures(struct run *run)
 {
     for (size_t i = 0; i < FAILURES_MAX && *run->failures[i].tables; i++)
-        report_add(run->report, run->failures[i].costs_status ? REPORT_LOSS : REPORT_NOTE, "%s: %s",
+        report_add(run->report, run->failures[i].costs_status ? REPORT_LOSS : REPORT_NOTE,
+                   "%s%s: %s", run->failures[i].unread ? "cannot read " : "",
                    run->failures[i].tables, run->failures[i].reason);
 }
 
@@ -170,8 +172,8 @@ void run_report_unread(struct run *run, const struct listing_table *table,
             kernel_lacks_it = run->listing->backend == BACKEND_AUTO;
     }
     if (!answers->count)
-        report_loss(run->report, "%s: %s", table->table->name,
-                    run_is_captured(run) ? "fastnet reads no file of a captured tree for this"
+        report_loss(run->report, "cannot read %s: %s", table->table->name,
+                    run_is_captured(run) ? "a captured tree has no file for this"
                                          : unallowed[run->listing->backend]);
     else if (kernel_lacks_it && !refused)
         run_report_missing(run, table,
@@ -230,7 +232,7 @@ void run_report_fallback(struct run *run, const struct listing_table *listed,
         else
             snprintf(reason, sizeof reason, "read by %s: values that only %s has are unknown",
                      had_it->name, this->name);
-        add_failure(run, table, reason, named);
+        add_failure(run, table, reason, false, named);
     }
 }
 
@@ -269,14 +271,14 @@ void run_report_unavailable(struct run *run, const struct table *table,
     const bool is_lacking = field && field_compares(field) & lacks;
 
     if (is_lacking && field->fields & withheld(table, backend))
-        report_loss(run->report, "%s needs CAP_NET_ADMIN%s: rows may be missing", field->name,
-                    rights_advice());
+        report_loss(run->report, "the column %s needs CAP_NET_ADMIN%s: rows may be missing",
+                    field->name, rights_advice());
     else if (is_lacking && backend->source == BACKEND_PROC && table->file)
-        report_loss(run->report, "%s: %s is unknown in %s/net/%s: rows may be missing", table->name,
-                    field->name, run->listing->proc_root, table->file);
+        report_loss(run->report, "%s: the column %s is not in %s/net/%s: rows may be missing",
+                    table->name, field->name, run->listing->proc_root, table->file);
     else if (is_lacking)
-        report_loss(run->report, "%s: %s is unknown to %s: rows may be missing", table->name,
-                    field->name, backend->name);
+        report_loss(run->report, "%s: the column %s is unknown to %s: rows may be missing",
+                    table->name, field->name, backend->name);
     for (const struct predicate *part = where->parts; part; part = part->next)
         run_report_unavailable(run, table, backend, part, lacks);
 }

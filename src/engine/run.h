@@ -44,6 +44,7 @@ struct engine {
 /* Tables that failed for the same reason are reported together. */
 enum { FAILURES_MAX = 16 };
 struct failure {
+    bool unread;       /* no backend read these tables */
     bool costs_status; /* rows may be missing, or values that were asked for by name */
     char reason[224];
     char tables[96]; /* "tcp, tcp6" */

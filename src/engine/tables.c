@@ -232,13 +232,13 @@ static void ask_again(const struct listing_table *table, const struct backend *b
     if (run->limits.stopped)
         return;
     if (result < 0)
-        report_loss(run->report, "%s: the second pass by %s failed: %s", table->table->name,
+        report_loss(run->report, "%s: cannot read a second time by %s: %s", table->table->name,
                     backend->name, strerror(-result));
     else if (!done)
-        report_loss(run->report,
-                    "%s: --exact: the table changed in each of %d passes by %s: rows "
-                    "may be missing",
-                    table->table->name, PASSES_MAX, backend->name);
+        report_loss(
+            run->report,
+            "%s: --exact: the table changed each time, in %d readings by %s: rows may be missing",
+            table->table->name, PASSES_MAX, backend->name);
     if (before.unidentified)
         report_loss(run->report, "%s: --exact: %zu row%s cannot be told apart: rows may be missing",
                     table->table->name, before.unidentified, before.unidentified == 1 ? "" : "s");
@@ -308,7 +308,7 @@ static bool read_by(struct run *run, const struct listing_table *table, struct a
     if (pass.lost)
         run_report_unavailable(run, table->table, backend, run->listing->where, lane.unavailable);
     if (*error < 0)
-        report_loss(run->report, "%s: %s ended after %zu row%s: %s", table->table->name,
+        report_loss(run->report, "%s: %s failed after %zu row%s: %s", table->table->name,
                     backend->name, pass.rows, pass.rows == 1 ? "" : "s", strerror(-*error));
     return true;
 }

@@ -206,8 +206,9 @@ static void summarize(struct owners *owners)
         summary.hidden = owners->walk.tree.living && (summary.none || processes->items[0].pid != 1);
     }
     for (size_t i = 0; i < processes->count; i++) {
-        summary.denied +=
-            processes->items[i].denied && processes->items[i].leader == processes->items[i].pid;
+        if (processes->items[i].denied && processes->items[i].leader == processes->items[i].pid &&
+            !summary.denied++)
+            summary.denied_pid = processes->items[i].pid;
         summary.unlisted += processes->items[i].unlisted;
         summary.shut_out |= processes->items[i].shut;
         summary.unnamed += processes->items[i].unnamed;

@@ -249,11 +249,12 @@ int drops_list(void *maker, const struct query *query, record_fn fn, void *arg)
     drops->merged_count = 0;
     report->ended |= drops->last;
     if (!drops->watch)
-        report_loss(report, "only counters, because packets are not seen: %s",
+        report_loss(report,
+                    "only counters are listed, because dropped packets cannot be watched: %s",
                     drops->refusal.reason);
     else if (!drops->home)
-        report_loss(report, "without /proc it is not known which network namespace this is: "
-                            "packets of all namespaces are listed");
+        report_loss(report, "/proc is missing, so fastnet does not know its network namespace: "
+                            "drops in all network namespaces are listed");
     if (drops->options->all_netns)
         engine_move(drops->engine);
     if (result == 0 && drops->watch && !drop_probe_knows_receivers(drops->watch))

@@ -314,20 +314,21 @@ void traffic_report(const struct packet_totals *totals, struct report *report)
 
     if (totals->lost)
         report_loss(report,
-                    "%" PRIu64 " frame%s lost: fastnet was too slow for them (--threads, a filter)",
+                    "%" PRIu64
+                    " frame%s lost, because fastnet was too slow (try --threads or a filter)",
                     totals->lost, totals->lost == 1 ? " was" : "s were");
     if (totals->undescribed)
         report_loss(report,
                     "%" PRIu64
-                    " frame%s that this kernel cannot describe %s in no row (segmentation "
+                    " frame%s in no row, because this kernel cannot describe %s (segmentation "
                     "offload of SCTP, for example)",
-                    totals->undescribed, totals->undescribed == 1 ? "" : "s",
-                    totals->undescribed == 1 ? "is" : "are");
+                    totals->undescribed, totals->undescribed == 1 ? " is" : "s are",
+                    totals->undescribed == 1 ? "it" : "them");
     if (forgotten->flows)
         report_note(report,
-                    "%" PRIu64 " flow%s made room for others: %" PRIu64 " packet%s, %" PRIu64
-                    " bytes (--flows)",
-                    forgotten->flows, forgotten->flows == 1 ? "" : "s", forgotten->packets,
+                    "%" PRIu64 " flow%s removed to make room for others, with %" PRIu64
+                    " packet%s and %" PRIu64 " bytes (try a larger --flows)",
+                    forgotten->flows, forgotten->flows == 1 ? " was" : "s were", forgotten->packets,
                     forgotten->packets == 1 ? "" : "s", forgotten->bytes);
 }
 
@@ -343,12 +344,12 @@ int traffic_list(void *maker, const struct query *query, record_fn fn, void *arg
         traffic_report(traffic->seen.totals, query->report);
     if (traffic->seen.totals->frames_only && !traffic->noted_frames)
         report_note(query->report,
-                    "packets are frames, because before Linux 6.2 the kernel cannot say how many "
-                    "packets a frame of UDP stands for");
+                    "frames are counted as packets, because before Linux 6.2 the kernel does not "
+                    "report how many packets a UDP frame contains");
     traffic->noted_frames = true;
     if (traffic->seen.totals->down || /* or there is no such interface any more */
         (traffic->options->how.interface && !traffic->now.count))
-        report_note(query->report, "an interface went down meanwhile, or away");
+        report_note(query->report, "an interface went down or was removed during the listing");
     traffic->seen.sums = (struct flow_totals){.flows = 0};
     sort_shares(&traffic->now, by_number);
     for (size_t i = 0; i < traffic->now.count; i++)

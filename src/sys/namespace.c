@@ -291,8 +291,8 @@ static int open_found(struct namespace_search *search, int directory_fd, const c
 
 static void report_unopened(struct namespace_search *search, uint64_t id, const char *why)
 {
-    report_loss(search->report, "network namespace %llu: cannot be opened: %s",
-                (unsigned long long)id, why);
+    report_loss(search->report, "cannot open network namespace %llu: %s", (unsigned long long)id,
+                why);
 }
 
 /* Reads the link PID/ns/net, such as "net:[4026531840]". Returns 0 or -errno. */
@@ -346,7 +346,8 @@ static void look_at_processes(struct namespace_search *search)
         if (namespace_is_number(entry->d_name))
             look_at_process(search, dirfd(proc), entry->d_name);
     if (!entry && errno)
-        report_loss(search->report, "network namespaces: /proc: %s", strerror(errno));
+        report_loss(search->report, "cannot search /proc for network namespaces: %s",
+                    strerror(errno));
     if (proc)
         closedir(proc);
 }
@@ -380,7 +381,7 @@ static bool look_at_own(struct namespace_search *search)
 
     own.fd = namespace_open_own();
     if (own.fd < 0)
-        report_loss(search->report, "other network namespaces: " OWN_FILE ": %s",
+        report_loss(search->report, "cannot list other network namespaces: " OWN_FILE ": %s",
                     strerror(-own.fd));
     namespace_add(search, &own);
     search->own = own.id;
@@ -439,8 +440,8 @@ int namespaces_find(struct namespaces *namespaces, struct report *report)
     }
     /* it is unknown whether the namespaces of these processes are among those that were found */
     if (search.hidden)
-        report_loss(report, "%zu process%s network namespace%s", search.hidden,
-                    search.hidden == 1 ? " does not show its" : "es do not show their",
+        report_loss(report, "not allowed to see the network namespaces of %zu process%s%s",
+                    search.hidden, search.hidden == 1 ? "" : "es",
                     rights_have(1u << RIGHT_NAMESPACE_FILES) ? "" : rights_advice());
     *namespaces = (struct namespaces){search.found.elements, search.found.count};
     free(search.found.slots);

@@ -29,7 +29,7 @@ static const char *const groups[] = {"Which neighbours", "How they are shown", "
 
 /* Names with the same first letter are in net-tools' order: see the message if one is ambiguous. */
 static const struct option options_table[] = {
-    OPTION('v', "verbose", SHOW, "say how many entries there are and were found", SETS(verbose)),
+    OPTION('v', "verbose", SHOW, "report the numbers of all and of found entries", SETS(verbose)),
     OPTION('V', "version", OTHER, "version and build options"),
     OPTION('a', "all", SHOW, "in BSD style, without a heading", SETS(all)),
     OPTION('d', "delete", COMPATIBILITY, "delete an entry (refused)"),
@@ -50,10 +50,10 @@ static const struct option options_table[] = {
 
 static const struct example examples[] = {
     {"-n", "IPv4 neighbours, as numbers"},
-    {"-an", "the same, a sentence for each"},
-    {"-n -i eth0", "on one interface"},
+    {"-an", "the same, one sentence each"},
+    {"-n -i eth0", "neighbours on one interface"},
     {"-n 192.0.2.1", "one neighbour"},
-    {"-n --host=192.0.2.0/24", "of one network"},
+    {"-n --host=192.0.2.0/24", "neighbours in one network"},
     {"--count-by=interface", "how many on each interface"},
     {"-n --json", "everything, for programs"},
     {NULL, NULL},

@@ -64,7 +64,7 @@ static const struct option options_table[] = {
     OPTION('E', "event", GROUP_COMMANDS, "events of flows or expectations until interrupted",
            TABLE),
     OPTION('C', "counter", GROUP_COMMANDS, "number of flows or of expectations", TABLE),
-    OPTION('S', "stats", GROUP_COMMANDS, "counters of each processor", TABLE),
+    OPTION('S', "stats", GROUP_COMMANDS, "counters of each CPU", TABLE),
     LONG(OPTION_USAGE, "usage", GROUP_COMMANDS, "how full the table is, and what limits it"),
     OPTION('f', "family", GROUP_FILTERS, "ipv4 or ipv6", TAKES("FAMILY"), OF("ipv4 ipv6"),
            BY(FAMILY, NULL), WITH(TUPLES | LIST_X)),
@@ -93,9 +93,9 @@ static const struct option options_table[] = {
     OPTION('w', "zone", GROUP_FILTERS, "by zone", ZONE("zone")),
     FILTER(THIS_ROW, "orig-zone", "zone of the original direction", ZONE("own_orig_zone")),
     FILTER(THIS_ROW, "reply-zone", "zone of the reply direction", ZONE("own_reply_zone")),
-    OPTION('n', "src-nat", GROUP_FILTERS, "whose source was translated", NAT),
-    OPTION('g', "dst-nat", GROUP_FILTERS, "whose destination was translated", NAT),
-    OPTION('j', "any-nat", GROUP_FILTERS, "whose source or destination was translated", NAT),
+    OPTION('n', "src-nat", GROUP_FILTERS, "with a translated source address (SNAT)", NAT),
+    OPTION('g', "dst-nat", GROUP_FILTERS, "with a translated destination address (DNAT)", NAT),
+    OPTION('j', "any-nat", GROUP_FILTERS, "with a translated source or destination address", NAT),
     FILTER(THIS_ROW, "sport", "source port, original direction; with -p", PORT("orig_sport")),
     ALIAS(THIS_ROW, "orig-port-src", PORT("orig_sport")),
     FILTER(THIS_ROW, "dport", "destination port, original direction; with -p", PORT("orig_dport")),
@@ -155,11 +155,11 @@ static const struct example examples[] = {
     {"-L", "all flows"},
     {"-L -p tcp --dport 443", "TCP flows to port 443"},
     {"--usage", "how full the table is"},
-    {"--count-by=orig_src", "who has the most flows"},
+    {"--count-by=orig_src", "addresses with the most flows"},
     {"-L -s 192.0.2.0/24", "flows from one network"},
-    {"-L -n", "whose source was translated"},
+    {"-L -n", "flows with source NAT"},
     {"-E -p tcp", "new and ended flows, until ^C"},
-    {"-S", "counters of each processor"},
+    {"-S", "counters of each CPU"},
     {"-L --json", "everything, for programs"},
     {NULL, NULL},
 };
@@ -285,9 +285,9 @@ static int conntrack_take_option(const struct option *option, const char *argume
     size_t given = 0;
 
     if (option->id == OPTION_OPERAND)
-        return conntrack_fail(parsing,
-                              "`%s' is not an option; a table's name follows -L, -G, -E, -C or -S",
-                              TYPED(argument));
+        return conntrack_fail(
+            parsing, "`%s' is not an option; the name of a table comes after -L, -G, -E, -C or -S",
+            TYPED(argument));
     if (option->id == 'o' && strchr(argument, '/')) /* --output=FILE of all other commands */
         return common_output(&parsing->options->common, argument);
     while (given < parsing->given_count && parsing->given[given]->id != option->id)

@@ -28,7 +28,7 @@ enum { NAGIOS_OK, NAGIOS_WARNING, NAGIOS_CRITICAL, NAGIOS_UNKNOWN };
 enum { OPTION_ONLY = 256, OPTION_SKIP, OPTION_LIST, OPTION_EXPOSED, OPTION_NAGIOS };
 
 enum { WHAT, SHOW, OTHER };
-static const char *const groups[] = {"What to look at", "How it is shown", "About fastnet"};
+static const char *const groups[] = {"What to check", "How it is shown", "About fastnet"};
 
 #define SETS(of_command) .member = offsetof(struct doctor_command, of_command)
 
@@ -68,8 +68,8 @@ const struct grammar doctor_grammar = {
                &common_options_of_owners},
     .kind = &kind_finding,
     .listed = listed,
-    .about = "Finds what is wrong with this machine's network, shows why, and says what to do.\n"
-             "Exit status: 0 healthy, 10 warnings, 20 faults, 1 not all could be looked at.",
+    .about = "Finds what is wrong with this machine's network, shows why, and says what to "
+             "do.\nExit status: 0 nothing found, 10 warnings, 20 faults, 1 not all could be read.",
     .important = "for only skip list exposed c nagios where json ndjson",
     .examples = examples,
     .version = "backends: sock_diag, ctnetlink, rtnetlink, /proc",
@@ -142,7 +142,8 @@ static int doctor_parse(struct doctor_command *command, int argc, char *const ar
     const bool columns = common_uses_columns(common), exposed = command->exposed;
     const char *conflict = command->nagios && columns ? "--nagios cannot be combined with columns"
                            : command->list && columns ? "--list cannot be combined with columns"
-                           : exposed && command->rules != UINT64_MAX ? "--exposed has no rules"
+                           : exposed && command->rules != UINT64_MAX
+                               ? "--exposed cannot be combined with --only or --skip"
                            : exposed && command->nagios
                                ? "--exposed cannot be combined with --nagios"
                            : exposed && command->list ? "--exposed cannot be combined with --list"

@@ -27,7 +27,7 @@ static const struct option options_table[] = {
     LONG(THIS_ROW, "master", WHICH, "only on interfaces of DEV (bridge, bond or VRF)", TAKES("DEV"),
          OF(CHOICES_INTERFACES), SETS(master)),
     LONG(OPTION_USAGE, "usage", WHICH, "how full the tables are, and their limits", SETS(usage)),
-    OPTION('n', "numeric", COMPATIBILITY, "no effect", SETS(numeric)),
+    OPTION('n', "numeric", COMPATIBILITY, "no effect: addresses are numbers", SETS(numeric)),
     ABOUT_OPTIONS(OTHER),
 };
 
@@ -36,11 +36,11 @@ static const struct listed listed[] = {{OPTION_USAGE, &kind_neighbour_usage, NUL
 
 static const struct example examples[] = {
     {"", "all neighbours"},
-    {"-i eth0", "on one interface"},
-    {"--state=FAILED,INCOMPLETE", "who does not answer"},
-    {"--count-by=interface,state", "how many of each"},
-    {"--host=192.0.2.0/24", "of one network"},
-    {"--proxy", "what this machine answers for"},
+    {"-i eth0", "neighbours on one interface"},
+    {"--state=FAILED,INCOMPLETE", "neighbours that do not answer"},
+    {"--count-by=interface,state", "how many in each state"},
+    {"--host=192.0.2.0/24", "neighbours in one network"},
+    {"--proxy", "addresses it answers for"},
     {"--usage", "how full the tables are"},
     {"--json", "everything, for programs"},
     {NULL, NULL},
@@ -104,7 +104,7 @@ static int neigh_list(const struct neigh_options *options)
     const struct listing_table table = {.table = options->inet == options->inet6 ? &table_neighbours
                                                  : options->inet ? &table_neighbours4
                                                                  : &table_neighbours6,
-                                        .missing = "the kernel has no table of these neighbours",
+                                        .missing = "the kernel has no table for these neighbours",
                                         .if_missing = MISSING_ENDS};
     struct listing_command command = {
         .common = &options->common,
@@ -129,7 +129,7 @@ static int list_usage(const struct neigh_options *options)
     const bool plain = options->common.format == FORMAT_PLAIN;
     const struct listing_table table = {
         .table = &table_neighbour_usage,
-        .missing = "/proc tells how full the tables are in the first network namespace only",
+        .missing = "only /proc of the first network namespace shows how full the tables are",
         .if_missing = MISSING_ENDS};
     const struct predicate of_family = predicate_number(
         field_named(&kind_neighbour_usage, "family"), options->inet ? AF_INET : AF_INET6);

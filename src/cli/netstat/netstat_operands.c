@@ -81,8 +81,10 @@ int netstat_operands(const struct netstat_options *options)
         return 0;
     if (!options->common.words) {
         if (isatty(STDERR_FILENO))
-            fprintf(stderr, "%s: '%s' is ignored, as netstat ignores what is no option\n",
-                    options->common.program, TYPED(word));
+            fprintf(
+                stderr,
+                "%s: '%s' is ignored: like netstat, fastnet ignores words that are not options\n",
+                options->common.program, TYPED(word));
         return 0;
     }
     const bool known = guess(options, word, options->operands[1], meant);

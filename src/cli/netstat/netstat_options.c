@@ -56,7 +56,7 @@ static const struct option options_table[] = {
     INTERVAL_OPTION(SHOW),
     OPTION('e', "extend", SHOW, "user and inode"),
     OPTION('p', "programs", SHOW, "process and program name", SETS(layout.programs)),
-    OPTION('v', "verbose", SHOW, "say which families the kernel lacks", SETS(verbose)),
+    OPTION('v', "verbose", SHOW, "report address families that the kernel lacks", SETS(verbose)),
     OPTION('s', "statistics", TABLES, "counters of the protocols"),
     OPTION('W', "wide", COMPATIBILITY, "no effect: addresses are never cut", SETS(wide)),
     OPTION('n', "numeric", SHOW, "no names for hosts, ports and users", SETS(numeric)),
@@ -96,7 +96,7 @@ static const struct example examples[] = {
     {"-tn --count-by=state", "how many in each state"},
     {"-rn", "routes"},
     {"-tn --remote-port=443", "connections to port 443"},
-    {"-tn --where='recv_q > 0'", "whose program reads too slowly"},
+    {"-tn --where='recv_q > 0'", "programs that read too slowly"},
     {"-tn --sort=-send_q", "longest send queues first"},
     {"-tn --count-by=remote_address", "how many to each peer"},
     {"-atnp --json", "everything, for programs"},
@@ -113,13 +113,13 @@ const struct grammar netstat_grammar = {
                &filters_of_sockets, &common_options, &common_options_of_owners},
     .kind = &kind_socket,
     .listed = listed,
-    .about = "What this machine is talking to: its sockets, as netstat lists them.",
+    .about = "The sockets of this machine, as netstat lists them.",
     .important = "t u x l a n p r i where",
     .examples = examples,
-    .notes = "fastnet sockets lists them for people: owners first, as wide as the terminal.\n"
-             "fastnet arp, neigh and conntrack list neighbours and flows: see their --help.\n"
-             "fastnet ss lists sockets of every family, with the filters of ss.\n"
-             "fastnet netstat is the same as fastnet, but leaves blanks in names as they are.",
+    .notes = "fastnet sockets lists them for people: owners first, as wide as the "
+             "terminal.\nfastnet arp, neigh and conntrack list neighbours and flows: see their "
+             "--help.\nfastnet ss lists sockets of every family, with the filters of ss.\nfastnet "
+             "netstat is the same as fastnet, but leaves spaces in names as they are.",
     .page = "fastnet",
     .version = "lists as netstat of net-tools 2.10 does; backends: sock_diag netlink, /proc/net",
     .manner = {.status = STATUS_MISUSE},

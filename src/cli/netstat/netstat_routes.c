@@ -84,9 +84,9 @@ static bool take_destination(struct filters *filters, struct address *destinatio
 static int choose_taken(struct routes *routes, const struct common *common, uint8_t family)
 {
     if (common->backend == BACKEND_PROC || common->proc_root)
-        return common_misuse(common, "--host=ADDRESS asks the kernel for the route that it takes, "
-                                     "and /proc cannot tell (ADDRESS/32, or /128, lists routes "
-                                     "to it)");
+        return common_misuse(
+            common, "--host=ADDRESS asks the kernel which route it takes: this needs netlink, not "
+                    "/proc (--host=ADDRESS/32, or /128, lists routes to the address)");
     routes->table_count = 1;
     routes->layout.sections[0] = (struct route_section){family, false};
     routes->tables[0] = (struct listing_table){.table = family == AF_INET6 ? &table_route6_taken

@@ -37,9 +37,9 @@ static const struct option options_table[] = {
     OPTION('u', "udp", WHICH, "UDP", SETS(which.udp)),
     OPTION('w', "raw", WHICH, "raw sockets", SETS(which.raw)),
     OPTION('x', "unix", WHICH, "unix sockets", SETS(which.unix_sockets)),
-    OPTION('a', "all", WHICH, "all of these (default: all but unix sockets)", SETS(which.all)),
-    OPTION('l', "listening", WHICH, "only those that listen", SETS(listening)),
-    LONG(THIS_ROW, "attention", WHICH, "only those that need attention, and why",
+    OPTION('a', "all", WHICH, "all of these (default: all except unix sockets)", SETS(which.all)),
+    OPTION('l', "listening", WHICH, "only listening sockets", SETS(listening)),
+    LONG(THIS_ROW, "attention", WHICH, "only sockets that need attention, and why",
          .value = "attention != null"),
     OPTION('4', "ipv4", WHICH, "IPv4 only", SETS(which.inet)),
     OPTION('6', "ipv6", WHICH, "IPv6 only", SETS(which.inet6)),
@@ -65,18 +65,18 @@ static const struct option options_table[] = {
 static const struct listed listed[] = {{OPTION_SUMMARY, &kind_summary, NULL}, {0, NULL, NULL}};
 
 static const struct example examples[] = {
-    {"", "all but unix sockets"},
-    {"-l", "who listens"},
-    {"--port 443", "on a port, at either end"},
-    {"--process nginx", "of a process"},
-    {"--remote 10.0.0.0/8", "to a network"},
-    {"--state close_wait", "that a process does not close"},
-    {"--attention", "what needs attention, and why"},
-    {"--where 'recv_q > 0'", "whose process reads too slowly"},
+    {"", "all except unix sockets"},
+    {"-l", "listeners"},
+    {"--port 443", "sockets with this port"},
+    {"--process nginx", "sockets of a process"},
+    {"--remote 10.0.0.0/8", "sockets to a network"},
+    {"--state close_wait", "sockets a process should close"},
+    {"--attention", "sockets with problems, and why"},
+    {"--where 'recv_q > 0'", "processes that read too slowly"},
     {"-t --sort -rtt --limit 10", "the slowest connections"},
     {"--columns +user,-activity", "other columns"},
-    {"-t --count-by owners", "how many each process has"},
-    {"--summary", "their number and memory"},
+    {"-t --count-by owners", "number for each process"},
+    {"--summary", "number and memory of sockets"},
     {NULL, NULL},
 };
 
@@ -87,8 +87,8 @@ const struct grammar sockets_grammar = {
                &common_options_of_owners},
     .kind = &kind_socket,
     .listed = listed,
-    .about = "The sockets of this machine: who holds them, whom they talk to, what waits.\n"
-             "fastnet s is short for it.",
+    .about = "The sockets of this machine: which process holds them, their peers and "
+             "queues.\nfastnet s is short for it.",
     .important = "t u x l c port host process columns sort",
     .examples = examples,
     .version = "backends: sock_diag netlink, /proc/net",

@@ -36,7 +36,7 @@ static int read_words(struct ss *ss)
     if (error >= 0)
         return 0;
     return common_misuse(&options->common, "-F: '%s': %s", TYPED(path),
-                         error == -EILSEQ ? "it holds NUL bytes, a filter is text"
+                         error == -EILSEQ ? "it has NUL bytes, but a filter is text"
                                           : strerror(-error));
 }
 
@@ -178,7 +178,7 @@ static int choose_events(struct ss *ss)
     const bool any = stream_kinds(ss->tables.tables, ss->tables.count);
     const char *conflict = !any ? "only TCP and UDP sockets have events"
                            : common->backend == BACKEND_PROC || common->proc_root
-                               ? "events come by netlink only, not from /proc"
+                               ? "events come only from netlink, not from /proc"
                            : options->dump || common->interval_ms || common->exact
                                ? "cannot be combined with -D, -c or --exact"
                                : NULL;
@@ -218,17 +218,16 @@ static int list_events(const struct listing_command *listed)
 static void note_mixture(const void *arg, struct report *report)
 {
     if (*(const bool *)arg && isatty(STDERR_FILENO))
-        report_note(
-            report,
-            "TCP's total, closed and orphaned count all network namespaces of this machine");
+        report_note(report, "the TCP numbers total, closed and orphaned are for all network "
+                            "namespaces of this machine");
 }
 
 static int summarise(const struct ss_options *options)
 {
-    const struct listing_table table = {.table = &table_sockstat,
-                                        .missing = "the kernel does not count its sockets: no "
-                                                   "/proc/net/sockstat",
-                                        .if_missing = MISSING_ENDS};
+    const struct listing_table table = {
+        .table = &table_sockstat,
+        .missing = "cannot count sockets: the kernel has no /proc/net/sockstat",
+        .if_missing = MISSING_ENDS};
     struct common common = options->common;
     bool mixed = false;
     const struct ss_summary_layout layout = {&mixed};
@@ -281,8 +280,8 @@ static int note_unused_filter(struct ss *ss)
 
     if (ss->options.filter_file && !status)
         fprintf(stderr,
-                "%s: -F: -s alone counts all sockets; to list those of the filter, too, name "
-                "tables or states\n",
+                "%s: -F: -s alone ignores the filter and counts all sockets; name a table or a "
+                "state to list sockets, too\n",
                 ss->options.common.program);
     return status;
 }

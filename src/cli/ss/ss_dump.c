@@ -56,7 +56,7 @@ const char *ss_diag_file(const struct ss_options *options)
     const char *path = getenv("TCPDIAG_FILE");
     const char *ignored = common->proc_root                 ? "--proc-root was given"
                           : common->backend != BACKEND_AUTO ? "--backend was given"
-                          : options->events                 ? "-E shows what happens now"
+                          : options->events                 ? "-E shows events, not a file"
                           : rights_elevated() ? "the program has rights that its user lacks"
                                               : NULL;
 

@@ -93,7 +93,7 @@ static struct predicate *fail_condition(struct ss_parser *parser)
 {
     const char *word = parser->token == SS_WORD ? parser->word : "";
     const char *sign = strpbrk(word, "(!=<>");
-    struct misuse misuse = {.wrong = "no condition '%s'", .typed = as_text(word)};
+    struct misuse misuse = {.wrong = "'%s' is not a condition", .typed = as_text(word)};
     const bool may_be_address =
         parser->filter->selection->preferred == AF_UNIX || /* any word is a name */
         (!word[strspn(word, "0123456789abcdefABCDEFx.:/[]*")] && strpbrk(word, "0123456789:*"));
@@ -101,15 +101,15 @@ static struct predicate *fail_condition(struct ss_parser *parser)
     if (!parser->filter->failed)
         parser->filter->wrong = *word && !may_be_address;
     if (sign && sign == word && strchr("(!", *sign)) /* in ss, signs are words of their own */
-        return ss_fail(parser, "no condition '%s'; a blank must stand after '%c'", TYPED(word),
+        return ss_fail(parser, "'%s' is not a condition: put a space after '%c'", TYPED(word),
                        *sign);
     if (sign)
-        return ss_fail(parser, "no condition '%s'; blanks must stand around '%c'", TYPED(word),
+        return ss_fail(parser, "'%s' is not a condition: put spaces around '%c'", TYPED(word),
                        *sign);
     if (text_among(ss_state_words, word))
-        return ss_fail(parser, "%s must stand before the other conditions", word);
+        return ss_fail(parser, "%s must come before the other conditions", word);
     if (text_among(ss_state_names, word))
-        return ss_fail(parser, "no condition '%s'; did you mean state %s?", word, word);
+        return ss_fail(parser, "'%s' is not a condition; did you mean state %s?", word, word);
     for (size_t i = 0; i < COUNT(tokens); i++)
         if (begins_condition(tokens[i].token))
             misuse_offer(&misuse, tokens[i].text);
@@ -133,7 +133,7 @@ static struct predicate *parse_mark(struct ss_parser *parser)
     if (end && *end == '/')
         end = ss_signed_number(end + 1, &mask);
     if (!end || *end)
-        return ss_fail_value(parser, "a mark is NUMBER or NUMBER/MASK, as 0x10/0xff");
+        return ss_fail_value(parser, "a mark is NUMBER or NUMBER/MASK, such as 0x10/0xff");
     marked = ss_compare(parser, predicate_masked(field_named(&kind_socket, "mark"), mark, mask));
     if (mark || (!saved && !parser->others && !ss_lists_others(parser)))
         return marked;
@@ -176,10 +176,8 @@ static const struct {
     enum ss_token last; /* comparisons up to this one */
     const char *comparisons, *value;
 } conditions[] = {
-    [SS_SRC] = {SS_EQUAL, "=, or an address without it (not before src or dst is its opposite)",
-                "an address"},
-    [SS_DST] = {SS_EQUAL, "=, or an address without it (not before src or dst is its opposite)",
-                "an address"},
+    [SS_SRC] = {SS_EQUAL, "= or an address (for !=, write not before src or dst)", "an address"},
+    [SS_DST] = {SS_EQUAL, "= or an address (for !=, write not before src or dst)", "an address"},
     [SS_SPORT] = {SS_LESS, "= != < > <= or >=", "a port"},
     [SS_DPORT] = {SS_LESS, "= != < > <= or >=", "a port"},
     [SS_DEV] = {SS_NOT_EQUAL, "= or !=", "an interface"},
@@ -231,7 +229,7 @@ static struct predicate *parse_term(struct ss_parser *parser)
     if (parser->token != SS_OPEN && parser->token != SS_NOT)
         return parse_condition(parser);
     if (++parser->depth > DEPTH_MAX)
-        return ss_fail(parser, "nested more than %d deep", DEPTH_MAX);
+        return ss_fail(parser, "the filter is nested more than %d deep", DEPTH_MAX);
     if (parser->token == SS_NOT) {
         ss_filter_next(parser);
         inner = parser_negate(&parser->memory, parse_term(parser));
@@ -239,7 +237,7 @@ static struct predicate *parse_term(struct ss_parser *parser)
         ss_filter_next(parser);
         inner = parse_list(parser);
         if (inner && parser->token != SS_CLOSE)
-            return ss_filter_fail_expected(parser, "and, or, a condition or )");
+            return ss_filter_fail_expected(parser, "'and', 'or', a condition or ')'");
         ss_filter_next(parser);
     }
     parser->depth--;
@@ -260,7 +258,7 @@ static struct predicate *parse_list(struct ss_parser *parser)
         if (parser->token == SS_OR || parser->token == SS_AND)
             ss_filter_next(parser);
         if (operation != before && ++parser->changes > CHANGES_MAX)
-            return ss_fail(parser, "and and or change more than %d times", CHANGES_MAX);
+            return ss_fail(parser, "'and' and 'or' alternate more than %d times", CHANGES_MAX);
         part = parse_term(parser);
         if (part && operation == before)
             predicate_add(all, part);
@@ -286,7 +284,7 @@ static struct predicate *ss_filter_parse_text(struct ss_parser *parser)
     if (parser->token != SS_END)
         all = parse_list(parser);
     if (all && parser->token != SS_END)
-        all = ss_filter_fail_expected(parser, "and, or, a condition or the end");
+        all = ss_filter_fail_expected(parser, "'and', 'or', a condition or the end");
     filter->failed |= filter->where->message[0]; /* memory */
     return filter->failed ? NULL : all;
 }

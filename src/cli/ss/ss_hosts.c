@@ -59,7 +59,7 @@ static uint8_t ss_hosts_take_family(const struct ss_parser *parser, char **text)
     return family;
 }
 
-static const char one_port[] = "only one port can be compared by order";
+static const char one_port[] = "< <= > >= take only one port";
 
 static bool is_inet(uint8_t family)
 {
@@ -285,10 +285,11 @@ static struct predicate *is_host(struct ss_parser *parser, enum ss_end end, cons
     if (count == -ETIMEDOUT)
         return ss_fail_value(parser, "no name server answers");
     if (count <= 0)
-        return ss_fail_value(parser, family == AF_INET    ? "no IPv4 address, network or host"
-                                     : family == AF_INET6 ? "no IPv6 address, network or host"
-                                                          : "no address, network or host "
-                                                            "(IPv6 in brackets)");
+        return ss_fail_value(parser,
+                             family == AF_INET ? "not an IPv4 address, network or host name"
+                             : family == AF_INET6
+                                 ? "not an IPv6 address, network or host name"
+                                 : "not an address, network or host name (IPv6 in brackets)");
     for (int i = 0; i < count; i++) {
         const struct network network = {addresses[i], (uint8_t)(8 * address_size(&addresses[i]))};
         struct predicate *one = ss_compare(parser, predicate_within(address_field(end), &network));
@@ -348,7 +349,7 @@ static struct predicate *host_with_device(struct ss_parser *parser, enum ss_end 
     struct ports ports;
 
     if (!form_end(text, &parts))
-        return ss_fail_value(parser, "no address, network or host (IPv6 in brackets)");
+        return ss_fail_value(parser, "not an address, network or host name (IPv6 in brackets)");
     if (!parse_ports(parser, parts.port ? parts.port : "", &ports))
         return NULL;
     address = inet_address(parser, end, parts.address, family);

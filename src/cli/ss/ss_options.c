@@ -46,7 +46,7 @@ static const struct option options_table[] = {
     /* also the beginning of the name above, as in ss, and with an argument a filter */
     OPTION_ROW('p', 0, "process", SHOW, NULL, .argument = ARGUMENT_ATTACHED, .metavar = "NAME,...",
                OF(CHOICES_PROCESSES), COMPARES("process")),
-    OPTION('T', "threads", SHOW, "processes that hold it open, and their threads",
+    OPTION('T', "threads", SHOW, "processes that hold the socket, and their threads",
            SETS(layout.threads)),
     OPTION('b', "bpf", COMPATIBILITY, "timers, and filters of packet sockets",
            SETS(layout.filters)),
@@ -76,7 +76,7 @@ static const struct option options_table[] = {
     OPTION('s', "summary", SHOW, "how many sockets there are", SETS(summary)),
     OPTION('D', "diag", FROM, "save the kernel's answers about TCP; - is stdout", TAKES("FILE"),
            SETS(dump)),
-    OPTION('F', "filter", FROM, "more of the filter from a file; - is stdin", TAKES("FILE")),
+    OPTION('F', "filter", FROM, "read more of the filter from a file; - is stdin", TAKES("FILE")),
     OPTION_ROW(OPTION_SS_VERSION, 'V', "version", OTHER, "version"),
     OPTION_ROW(OPTION_SS_VERSION, 'v', NULL, COMPATIBILITY, "the same as -V"),
     HELP_OPTIONS(OTHER),
@@ -89,14 +89,14 @@ static const struct option options_table[] = {
     LONG(THIS_ROW, "cgroup", SHOW, "control group", SETS(layout.cgroup)),
     OPTION('K', "kill", COMPATIBILITY, "close sockets (refused: use ss of iproute2)"),
     OPTION('H', "no-header", SHOW, "no heading line", SETS(common.no_header)),
-    OPTION('Q', "no-queues", SHOW, "no columns of the queues", SETS(no_queues)),
+    OPTION('Q', "no-queues", SHOW, "no Recv-Q and Send-Q columns", SETS(no_queues)),
     LONG(THIS_ROW, "xdp", COMPATIBILITY, "XDP", SELECTS(FAMILY, AF_XDP)),
     OPTION('M', "mptcp", WHICH, "MPTCP", SELECTS(TABLE, SS_MPTCP)),
     OPTION('O', "oneline", SHOW, "one line for each socket", SETS(layout.one_line)),
     LONG(THIS_ROW, "inet-sockopt", SHOW, "options of sockets of IP", SETS(layout.options)),
-    LONG(THIS_ROW, "bpf-maps", SHOW, "what BPF programs keep for each socket",
+    LONG(THIS_ROW, "bpf-maps", SHOW, "values that BPF programs store for each socket",
          SETS(layout.storages)),
-    LONG(OPTION_BPF_MAP_ID, "bpf-map-id", SHOW, "what this BPF map keeps for each socket",
+    LONG(OPTION_BPF_MAP_ID, "bpf-map-id", SHOW, "values that this BPF map stores for each socket",
          TAKES("ID")),
 };
 
@@ -117,7 +117,7 @@ static const struct example examples[] = {
     {"-s", "how many sockets there are"},
     {"-ti dst 192.0.2.0/24", "TCP details of one network"},
     {"-tn '( sport = 22 or dport = 22 )'", "SSH, both ways"},
-    {"-xp", "unix sockets, and who has them"},
+    {"-xp", "unix sockets, their processes"},
     {"-tn --count-by=remote_address", "how many to each peer"},
     {"-tn --where='rtt > 50ms'", "slow connections"},
     {"-tnp --json", "everything, for programs"},
@@ -133,7 +133,7 @@ const struct grammar ss_grammar = {
     .listed = listed,
     .operands = ss_operands,
     .usage = "[OPTION]... [state STATE | exclude STATE]... [FILTER]",
-    .about = "What this machine is talking to: its sockets, as ss lists them.",
+    .about = "The sockets of this machine, as ss lists them.",
     .important = "t u x l a n p i s where",
     .examples = examples,
     .notes = "FILTER: src HOST, dst HOST, sport PORT, dport PORT, dev NAME, cgroup PATH,\n"
@@ -297,10 +297,11 @@ static int check_summary(const struct ss_options *options)
     if (options->dump || options->events)
         return common_misuse(common, "-s: cannot be combined with -%c", options->dump ? 'D' : 'E');
     if (options->listed && common->output)
-        return common_misuse(common, "-s: a file of --output has no room for sockets, too");
+        return common_misuse(common,
+                             "-s: --output cannot take the summary and sockets in one file");
     if (options->listed &&
         (common->interval_ms || common->sort || common->limit || common_uses_columns(common)))
-        return common_misuse(common, "-s: %s only without a table, a family, a state and a filter",
+        return common_misuse(common, "-s: %s only if no table, family, state or filter is given",
                              common->interval_ms ? "-c works" : "columns can be chosen");
     return 0;
 }
@@ -411,7 +412,7 @@ int ss_open_maps(struct ss_options *options)
         if (fd < 0) {
             fprintf(stderr, "%s: cannot get fd for BPF map ID %u: %s\n", program, id,
                     fd == -EPERM         ? "needs CAP_SYS_ADMIN"
-                    : fd == -EMEDIUMTYPE ? "it does not keep storages of sockets"
+                    : fd == -EMEDIUMTYPE ? "it is not a map that stores values for sockets"
                                          : strerror(-fd));
             return STATUS_FAILURE;
         }

@@ -152,7 +152,7 @@ const struct field *screen_group_column(struct screen_state *state)
             field_compared(command->kind, command->shown[i]->name, strlen(command->shown[i]->name));
     if (is_key(by))
         return by;
-    screen_say(state, true, "all columns are numbers, which differ from row to row");
+    screen_say(state, true, "cannot group: no shown column has text to group by");
     return NULL;
 }
 
@@ -288,19 +288,19 @@ const struct key_binding keys_of_order[] = {
     {KEY_LEFT, keys_sort_by, NULL},
     {KEY_RIGHT, keys_sort_by, NULL},
     {'r', reverse, "r|reverse the order"},
-    {'/', type_filter, "/|filter, in the language of --where; an empty one shows all"},
+    {'/', type_filter, "/|type a filter, as for --where; an empty filter shows all rows"},
     {0, NULL, NULL},
 };
 const struct key_binding keys_of_place[] = {
-    {' ', pause_samples, "space|pause: no row changes; they can be scrolled"},
-    {KEY_UP, keys_move, "up, down|choose a row, and follow it; page up, page down, home, end"},
+    {' ', pause_samples, "space|pause: rows do not change, but can be scrolled"},
+    {KEY_UP, keys_move, "up, down|choose a row, and follow it; also page up/down, home, end"},
     {KEY_DOWN, keys_move, NULL},
     {KEY_PAGE_UP, keys_move, NULL},
     {KEY_PAGE_DOWN, keys_move, NULL},
     {KEY_HOME, keys_move, NULL},
     {KEY_END, keys_move, NULL},
-    {KEY_ENTER, show_row, "Enter|all that is known of the row"},
-    {'+', set_interval, "+ -|look more or less often"},
+    {KEY_ENTER, show_row, "Enter|show everything about the chosen row"},
+    {'+', set_interval, "+ -|refresh more or less often"},
     {'-', set_interval, NULL},
     {0, NULL, NULL},
 };

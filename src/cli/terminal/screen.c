@@ -33,8 +33,8 @@ void screen_put_first(const struct screen_state *state, const char *what, const 
         said_add(text, sizeof text, "   by %s", view->group->name);
     if (state->command->listing.most)
         said_add(text, sizeof text, "   the first %" PRIu64, state->command->listing.most);
-    said_add(text, sizeof text, "%s%s%s%s%s", view->totals ? "   totals since it began" : "",
-             view->idle ? "   with idle ones" : "", state->paused ? "   PAUSED" : "",
+    said_add(text, sizeof text, "%s%s%s%s%s", view->totals ? "   totals since top was started" : "",
+             view->idle ? "   with idle sockets" : "", state->paused ? "   PAUSED" : "",
              *note ? "   " : "", note);
     screen_line(state->sink, SCREEN_BOLD, text);
 }

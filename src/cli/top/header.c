@@ -54,10 +54,10 @@ void header_put_interface(const struct machine_rates *rates, size_t i, char text
     char rate[SCREEN_AMOUNT], percents[48], name[NAME_TEXT];
 
     if (least == most)
-        snprintf(percents, sizeof percents, "about %u%%", least);
+        snprintf(percents, sizeof percents, "about %u %%", least);
     else
-        snprintf(percents, sizeof percents, "between %u%% and %u%%", least, most);
+        snprintf(percents, sizeof percents, "between %u %% and %u %%", least, most);
     name_interface(interface, name);
-    snprintf(text, HEADER_TEXT, "these sockets explain %s of %s's %sB/s", percents, name,
-             screen_amount(rate, interface->rate));
+    snprintf(text, HEADER_TEXT, "%s %sB/s, %s of it by these sockets", name,
+             screen_amount(rate, interface->rate), percents);
 }

@@ -14,7 +14,7 @@
 #include "fastnet/array.h"
 
 #define TITLES                                                                                     \
-    "bytes_sent=SENT bytes_received=RECEIVED resent_percent=RESENT% send_q=SENDQ lived=AGE "       \
+    "bytes_sent=SENT bytes_received=RECEIVED resent_percent=RETRANS% send_q=SENDQ lived=AGE "      \
     "whose=OWNERS "
 
 /* What columns are called, with rates or with totals. */
@@ -173,7 +173,7 @@ static int top_screen_show_chosen(struct screen_state *state, record_fn fn, void
     error = live_show_one(top_screen_of(state)->top->live, row->id, (size_t)row->place,
                           UINT64_MAX & ~SOCKET_STORAGES, fn, arg, &state->report);
     if (error || !state->page_count)
-        screen_say(state, true, "that socket is gone");
+        screen_say(state, true, "this socket no longer exists");
     return 0;
 }
 
@@ -336,10 +336,10 @@ static bool needs_stream(const struct listing_command *command, const struct liv
 static const char *difference(const struct live_view *view, bool happens, bool rates)
 {
     if (happens)
-        return " # events, as they come";
+        return " # events, as they happen";
     if (view->totals)
-        return " # with rates: only top knows these totals";
-    return rates || view->idle ? "" : " # with idle ones";
+        return " # shows rates: only top has these totals";
+    return rates || view->idle ? "" : " # with idle sockets";
 }
 
 /* A listing alone has no rates: those of -c show the same from the second one on. */
@@ -383,26 +383,24 @@ static int show_command(struct screen_state *state)
 }
 
 static const struct key_binding keys[] = {
-    {'t', plant_tree, "t|tree: below processes, units, containers, namespaces, none"},
-    {'g', top_screen_sum_up, "g|sums of groups, by the column that is sorted by"},
-    {'a', show_idle, "a|also sockets that do not move"},
-    {'T', show_totals, "T|totals since it began, in place of rates"},
+    {'t', plant_tree, "t|tree: rows by process, unit, container, network namespace; no tree"},
+    {'g', top_screen_sum_up, "g|one row with sums for each value of the sorted column"},
+    {'a', show_idle, "a|also sockets without traffic"},
+    {'T', show_totals, "T|totals since top was started, instead of rates"},
     {0, NULL, NULL},
 };
 static const struct key_binding more_keys[] = {
-    {'y', show_command, "y|the command that lists the same"},
+    {'y', show_command, "y|show the command that lists the same"},
     {0, NULL, NULL},
 };
 
 static const struct screen_ops ops = {
     .bottom = "? help  / filter  < > sort  t tree  g group  a idle  space pause  q quit",
     .keys = {keys_of_order, keys, keys_of_place, more_keys, keys_of_end},
-    .notes = "\n"
-             "A new socket has a + before it, one that has ended a - and its totals, for 3 "
-             "seconds.\n"
-             "Rates are those of the last look at the row. The share of an interface's bytes is\n"
-             "\"about\": its bytes have headers, and sockets that have ended are missing.\n"
-             "Bytes of UDP, raw and unix sockets are those that programs moved since it began.\n",
+    .notes = "\n+ marks a new socket, - an ended socket with its totals, both for 3 seconds.\nA "
+             "rate is from the last sample of its row. The share of an interface's bytes "
+             "is\n\"about\": its bytes include headers, and ended sockets are missing.\nBytes of "
+             "UDP, raw and unix sockets are counted since top was started.\n",
     .begin = top_screen_begin,
     .look = top_screen_look,
     .choose = top_screen_choose,

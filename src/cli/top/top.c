@@ -33,11 +33,11 @@ static const struct option options_table[] = {
     OPTION('x', "unix", WHICH, "unix sockets (only with this option)", SETS(which.unix_sockets)),
     OPTION('4', "ipv4", WHICH, "IPv4 only", SETS(which.inet)),
     OPTION('6', "ipv6", WHICH, "IPv6 only", SETS(which.inet6)),
-    LONG(THIS_ROW, "idle", WHICH, "also those that do not move", SETS(idle)),
+    LONG(THIS_ROW, "idle", WHICH, "also sockets without traffic", SETS(idle)),
     INTERVAL_OPTION(SHOW),
-    FOR_OPTION(SHOW, "end after so long (default: never)", SETS(for_ms),
-               .value = "at least two looks are needed"),
-    LONG(OPTION_BUDGET, "budget", SHOW, "percent of a CPU that it may use (default 5)",
+    FOR_OPTION(SHOW, "end after SECONDS (default: never)", SETS(for_ms),
+               .value = "at least two samples are needed"),
+    LONG(OPTION_BUDGET, "budget", SHOW, "percent of a CPU that top may use (default 5)",
          TAKES("PERCENT")),
     LONG(THIS_ROW, "no-bytes", SHOW, "do not count bytes of UDP, raw and unix sockets",
          SETS(no_bytes)),
@@ -48,22 +48,22 @@ static const struct option_table top_table = {groups, COUNT(groups), options_tab
                                               COUNT(options_table)};
 
 static const struct example examples[] = {
-    {"", "what moves now"},
-    {"--port 443", "on a port, at either end"},
-    {"--process nginx", "of a process"},
+    {"", "sockets with traffic now"},
+    {"--port 443", "sockets with this port"},
+    {"--process nginx", "sockets of a process"},
     {"--all-netns", "in all network namespaces"},
-    {"--ndjson --for 60", "a minute, for programs"},
-    {"--where 'event = closed'", "what ends, with its totals"},
+    {"--ndjson --for 60", "1 minute of events, as JSON"},
+    {"--where 'event = closed'", "sockets that end, with totals"},
     {NULL, NULL},
 };
 
 const struct grammar top_grammar = {
     .name = "top",
-    .help = "live: which connections move how much",
+    .help = "live: how much each connection sends and receives",
     .tables = {&top_table, &filters_of_sockets, &common_options, &common_options_of_owners},
     .kind = &kind_socket,
-    .about = "Shows which connections move how much, what is opened, and what ends.\n"
-             "On a terminal it is a table (? shows its keys), otherwise a stream of events.",
+    .about = "Shows how much each connection sends and receives, and when it opens and ends.\nOn a "
+             "terminal: a table (? shows its keys); otherwise: a stream of events.",
     .important = "for c budget idle port host process all-netns where ndjson",
     .examples = examples,
     .version = "backends: sock_diag netlink",
@@ -78,7 +78,8 @@ static int top_take_option(const struct option *option, const char *argument, vo
         return filters_misuse_operand(&top->common, &kind_socket, argument);
     if (!form_decimal(argument, 100, &percent) || percent < 0.1)
         return common_misuse_typed(&top->common, "--budget",
-                                   "percent of a CPU, 0.1 to 100, not '%s'", as_text(argument));
+                                   "expected percent of a CPU, 0.1 to 100, not '%s'",
+                                   as_text(argument));
     top->budget.share = percent / 100;
     return 0;
 }
@@ -180,16 +181,18 @@ static const char *conflict_of(const struct top *top)
     const struct common *common = &top->common;
 
     if (common->proc_root || common->backend == BACKEND_PROC)
-        return "rates come by netlink only, not from /proc";
+        return "rates come only from netlink, not from /proc";
     if (common->exact)
-        return "cannot be combined with --exact: what a look misses is asked for anyway";
+        return "--exact cannot be used here: top already asks again for rows that a sample misses";
     if (common->output)
-        return "--output: it has no end at which a file could be replaced (try >FILE)";
+        return "--output: events never end, so the file would never be replaced (try >FILE)";
     if (common_is_metrics(common))
-        return "metrics are of listings that end (fastnet netstat -t --count-by=state)";
+        return "metrics need a listing that ends (try fastnet netstat -t --count-by=state)";
     if (common->count_by)
-        return "--count-by: events are not counted (try fastnet s -c --count-by=process)";
-    return common->sort && !top->screen ? "--sort: events come as they happen" : NULL;
+        return "--count-by: top does not count rows (try fastnet s -c --count-by=process)";
+    return common->sort && !top->screen
+               ? "--sort: events cannot be sorted, they are printed as they happen"
+               : NULL;
 }
 
 static int top_run_screen(struct top *top)

@@ -25,5 +25,5 @@ void traffic_put_share(const struct traffic_share *share, const struct predicate
                  percent(share->frames, share->counted_frames));
     snprintf(text, SHARE_TEXT, "these flows are %s%.3g %% of the bytes%s that %s counted%s",
              traffic_at_most(where), percent(share->bytes, share->counted_bytes), frames,
-             share->name, where ? "; a filter chose them" : "");
+             share->name, where ? " (after the filter)" : "");
 }

@@ -24,12 +24,12 @@ static const char *const groups[] = {"What to watch", "How it is shown", "About 
                     .number = (most)
 
 static const struct option options_table[] = {
-    FOR_OPTION(WHAT, "list once, after so long (not on a terminal: 5)",
+    FOR_OPTION(WHAT, "list once, after SECONDS (5 if not on a terminal)",
                .member = offsetof(struct traffic_command, milliseconds),
                .value = "packets are only seen while fastnet watches"),
-    LONG(THIS_ROW, "flows", WHAT, "so many flows have room (default 65536)",
+    LONG(THIS_ROW, "flows", WHAT, "room for COUNT flows (default 65536)",
          COUNT_OF(flows, PACKET_FLOWS_MAX)),
-    LONG(THIS_ROW, "threads", WHAT, "so many read packets (default: one a processor)",
+    LONG(THIS_ROW, "threads", WHAT, "COUNT threads read packets (default: 1 per CPU)",
          COUNT_OF(threads, PACKET_THREADS_MAX)),
     INTERVAL_OPTION(SHOW),
     ABOUT_OPTIONS(OTHER),
@@ -39,11 +39,11 @@ static const struct operands operands[] = {{NULL, "any", CHOICES_INTERFACES}};
 
 static const struct example examples[] = {
     {"", "flows, live on a terminal"},
-    {"lo --for 60 --limit 20", "of an interface, for a minute"},
+    {"lo --for 60 --limit 20", "flows on lo within 1 minute"},
     {"--count-by dst/24", "packets to each network"},
-    {"--where 'dport = 443'", "to a port"},
-    {"--columns=owners,to,bytes", "whose they are"},
-    {"-c 1 --ndjson", "again and again, for programs"},
+    {"--where 'dport = 443'", "packets to a port"},
+    {"--columns=owners,to,bytes", "processes of the flows"},
+    {"-c 1 --ndjson", "every second, for programs"},
     {NULL, NULL},
 };
 
@@ -55,8 +55,8 @@ const struct grammar traffic_grammar = {
     .kind = &kind_traffic,
     .operands = operands,
     .usage = "[OPTION]... [INTERFACE|any]",
-    .about = "Counts the packets that pass an interface, by flow. Payload is not looked at.\n"
-             "On a terminal it is live (? shows its keys) unless --for is given.",
+    .about = "Counts the packets that pass an interface, by flow. The payload is not read.\nOn a "
+             "terminal the table is refreshed (? shows its keys) unless --for is given.",
     .important = "for c host port where columns sort count-by limit json",
     .examples = examples,
     .version = "backends: AF_PACKET (TPACKET_V3)",
@@ -70,7 +70,8 @@ static int traffic_take_option(const struct option *option, const char *argument
     (void)option;
     if (command->interface)
         return common_misuse_typed(&command->common, TYPED(command->interface),
-                                   "one interface is watched, not also '%s'", as_text(argument));
+                                   "only one interface can be watched, not also '%s'",
+                                   as_text(argument));
     command->interface = argument;
     return 0;
 }
@@ -167,8 +168,8 @@ static int traffic_watch(struct traffic_command *command, uint32_t interface)
     if (!command->traffic)
         return no_memory_status(common->program);
     if (isatty(STDERR_FILENO) && !command->live && !common->explain)
-        fprintf(stderr, "%s: watching for %g s; ctrl-C shows what there is\n", common->program,
-                options.milliseconds / 1000.0);
+        fprintf(stderr, "%s: watching for %g s; ctrl-C ends this early and shows the rows\n",
+                common->program, options.milliseconds / 1000.0);
     status = traffic_list_rows(command);
     const struct packet_totals *all = &traffic_seen(command->traffic)->all;
     if (!status && (all->lost || all->undescribed)) /* in one of many listings */
@@ -188,12 +189,16 @@ int traffic_run(int argc, char *const argv[])
     if (status != PARSED)
         return status;
     if (common->proc_root || common->backend != BACKEND_AUTO)
-        return common_misuse(common, "packets are seen while they pass: %s does not tell them",
-                             common->proc_root ? "a captured tree" : "--backend");
+        return common_misuse(common, "%s cannot be used here: packets are only seen as they pass",
+                             common->proc_root ? "--proc-root" : "--backend");
     if (common->all_netns)
-        return common_misuse(common, "packets are seen in one network namespace: --netns names it");
+        return common_misuse(
+            common,
+            "--all-netns: packets are watched in one network namespace only (try --netns=NAME)");
     if (common->exact)
-        return common_misuse(common, "--exact is for tables that are read: packets pass once");
+        return common_misuse(
+            common,
+            "--exact cannot be used here: it reads a table twice, but a packet passes only once");
     command.live = is_live(&command);
     if (command.live) {
         command.tick_ms = common->interval_ms ? common->interval_ms : 1000;

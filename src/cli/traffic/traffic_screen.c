@@ -162,7 +162,7 @@ static void traffic_screen_put_sums(struct screen_state *state)
         snprintf(undescribed, sizeof undescribed, ", %" PRIu64 " frame%s that cannot be described",
                  totals->undescribed, totals->undescribed == 1 ? "" : "s");
     if (totals->forgotten.flows)
-        snprintf(forgotten, sizeof forgotten, ", %" PRIu64 " flow%s made room for others",
+        snprintf(forgotten, sizeof forgotten, ", %" PRIu64 " flow%s removed to make room",
                  totals->forgotten.flows, totals->forgotten.flows == 1 ? "" : "s");
     snprintf(text, sizeof text, "%s%" PRIu64 " flow%s, %s packets/s, %s%s%s%s%s",
              traffic_at_most(state->command->listing.where), sums->flows,
@@ -227,7 +227,8 @@ static int traffic_screen_sum_up(struct screen_state *state)
 }
 
 static const struct key_binding keys[] = {
-    {'g', traffic_screen_sum_up, "g|counts of packets, by the column that is sorted by; and back"},
+    {'g', traffic_screen_sum_up,
+     "g|one row with sums for each value of the sorted column; and back"},
     {0, NULL, NULL},
 };
 
@@ -236,10 +237,8 @@ static const struct key_binding keys[] = {
 static const struct screen_ops screen_ops = {
     .bottom = "? help  / filter  < > sort  r reverse  g group  space pause  q quit",
     .keys = {keys_of_order, keys, keys_of_place, keys_of_end},
-    .notes = "\n"
-             "A flow without packets, or a group of such, has a - before it, for 3 seconds.\n"
-             "Packets still count during a pause.\n"
-             "Payload is not looked at.\n",
+    .notes = "\n- marks a flow or a group without new packets, for 3 seconds.\nPackets are still "
+             "counted during a pause.\nThe payload is not read.\n",
     .begin = traffic_screen_begin,
     .look = traffic_screen_look,
     .choose = traffic_screen_choose,

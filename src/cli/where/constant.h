@@ -22,6 +22,9 @@ static inline bool is_pattern(enum token_type comparison)
 /* Sets the message: what the column takes, and not this value. Returns NULL. */
 struct predicate *constant_refuse(const struct constant *constant, const char *wanted);
 
+/* The same for < and >: these values ("addresses") have no order. */
+struct predicate *constant_refuse_order(const struct constant *constant, const char *what);
+
 /* A word that could be no value may name a column. Returns false if it does not. */
 bool constant_column(const struct constant *constant, struct predicate **comparison);
 

@@ -105,3 +105,9 @@ struct predicate *constant_refuse(const struct constant *constant, const char *w
                        constant->parser->listed ? "it" : constant->field->name, wanted,
                        TOKEN_SAID(&constant->token));
 }
+
+struct predicate *constant_refuse_order(const struct constant *constant, const char *what)
+{
+    return parser_fail(constant->parser, &constant->token, "%s: %s cannot be compared with < or >",
+                       constant->field->name, what);
+}

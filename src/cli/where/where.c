@@ -122,8 +122,8 @@ static bool fail_short_form(struct where_parser *parser)
             text_list(names, sizeof names, ", ", name);
     if (*names)
         parser_fail(parser, &parser->token,
-                    "'%.*s' is no column, but the option --%.*s=; columns: %s", (int)word.length,
-                    word.data, (int)word.length, word.data, names);
+                    "'%.*s' is not a column, but the option --%.*s=; the columns are: %s",
+                    (int)word.length, word.data, (int)word.length, word.data, names);
     return *names;
 }
 
@@ -181,7 +181,7 @@ static struct predicate *parse_values(struct where_parser *parser, const struct 
         if (parser->token.type != TOKEN_COMMA)
             return where_gather(parser, field, all);
         if (comparison == TOKEN_LESS || comparison == TOKEN_GREATER)
-            return parser_fail(parser, &parser->token, "only one value can be compared by order");
+            return parser_fail(parser, &parser->token, "< <= > >= take only one value");
         parser_next(parser);
     }
 }
@@ -192,7 +192,7 @@ static struct predicate *parse_null(struct where_parser *parser, const struct fi
     struct predicate *known;
 
     if (comparison != TOKEN_EQUAL)
-        return parser_fail(parser, &parser->token, "null has only = and !=");
+        return parser_fail(parser, &parser->token, "null can only be compared with = and !=");
     parser_next(parser);
     known = parser_add(parser, predicate_known(field));
     return parser_negate(parser, known);
@@ -249,7 +249,8 @@ static struct predicate *parse_unary(struct where_parser *parser)
     if (parser->token.type != TOKEN_OPEN && parser->token.type != TOKEN_NOT)
         return parse_comparison(parser);
     if (++parser->depth > DEPTH_MAX)
-        return parser_fail(parser, &parser->token, "nested more than %d deep", DEPTH_MAX);
+        return parser_fail(parser, &parser->token, "the filter is nested more than %d deep",
+                           DEPTH_MAX);
     if (parser->token.type == TOKEN_NOT) {
         parser_next(parser);
         inner = parser_negate(parser, parse_unary(parser));
@@ -257,7 +258,7 @@ static struct predicate *parse_unary(struct where_parser *parser)
         parser_next(parser);
         inner = parse_joined(parser, TOKEN_OR);
         if (inner && parser->token.type != TOKEN_CLOSE)
-            return where_fail_expected(parser, "and, or, or a closing parenthesis");
+            return where_fail_expected(parser, "'and', 'or' or a closing parenthesis");
         parser_next(parser);
     }
     parser->depth--;
@@ -295,7 +296,7 @@ const struct predicate *where_parse(struct where *where, const struct kind *kind
     where_start(&parser, where, kind, text);
     all = parse_joined(&parser, TOKEN_OR);
     if (all && parser.token.type != TOKEN_END)
-        return where_fail_expected(&parser, "and, or, or the end");
+        return where_fail_expected(&parser, "'and', 'or' or the end");
     return all;
 }
 
@@ -336,9 +337,10 @@ static struct predicate *parse_columns(struct where_parser *parser, const char *
 static struct predicate *fail_columns(struct where *where, const struct kind *kind)
 {
     if (!where->message[0])
-        snprintf(where->message, sizeof where->message,
-                 "%s have none of the columns that this compares (--columns=help lists theirs)",
-                 kind->name);
+        snprintf(
+            where->message, sizeof where->message,
+            "%s have none of the columns that this filter compares (--columns=help lists theirs)",
+            kind->name);
     return NULL;
 }
 

@@ -17,7 +17,7 @@ static const char *what_differs(const struct field *one, const struct field *oth
     const bool numbers = value_is_number(one->type) && value_is_number(other->type);
 
     if (one->owner || other->owner)
-        return "there may be several processes";
+        return "a socket may have several processes";
     if (numbers && one->unit != other->unit && one->unit && other->unit)
         return "their units differ";
     return numbers || (one->type == other->type && !factor) ? NULL : "both must be numbers";
@@ -59,7 +59,7 @@ static struct predicate *compare_column(const struct constant *constant, const s
                            "%s cannot be compared with '%s': %s", field->name,
                            TOKEN_SAID(&constant->token), differs);
     if (field->type == VALUE_ADDRESS && constant->comparison != TOKEN_EQUAL)
-        return constant_refuse(constant, "addresses, which have no order");
+        return constant_refuse_order(constant, "addresses");
     known = parser_add(constant->parser, predicate_known(other));
     if (known)
         predicate_add(&comparison, known);
@@ -87,7 +87,7 @@ bool constant_column(const struct constant *constant, struct predicate **compari
     if (alone && isdigit((unsigned char)*behind)) /* COLUMN*FACTOR, which users type as well */
         swapped = field_compared(parser->kind, name, length);
     if (swapped) {
-        *comparison = parser_fail(parser, &constant->token, "the number comes first: %s*%s", behind,
+        *comparison = parser_fail(parser, &constant->token, "write the number first: %s*%s", behind,
                                   swapped->name);
         return true;
     }

@@ -209,9 +209,9 @@ static bool parse_range(const struct constant *constant, read_fn read, struct pr
     const bool above =
         addresses ? memcmp(first.address.bytes, last.address.bytes, sizeof first.address.bytes) > 0
                   : first.type != VALUE_SIGNED && first.number > last.number;
-    *made = above
-                ? parser_fail(constant->parser, &constant->token, "this range begins above its end")
-                : make_range(constant, &first, &last);
+    *made = above ? parser_fail(constant->parser, &constant->token,
+                                "the end of this range is below its beginning")
+                  : make_range(constant, &first, &last);
     return true;
 }
 
@@ -230,12 +230,13 @@ static bool parse_number(const struct field *field, const char *text, uint64_t *
 static const char *where_numbers_of(const struct field *field)
 {
     if (field->port)
-        return "ports, as 443, 8000-8999 or https";
+        return "ports, such as 443, 8000-8999 or https";
     if (field->unit == UNIT_SECONDS)
-        return "times, as 50ms, 1.5s, 2m or 1h";
+        return "times, such as 50ms, 1.5s, 2m or 1h";
     if (field->unit == UNIT_BYTES)
-        return "numbers of bytes, as 1500 or 64k";
-    return field->type == VALUE_SIGNED ? "numbers, as 7, -7 or 1-9" : "numbers, as 7 or 1-9";
+        return "numbers of bytes, such as 1500 or 64k";
+    return field->type == VALUE_SIGNED ? "numbers, such as 7, -7 or 1-9"
+                                       : "numbers, such as 7 or 1-9";
 }
 
 /* The same as a value of the field, which may be signed; for read_fn. */
@@ -346,7 +347,7 @@ static struct predicate *parse_time(const struct constant *constant)
     struct value value = {.type = VALUE_TIME}, last;
 
     if (!form_time(constant->text, &value.number))
-        return constant_refuse(constant, "times, as 2026-11-22T21:30:00Z or 2026-11-22");
+        return constant_refuse(constant, "times, such as 2026-11-22T21:30:00Z or 2026-11-22");
     last = value;
     if (constant->comparison != TOKEN_EQUAL ||
         __builtin_add_overflow(value.number, NS_PER_US - 1, &last.number))
@@ -653,7 +654,7 @@ static struct predicate *parse_addresses(const struct constant *constant)
         return made;
     if (!made)
         return constant_refuse(
-            constant, "addresses, as 192.0.2.1, 10.0.0.0/8, 2001:db8::/32 or fe80::1%eth0");
+            constant, "addresses, such as 192.0.2.1, 10.0.0.0/8, 2001:db8::/32 or fe80::1%eth0");
     if (*end.interface)
         made = parser_join(constant->parser, PREDICATE_AND, made,
                            parse_interface(constant, end.interface));
@@ -675,7 +676,7 @@ static struct predicate *parse_lladdr(const struct constant *constant)
         memcpy(bytes, ip.address.bytes, count);
     }
     if (!count)
-        return constant_refuse(constant, "link-layer addresses, as 02:00:5e:10:00:ff");
+        return constant_refuse(constant, "MAC addresses, such as 02:00:5e:10:00:ff");
     kept = parser_keep(constant->parser, (const char *)bytes, count);
     return kept ? where_compare(constant,
                                 (struct value){.type = VALUE_LLADDR, .text = {kept, count}})
@@ -697,7 +698,7 @@ static struct predicate *parse_flag(const struct constant *constant)
     if (!(named && where_find_word(constant->field, constant->text, &bit)) &&
         bit >= VALUE_FLAG_BITS)
         return named ? refuse_word(constant)
-                     : constant_refuse(constant, "names, or bits below 128");
+                     : constant_refuse(constant, "names, or bit numbers below 128");
     masked.mask.bits[bit / 64] = masked.constant.flags.bits[bit / 64] = UINT64_C(1) << bit % 64;
     return parser_add(constant->parser, masked);
 }
@@ -723,10 +724,10 @@ static const char *what_has_no_order(const struct field *field)
     if (value_is_number(field->type) || field->type == VALUE_TIME)
         return NULL;
     if (field->type == VALUE_BOOLEAN)
-        return "= true or = false";
+        return "true and false";
     if (field->type == VALUE_ADDRESS || field->type == VALUE_NETWORKS)
-        return "addresses, which have no order";
-    return words ? "words, which have no order" : "text, which has no order";
+        return "addresses";
+    return words ? "words" : "texts";
 }
 
 static struct predicate *parse_named(const struct constant *constant)
@@ -761,7 +762,7 @@ static struct predicate *parse_by_type(const struct constant *constant)
     const char *unordered = what_has_no_order(constant->field);
 
     if (unordered && (constant->comparison == TOKEN_LESS || constant->comparison == TOKEN_GREATER))
-        return constant_refuse(constant, unordered);
+        return constant_refuse_order(constant, unordered);
     if (is_pattern(constant->comparison) && type != VALUE_SOCKET_NAME)
         return parse_text(constant);
     return parsers[type] ? parsers[type](constant) : NULL;
@@ -819,14 +820,15 @@ static struct predicate *where_parse_value(struct constant *constant)
         return constant_refuse(constant, "the name of a machine (--host= takes addresses)");
     if (field->owner && (comparison == TOKEN_EQUAL || is_pattern(comparison))) {
         if (field->type == VALUE_NUMBER && !read_digits(field, constant->text, &ignored))
-            return constant_refuse(constant, "numbers of processes, as 812");
+            return constant_refuse(constant, "process ids, such as 812");
         if (field->type == VALUE_NUMBER) /* in quotes, too: it is no name */
             constant->token.type = TOKEN_WORD;
         constant->field = field_owners(field);
     }
     if (is_pattern(comparison) &&
         (value_is_number(field->type) || field->type == VALUE_BOOLEAN || field->type == VALUE_TIME))
-        return constant_refuse(constant, "numbers, which have no pattern");
+        return parser_fail(constant->parser, &constant->token,
+                           "%s has no text to compare with a pattern", field->name);
     made = parse_by_type(constant);
     const struct text shown =
         made && takes_text(constant) ? as_shown(constant) : (struct text){NULL, 0};

@@ -235,7 +235,7 @@ void findings_metrics(struct writer *writer, const void *findings_layout)
         {"fastnet_doctor_findings{severity=\"warning\"} ", layout->counts[SEVERITY_WARNING]},
         {"fastnet_doctor_findings{severity=\"past\"} ", layout->counts[SEVERITY_PAST]},
         {GAUGE("rules", "how many rules were tried") " ", *layout->rules},
-        {GAUGE("complete", "1 if all could be looked at, else 0") " ", !*layout->partial},
+        {GAUGE("complete", "1 if all could be checked, else 0") " ", !*layout->partial},
     };
 
     for (size_t i = 0; i < COUNT(metrics); i++) {

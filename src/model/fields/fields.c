@@ -3,6 +3,7 @@
 #include "model/fields/fields.h"
 
 #include <ctype.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "fastnet/clock.h"
@@ -189,13 +190,31 @@ const char *machine_scope_name(uint64_t machine)
     return machine ? "machine" : "namespace";
 }
 
-bool field_is_named(const struct field *field, const char *name, size_t length)
+static bool is_spelled(const char *own, const char *name, size_t length)
 {
     for (size_t i = 0; i < length; i++)
-        if (!field->name[i] ||
-            (name[i] == '-' ? '_' : tolower((unsigned char)name[i])) != field->name[i])
+        if (!own[i] || (name[i] == '-' ? '_' : tolower((unsigned char)name[i])) != own[i])
             return false;
-    return !field->name[length];
+    return !own[length];
+}
+
+bool field_is_named(const struct field *field, const char *name, size_t length)
+{
+    char other[FIELD_OTHER];
+
+    return is_spelled(field->name, name, length) ||
+           (field_other_name(field, other) && is_spelled(other, name, length));
+}
+
+const char *field_other_name(const struct field *field, char name[FIELD_OTHER])
+{
+    static const char suffix[] = "lladdr";
+    const size_t length = strlen(field->name);
+
+    if (field->type != VALUE_LLADDR)
+        return NULL;
+    snprintf(name, FIELD_OTHER, "%.*smac", (int)(length - strlen(suffix)), field->name);
+    return name;
 }
 
 const struct field *field_find(const struct kind *kind, const char *name, size_t length)
