@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Addresses and ports in filters, of every family. In front of an address its family may stand,
- * which then limits the whole listing and is that of the addresses behind it, as in ss.
- */
+/* Addresses and ports in the filters of ss, for every family. A family before an address limits the
+ * whole listing, and is the family of all later addresses, as in ss. */
 #include <arpa/inet.h>
 #include <errno.h>
 #include <string.h>
@@ -17,10 +15,8 @@
 
 enum { PORTS_MAX = 8, ADDRESSES_MAX = 64 };
 
-/*
- * Ports of a service, or one number. None: any port. Where sockets of other families are listed,
- * too, a number may be larger than a port, or negative.
- */
+/* The ports of a service, or one number. Count 0: any port. If sockets of other families are
+ * listed, too, a number may be larger than a port, or negative. */
 struct ports {
     int64_t ports[PORTS_MAX];
     size_t count;
@@ -34,10 +30,8 @@ static const struct {
     {"link:", AF_PACKET}, {"netlink:", AF_NETLINK}, {"vsock:", AF_VSOCK},
 };
 
-/*
- * Takes the family away from the text, and limits the listing to it. Without one it is that of the
- * option that came last; -4 and -6 together are both.
- */
+/* Removes a family from the beginning of the text, and limits the listing to it. If the text names
+ * no family, the last option for a family decides; -4 and -6 together mean both. */
 static uint8_t ss_hosts_take_family(const struct ss_parser *parser, char **text)
 {
     struct ss_selection *selection = parser->filter->selection;
@@ -76,7 +70,8 @@ static const struct field *column(enum ss_end end, const char *local, const char
     return field_named(&kind_socket, end == SS_LOCAL ? local : remote);
 }
 
-/* Both must hold; NULL is a part that is not asked for, unless something went wrong. */
+/* Joins two conditions by and. If one is NULL, returns the other; if both are NULL, a condition
+ * that is always true. Returns NULL after an error. */
 static struct predicate *both(struct ss_parser *parser, struct predicate *one,
                               struct predicate *other)
 {
@@ -100,7 +95,7 @@ static bool ss_hosts_compares(int64_t left, enum ss_token comparison, int64_t ri
                                        : left == right;
 }
 
-/* A number that the socket may lack, which ss takes for 0. */
+/* Compares a number that a socket may lack: ss then takes it for 0. */
 static struct predicate *ss_hosts_compare_signed(struct ss_parser *parser,
                                                  const struct field *field,
                                                  enum ss_token comparison, int64_t number)
@@ -116,7 +111,7 @@ static struct predicate *ss_hosts_compare_signed(struct ss_parser *parser,
                        parser_negate(&parser->memory, known));
 }
 
-/* Port numbers of netlink from 2^31 on are negative, as they are shown. */
+/* Compares port numbers of netlink. Numbers from 2^31 on are negative, as they are shown. */
 static struct predicate *compare_portid(struct ss_parser *parser, enum ss_token comparison,
                                         int64_t number)
 {
@@ -134,11 +129,12 @@ static struct predicate *compare_portid(struct ss_parser *parser, enum ss_token 
                        ordered, sign);
 }
 
-/* What ss has in place of a port: of unix sockets an inode. NULL: always 0, of netlink -1. */
+/* The number that ss compares instead of a port, for unix sockets an inode. NULL: it is always 0,
+ * for netlink -1. */
 static const struct other_port {
     const char *name;
     uint8_t family;
-    const char *fields[2]; /* by end */
+    const char *fields[2]; /* local, remote */
 } other_ports[] = {
     {"unix", AF_UNIX, {"inode", "peer_inode"}}, {"packet", AF_PACKET, {"interface", NULL}},
     {"netlink", AF_NETLINK, {"portid", NULL}},  {"vsock", AF_VSOCK, {"vsock_port", "peer_port"}},
@@ -158,7 +154,7 @@ static struct predicate *compare_other(struct ss_parser *parser, const struct ot
                                    comparison, number);
 }
 
-/* As ss does, also of the sockets of other families that are listed. */
+/* Compares one port; as in ss, also for the listed sockets of other families. */
 static struct predicate *is_one_port(struct ss_parser *parser, enum ss_end end,
                                      enum ss_token comparison, int64_t number)
 {
@@ -209,7 +205,7 @@ static bool parse_ports(struct ss_parser *parser, const char *text, struct ports
         return true;
     if (ss_hosts_take_number(parser, text, ports))
         return ports->count > 0;
-    /* services are those of TCP and UDP: without these tables there are none */
+    /* only TCP and UDP have services, so without their tables no name is a service */
     ports->count = services_ports(NULL, text,
                                   tcp && udp ? "tcp udp"
                                   : tcp      ? "tcp"
@@ -223,7 +219,8 @@ static bool parse_ports(struct ss_parser *parser, const char *text, struct ports
     return ports->count > 0;
 }
 
-/* Finds one of them; NULL: any (of which -1 is a sign, as in ss), or out of memory. */
+/* Accepts each of these ports. Returns NULL for any port (as in ss, -1 means any port, too), or if
+ * memory is exhausted. */
 static struct predicate *is_port(struct ss_parser *parser, enum ss_end end,
                                  const struct ports *ports)
 {
@@ -259,7 +256,7 @@ static const struct field *address_field(enum ss_end end)
     return column(end, "local_address", "remote_address");
 }
 
-/* Numbers, also hexadecimal ones, are no names, even if a resolver takes them. */
+/* Numbers, also hexadecimal numbers, are not names, even if a resolver accepts them. */
 static bool may_be_name(const char *text)
 {
     struct in_addr address;
@@ -268,7 +265,7 @@ static bool may_be_name(const char *text)
            !inet_aton(text, &address);
 }
 
-/* Any address that a host has in the first family that knows it, as in ss: IPv4 before IPv6. */
+/* Accepts each address of a host in the first family that has any, as in ss: IPv4 before IPv6. */
 static struct predicate *is_host(struct ss_parser *parser, enum ss_end end, const char *name,
                                  uint8_t family)
 {
@@ -297,7 +294,7 @@ static struct predicate *is_host(struct ss_parser *parser, enum ss_end end, cons
     return all;
 }
 
-/* Any address: NULL. */
+/* Returns NULL for any address, or after an error. */
 static struct predicate *inet_address(struct ss_parser *parser, enum ss_end end, char *text,
                                       uint8_t family)
 {
@@ -311,10 +308,9 @@ static struct predicate *inet_address(struct ss_parser *parser, enum ss_end end,
     return is_host(parser, end, text, family);
 }
 
-/*
- * Cuts the port from the text. It stands behind a ], behind a *, or behind the last colon, but of a
- * network behind its slash. Returns the port, maybe empty; NULL: a bracket is not closed.
- */
+/* Cuts the port off the text. It comes after a ']', after a '*', or after the last colon; in a
+ * network this colon must come after the slash. Returns the port, which may be empty; NULL: a
+ * bracket is not closed. */
 static char *cut_port(char **text)
 {
     char *port = *text, *slash;
@@ -339,7 +335,7 @@ static char *cut_port(char **text)
     return port + 1;
 }
 
-/* The address with its device, as ss shows it; ss itself takes no such address. */
+/* Parses an address with its device, as ss shows it, although ss itself does not accept it. */
 static struct predicate *host_with_device(struct ss_parser *parser, enum ss_end end,
                                           const char *text, uint8_t family)
 {
@@ -376,7 +372,8 @@ static struct predicate *inet_host(struct ss_parser *parser, enum ss_end end, ch
 
 /* --- Other families --------------------------------------------------------------------------- */
 
-/* The kernel does not tell the name of the other end, so it is empty there, as in ss. */
+/* Compares the name of a unix socket. The kernel does not report the name of the other end, so it
+ * is empty there, as in ss. */
 static struct predicate *ss_hosts_unix_name(struct ss_parser *parser, enum ss_end end,
                                             const char *pattern)
 {
@@ -388,7 +385,8 @@ static struct predicate *ss_hosts_unix_name(struct ss_parser *parser, enum ss_en
     return ss_compare(parser, glob);
 }
 
-/* The interface of a packet socket, 0 where it has none. ss takes 0 for that of the other end. */
+/* Compares the interface of a packet socket, which is 0 if it has no interface. As in ss, it is 0
+ * for the other end. */
 static struct predicate *link_port(struct ss_parser *parser, enum ss_end end,
                                    enum ss_token comparison, const char *text)
 {
@@ -406,7 +404,8 @@ static struct predicate *link_port(struct ss_parser *parser, enum ss_end end,
     return ss_hosts_compare_signed(parser, field, comparison, index);
 }
 
-/* ss takes -1 for the port of the other end, and the number -1 for any port. */
+/* Compares ports of netlink. As in ss, the other end has port -1, and the number -1 means any
+ * port. */
 static struct predicate *netlink_port(struct ss_parser *parser, enum ss_end end,
                                       enum ss_token comparison, const char *text)
 {
@@ -435,13 +434,13 @@ static struct predicate *vsock_port(struct ss_parser *parser, enum ss_end end,
     return ss_compare_number(parser, column(end, "vsock_port", "peer_port"), comparison, number);
 }
 
-/* Addresses in two parts: a protocol, or the CID of a vsock, and a port. */
+/* Addresses with two parts: a protocol or the CID of a vsock, and a port. */
 static const struct two_parts {
     uint8_t family;
-    const char *first[2]; /* columns, by end; NULL: ss takes 0 for that of the other end */
-    int (*named)(const char *name); /* the number of a name, or -1; or NULL */
+    const char *first[2];           /* columns, local and remote; NULL: always 0, as in ss */
+    int (*named)(const char *name); /* returns the number of a name, or -1; may be NULL */
     uint64_t most;
-    const char *wrong; /* what is said of others */
+    const char *wrong; /* message about other first parts */
     struct predicate *(*port)(struct ss_parser *parser, enum ss_end end, enum ss_token comparison,
                               const char *text);
 } two_parts[] = {
@@ -450,7 +449,7 @@ static const struct two_parts {
     {AF_VSOCK, {"cid", "peer_cid"}, NULL, UINT32_MAX, no_vsock, vsock_port},
 };
 
-/* Returns NULL, after a message, if the family has no addresses. */
+/* Returns NULL, after a message, if sockets of the family cannot be compared by addresses. */
 static const struct two_parts *find_parts(struct ss_parser *parser, uint8_t family)
 {
     for (size_t i = 0; i < COUNT(two_parts); i++)
@@ -460,7 +459,7 @@ static const struct two_parts *find_parts(struct ss_parser *parser, uint8_t fami
     return NULL;
 }
 
-/* NULL: any, or wrong. */
+/* Compares the first part. Returns NULL for any value, or after an error. */
 static struct predicate *first_part(struct ss_parser *parser, enum ss_end end,
                                     const struct two_parts *of, const char *text)
 {
@@ -477,7 +476,7 @@ static struct predicate *first_part(struct ss_parser *parser, enum ss_end end,
     return ss_compare_number(parser, field_named(&kind_socket, of->first[end]), SS_EQUAL, number);
 }
 
-/* NULL: any, or wrong. */
+/* Compares the port. Returns NULL for any port, or after an error. */
 static struct predicate *second_part(struct ss_parser *parser, enum ss_end end,
                                      const struct two_parts *of, enum ss_token comparison,
                                      const char *text)
@@ -487,7 +486,7 @@ static struct predicate *second_part(struct ss_parser *parser, enum ss_end end,
     return comparison == SS_EQUAL ? NULL : ss_fail_value(parser, one_port);
 }
 
-/* --- Whole conditions ------------------------------------------------------------------------- */
+/* --- Conditions ------------------------------------------------------------------------------- */
 
 struct predicate *ss_host(struct ss_parser *parser, enum ss_end end, char *text)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What conditions of filters are made of, and what is wrong with them. */
+/* Builds the conditions of ss filters, and reports their errors. */
 #include "cli/ss/ss_parser.h"
 
 #include <stdio.h>
@@ -36,11 +36,12 @@ bool ss_lists_others(const struct ss_parser *parser)
     return parser->filter->selection->families & ~inet;
 }
 
-/* ss knows two results only, so that `not` lists all other rows. */
+/* Makes a comparison false, instead of unknown, for rows without the field: ss has only two
+ * results, so its `not` lists all other rows. */
 static struct predicate *of_known(struct ss_parser *parser, const struct field *field,
                                   struct predicate *comparison)
 {
-    /* what even sockets of IP may lack */
+    /* fields that even sockets of IP may lack */
     const uint64_t absent = SOCKET_INTERFACE | SOCKET_MARK | SOCKET_CGROUP;
 
     if (!parser->others && !ss_lists_others(parser) && !(field->fields & absent))
@@ -54,7 +55,7 @@ struct predicate *ss_compare(struct ss_parser *parser, struct predicate comparis
     return of_known(parser, comparison.field, parser_add(&parser->memory, comparison));
 }
 
-/* At or above is the opposite of below. Where there is no number, neither holds. */
+/* At or above is the opposite of below. For rows without the number, both are false. */
 struct predicate *ss_compare_number(struct ss_parser *parser, const struct field *field,
                                     enum ss_token comparison, uint64_t number)
 {
