@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the files of --where share: memory, and messages. */
+/* Memory and messages for the files of --where. */
 #include "cli/where/constant.h"
 
 #include <stdio.h>
@@ -11,7 +11,7 @@ struct where_part {
     _Alignas(max_align_t) char bytes[];
 };
 
-/* In bytes. With the 16 MiB of a file (ss -F) a filter takes less than 64 MiB. */
+/* In bytes. Even with the 16 MiB of a file (ss -F), a filter takes less than 64 MiB. */
 enum { PARTS_MAX = 44 << 20, MALLOC_ADDS = 16 };
 
 void *parser_keep_bytes(struct where_parser *parser, size_t size)

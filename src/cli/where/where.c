@@ -11,9 +11,9 @@
 #include "cli/options.h"
 #include "cli/where/parser.h"
 
-enum { DEPTH_MAX = 64 }; /* of parentheses and nots: each costs stack, here and for every row */
+enum { DEPTH_MAX = 64 }; /* parentheses and nots; each needs stack, here and for every row */
 
-/* What is wrong if a token is none of those that could follow. */
+/* Reports a token that is not among the expected tokens. */
 static struct predicate *where_fail_expected(struct where_parser *parser, const char *expected)
 {
     const struct token *token = &parser->token;
@@ -25,10 +25,8 @@ static struct predicate *where_fail_expected(struct where_parser *parser, const 
     return parser_fail(parser, token, "expected %s, not '%s'", expected, TOKEN_SAID(token));
 }
 
-/*
- * Adds a part to a whole, which is NULL before the first. A whole that is such a list already
- * becomes longer, unless it is one comparison. Returns false if a part is NULL.
- */
+/* Adds a part to *whole, which is NULL before the first part. If *whole is already a list of this
+ * operation, and not a typed comparison, the list grows. Returns false if a part is NULL. */
 static bool where_join(struct where_parser *parser, enum predicate_operator operation,
                        struct predicate **whole, struct predicate *part)
 {
@@ -43,9 +41,9 @@ static bool where_join(struct where_parser *parser, enum predicate_operator oper
 
 /* --- Long lists of numbers -------------------------------------------------------------------- */
 
-enum { GATHERED_MIN = 9 }; /* shorter lists stay as they are: backends know single numbers */
+enum { GATHERED_MIN = 9 }; /* shorter lists are not changed: backends understand single numbers */
 
-/* A number, or FIRST-LAST: not below the first, and not above the last. */
+/* Reads a number or FIRST-LAST, which means: not below the first, and not above the last. */
 static bool take_range(const struct predicate *part, struct number_range *range)
 {
     const struct predicate *below = part->parts;
@@ -64,7 +62,7 @@ static int by_first(const void *left, const void *right)
     return a->first < b->first ? -1 : a->first > b->first;
 }
 
-/* Joins those that meet or overlap. Returns how many are left. */
+/* Joins ranges that touch or overlap. Returns the number of ranges that are left. */
 static size_t merge(struct number_range *ranges, size_t count)
 {
     size_t merged = 0;
@@ -80,7 +78,8 @@ static size_t merge(struct number_range *ranges, size_t count)
     return merged + 1;
 }
 
-/* Ranges in order, among which a number is found in a few steps; anything else as it is. */
+/* Turns a long list of numbers into sorted ranges, in which a number is found in a few steps.
+ * Returns other predicates unchanged. */
 static struct predicate *where_gather(struct where_parser *parser, const struct field *field,
                                       struct predicate *either)
 {
@@ -106,7 +105,8 @@ static struct predicate *where_gather(struct where_parser *parser, const struct 
 
 /* --- Comparisons ------------------------------------------------------------------------------ */
 
-/* The name of an option that compares columns, and is none: which columns these are. */
+/* If the word is not a column, but an option that compares columns, reports these columns. Returns
+ * false for other words. */
 static bool fail_short_form(struct where_parser *parser)
 {
     const struct option_table *options = parser->where->options;
@@ -147,7 +147,7 @@ static const struct field *find_column(struct where_parser *parser)
     return NULL;
 }
 
-/* A value; FACTOR * COLUMN may have blanks in it. */
+/* Takes a value. FACTOR * COLUMN may have spaces in it. */
 static struct token where_take_value(struct where_parser *parser)
 {
     struct token value = parser->token;
@@ -163,7 +163,8 @@ static struct token where_take_value(struct where_parser *parser)
     return value;
 }
 
-/* Values by commas, of which one must match. Here words of the language are values, too. */
+/* Parses values with commas, one of which must match. Here words of the language are values,
+ * too. */
 static struct predicate *parse_values(struct where_parser *parser, const struct field *field,
                                       enum token_type comparison)
 {
@@ -264,7 +265,7 @@ static struct predicate *parse_unary(struct where_parser *parser)
     return inner;
 }
 
-/* What "or" joins, which binds less than "and"; or what "and" joins. */
+/* Parses conditions joined by `sign`, which is "or" or "and"; "and" binds closer. */
 static struct predicate *parse_joined(struct where_parser *parser, enum token_type sign)
 {
     const bool any = sign == TOKEN_OR;
@@ -299,7 +300,7 @@ const struct predicate *where_parse(struct where *where, const struct kind *kind
     return all;
 }
 
-/* The comparison that these values make with one of the columns. */
+/* Compares one of the columns with the values of an option. */
 static struct predicate *parse_column(struct where_parser *parser, const struct field *field)
 {
     const char *values = parser->before;
@@ -364,7 +365,7 @@ const struct predicate *where_parse_list(struct where *where, const struct kind 
     negated = parser.token.type == TOKEN_NOT && parser.token.text.data[0] == '!';
     if (negated)
         parser_next(&parser);
-    if (negated && parser.token.type == TOKEN_NOT) /* one alone would be taken for a name */
+    if (negated && parser.token.type == TOKEN_NOT) /* a second '!' would be taken for a name */
         return where_fail_expected(&parser, "a value");
     all = parse_columns(&parser, columns);
     if (!all)
@@ -396,7 +397,7 @@ const struct predicate *where_both(struct where *where, const struct predicate *
 
     if (!one || !other)
         return one ? one : other;
-    /* copies, because a part is in one list only */
+    /* copies, because a predicate can be part of one list only */
     return parser_join(&parser, PREDICATE_AND, parser_add(&parser, *one),
                        parser_add(&parser, *other));
 }

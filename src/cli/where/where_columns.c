@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Comparisons of --where with another column in place of a value. */
+/* Comparisons of --where between two columns. */
 #include <ctype.h>
 #include <string.h>
 
@@ -8,10 +8,8 @@
 #include "cli/where/constant.h"
 #include "fastnet/array.h"
 
-/*
- * Why two columns do not compare; NULL: they do. A number without a unit may be of any, and a
- * factor is for numbers.
- */
+/* Why two columns cannot be compared; NULL: they can. A number without a unit fits any unit. Only
+ * numbers can have a factor. */
 static const char *what_differs(const struct field *one, const struct field *other, bool factor)
 {
     const bool numbers = value_is_number(one->type) && value_is_number(other->type);
@@ -23,7 +21,8 @@ static const char *what_differs(const struct field *one, const struct field *oth
     return numbers || (one->type == other->type && !factor) ? NULL : "both must be numbers";
 }
 
-/* What COLUMN or FACTOR*COLUMN names; the factor in millionths. NULL: the text is neither. */
+/* Returns the column's name in COLUMN or FACTOR*COLUMN, and the factor in millionths. NULL: the
+ * text has another form. */
 static const char *column_name(const char *text, uint64_t *factor)
 {
     enum { FACTOR_MAX = 1000000000 };
@@ -54,7 +53,7 @@ static struct predicate *compare_column(const struct constant *constant, const s
         .constant = {.type = VALUE_FINE, .number = factor}};
     struct predicate *known;
 
-    if (differs) /* there may be newlines around the sign */
+    if (differs) /* the text may have newlines around the '*' */
         return parser_fail(constant->parser, &constant->token,
                            "%s cannot be compared with '%s': %s", field->name,
                            TOKEN_SAID(&constant->token), differs);
@@ -80,11 +79,11 @@ bool constant_column(const struct constant *constant, struct predicate **compari
         (!value_is_number(field->type) && field->type != VALUE_TIME &&
          field->type != VALUE_ADDRESS))
         return false;
-    const bool alone = name == constant->text; /* no factor stands before it */
+    const bool alone = name == constant->text; /* without a factor */
     const size_t length = strcspn(name, signs);
     const char *behind = name + length + strspn(name + length, signs);
     other = field_compared(parser->kind, name, strlen(name));
-    if (alone && isdigit((unsigned char)*behind)) /* COLUMN*FACTOR, which users type as well */
+    if (alone && isdigit((unsigned char)*behind)) /* users also type COLUMN*FACTOR */
         swapped = field_compared(parser->kind, name, length);
     if (swapped) {
         *comparison = parser_fail(parser, &constant->token, "the number comes first: %s*%s", behind,
@@ -92,7 +91,7 @@ bool constant_column(const struct constant *constant, struct predicate **compari
         return true;
     }
     if (alone && (!other || (field->port && !other->port)))
-        return false; /* a port may be a service */
+        return false; /* the word may be a service */
     *comparison = other ? compare_column(constant, other, factor)
                         : parser_refuse(parser, &constant->token,
                                         misuse_of_column(parser->kind, as_text(name), wrong));

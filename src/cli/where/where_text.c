@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Predicates as text: the words that were typed, or node by node what an option made. */
+/* Writes predicates as text: as the user typed them, or node by node if an option made them. */
 #include <inttypes.h>
 #include <string.h>
 
 #include "cli/where/parser.h"
 
-/* Blanks between the tokens may be newlines, which end a line of --explain: one blank is enough. */
+/* Spaces between tokens may be newlines, which would end a line of --explain, so a single space is
+ * written. */
 static void put_said(FILE *stream, struct text said)
 {
     char quote = '\0';
@@ -22,7 +23,7 @@ static void put_said(FILE *stream, struct text said)
     }
 }
 
-/* In quotes, unless the tokens would be one word, and no digits, which may mean a number. */
+/* Writes a text in quotes, unless it is one word, and not digits, which may mean a number. */
 static void where_text_put_text(FILE *stream, const char *text)
 {
     static const char plain[] =
@@ -36,7 +37,7 @@ static void where_text_put_text(FILE *stream, const char *text)
     fputs(bare ? "" : "'", stream);
 }
 
-/* A number, or the word that stands for it. */
+/* Writes a number, or the word for it. */
 static void where_text_put_number(FILE *stream, const struct field *field, uint64_t number)
 {
     const char *word = where_word(field, number);
@@ -49,7 +50,8 @@ static void where_text_put_number(FILE *stream, const struct field *field, uint6
         fprintf(stream, "%" PRIu64, number);
 }
 
-/* ADDRESS, ADDRESS/LENGTH, or ADDRESS/MASK if the ones of the mask are not its first bits. */
+/* Writes ADDRESS, ADDRESS/LENGTH, or ADDRESS/MASK if the set bits of the mask are not its first
+ * bits. */
 static void where_text_put_address(FILE *stream, const struct predicate *made)
 {
     const struct address *address = &made->constant.address;
@@ -67,7 +69,7 @@ static void where_text_put_address(FILE *stream, const struct predicate *made)
     fprintf(stream, "/%s", text);
 }
 
-/* Each flag is a condition. */
+/* Writes each flag as a condition. */
 static void put_flags(FILE *stream, const struct predicate *made)
 {
     const char *between = "";
@@ -113,7 +115,7 @@ static void put_comparison(FILE *stream, const struct predicate *made, bool nega
         where_text_put_number(stream, made->field, number);
 }
 
-/* What holds it decides whether it needs parentheses. */
+/* inside: the operation around the predicate, which decides whether it needs parentheses. */
 static void where_text_put(FILE *stream, const struct predicate *predicate,
                            enum predicate_operator inside)
 {
