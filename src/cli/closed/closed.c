@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* fastnet closed: connections as they end, with what they carried and whose they were. */
+/* fastnet closed: lists connections when they end, with their bytes and owners. */
 #include "cli/command.h"
 #include "cli/personality.h"
 #include "cli/stream.h"
 #include "cli/which.h"
 
 struct closed_command {
-    struct common common;  /* first */
-    unsigned milliseconds; /* how long; 0: until it is ended */
+    struct common common;  /* must be first */
+    unsigned milliseconds; /* duration; 0: until the user stops it */
     struct which which;
     bool all;
-    bool nothing; /* cppcheck-suppress unusedStructMember ; letters that have no effect */
+    bool nothing; /* cppcheck-suppress unusedStructMember ; set by options without effect */
 };
 
 enum { WHICH, SHOW, OTHER };
@@ -76,10 +76,11 @@ static int closed_list(struct closed_command *command)
         .shorten = "owners",
         .whole = "local remote",
         .synonym = true,
-        /* whatever is shown: a connection that was refused has forgotten its peer */
+        /* Needed for all choices of columns: a refused connection has forgotten its peer. */
         .listing = {.tables = &table,
                     .table_count = 1,
-                    /* the age makes it list sockets, too: a reset clears their addresses */
+                    /* SOCKET_AGE makes the backend list sockets, too: a reset clears their
+                     * addresses. */
                     .needs = {.fields = SOCKET_ORIGIN | SOCKET_AGE, .lookups = NEED_CONNECTS}},
         .after_each_pass = stream_sum_up,
         .arg = &stream,
