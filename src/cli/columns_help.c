@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* --columns=help: which columns there are. */
+/* --columns=help: lists the columns that exist. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -9,7 +9,7 @@
 #include "fastnet/array.h"
 #include "fastnet/writer.h"
 
-/* As JSON has them. */
+/* The type of a column, named after the form that its values have in JSON. */
 static const char *columns_help_type_name(enum value_type type)
 {
     static const char *const names[] = {
@@ -23,7 +23,7 @@ static const char *columns_help_type_name(enum value_type type)
     return names[type] ? names[type] : "string";
 }
 
-/* What --columns=help says of a column, in the order of columns_help_put_row(). */
+/* The columns of --columns=help itself, in the order of columns_help_put_row(). */
 static const struct field told[] = {
     {.name = "name", .type = VALUE_TEXT},  {.name = "type", .type = VALUE_TEXT},
     {.name = "unit", .type = VALUE_TEXT},  {.name = "counter", .type = VALUE_BOOLEAN},
@@ -69,7 +69,7 @@ static void columns_help_put_row(struct sink *sink, const struct kind *kind,
     sink->ops->row(sink, &(struct record){.kind = &kind_count, .count = {.values = values}});
 }
 
-/* As rows of a listing, in JSON or CSV. */
+/* Prints the columns of the kind as rows of a listing, in JSON or CSV. */
 static int columns_help_put_rows(struct listing_command *command)
 {
     const struct kind *kind = command->kind;

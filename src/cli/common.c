@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What follows from the common options: messages, pages of text, widths. */
+/* Messages, pages of text, and widths, as the common options want them. */
 #include "cli/common.h"
 
 #include <errno.h>
@@ -71,7 +71,7 @@ bool common_uses_columns(const struct common *common)
            common->delta || common->table;
 }
 
-/* For hosts_wait_fn. */
+/* A hosts_wait_fn: shows a line on stderr while names are looked up. */
 static void say_waiting(size_t count, const char *name)
 {
     if (count == 0)
@@ -89,7 +89,7 @@ hosts_wait_fn common_waiting(void)
     return isatty(STDERR_FILENO) && term && *term && strcmp(term, "dumb") != 0 ? say_waiting : NULL;
 }
 
-/* --- What is wrong ---------------------------------------------------------------------------- */
+/* --- Errors ----------------------------------------------------------------------------------- */
 
 enum { MESSAGE_MAX = 1024 };
 
@@ -105,7 +105,7 @@ int common_refuse(const struct common *common, const struct misuse *misuse)
         said.place = said.words = NULL;
     }
     misuse_put(&said, message, sizeof message);
-    /* a list of columns helps more */
+    /* A message that names a list of columns (=help) helps more than --help. */
     if (own || (misuse->help != HELP_NONE && !strstr(message, "=help"))) {
         char command[COMMON_COMMAND];
         misuse_put_words(own ? own : " (see %s --help)", common_command(common, command), help,
@@ -143,7 +143,7 @@ const char *common_original(const char *name, char path[ORIGINAL_SIZE])
 
 /* --- Pages of text ---------------------------------------------------------------------------- */
 
-/* A reader that has gone is not an error. */
+/* A reader that closed the pipe is not an error. */
 int output_status(const char *program, int error)
 {
     if (error == 0 || error == -EPIPE)

@@ -10,7 +10,7 @@
 
 #include "cli/personality.h"
 
-/* At file scope, because a signal handler reaches nothing else. */
+/* At file scope, because a signal handler has no argument for it. */
 static int stop_descriptor = -1;
 
 static void stop(int number)
@@ -23,11 +23,9 @@ static void stop(int number)
         errno = error;
 }
 
-/*
- * A descriptor that can be read when the user wants the events to end. A second signal kills the
- * program as usual, because it may be blocked at a pipe that nobody reads. nohup(1) has SIGHUP
- * ignored, and so it stays.
- */
+/* Returns a descriptor that becomes readable when the user wants the events to end. A second signal
+ * kills the program as usual, because it may be blocked at a pipe that nobody reads. If nohup(1)
+ * has SIGHUP ignored, it stays ignored. */
 static int open_stop(void)
 {
     const struct sigaction action = {.sa_handler = stop, .sa_flags = (int)SA_RESETHAND};
@@ -57,15 +55,17 @@ unsigned stream_kinds(const struct listing_table tables[], size_t count)
     unsigned kinds = 0;
 
     for (size_t i = 0; i < count; i++)
-        if (tables[i].table) /* or else the kernel has none */
+        if (tables[i].table) /* NULL: the kernel has no such table */
             kinds |= socket_end_kind(tables[i].table->family, tables[i].table->protocol);
     return kinds;
 }
 
-/* Enough for a burst of some thousand events; the kernel's usual 208 KiB holds a few hundred. */
+/* Enough for a burst of some thousand events; the kernel's default of 208 KiB holds a few
+ * hundred. */
 enum { EVENT_BUFFER_SIZE = 4 * 1024 * 1024 };
 
-/* Losses are reported while the listing goes on, at most once a second; the rest at its end. */
+/* Reports losses while the listing goes on, at most once a second; the rest is reported at its
+ * end. */
 static void say_losses(void *arg, struct report *report)
 {
     struct stream *stream = arg;
@@ -77,7 +77,7 @@ static void say_losses(void *arg, struct report *report)
     report_print(report, stderr, stream->common->program);
 }
 
-/* Events that --sort keeps until they end; some 350 MB. */
+/* Number of events that --sort keeps until the listing ends; they take some 350 MB. */
 enum { EVENTS_KEPT_MAX = 1000000 };
 
 int stream_begin(struct stream *stream, const struct common *common, struct listing *listing,
