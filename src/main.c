@@ -100,7 +100,7 @@ static int main_take_word(int argc, char *argv[])
         return 2;
     }
     if (!find_personality(argv[2])) {
-        struct misuse misuse = {.place = "help",
+        struct misuse misuse = {.subject = "help",
                                 .wrong = "there is no command '%s'",
                                 .typed = as_text(argv[2]),
                                 .before = "fastnet help "};

@@ -19,14 +19,14 @@ int columns_misuse(const struct listing_command *command, const char *option, st
     char wrong[NO_COLUMN];
     struct misuse misuse = misuse_of_column(command->kind, name, wrong);
 
-    misuse.place = option;
+    misuse.subject = option;
     return common_refuse(command->common, &misuse);
 }
 
 /* --- Shown columns ---------------------------------------------------------------------------- */
 
 /* Index of a column among the shown columns; shown_count if it is not shown. */
-static size_t columns_place_of(const struct listing_command *command, const struct field *field)
+static size_t columns_index_of(const struct listing_command *command, const struct field *field)
 {
     size_t i = 0;
 
@@ -47,7 +47,7 @@ static bool columns_is_counted(const struct listing_command *command, const char
 
 static bool is_shown(const struct listing_command *command, const struct field *field)
 {
-    return columns_place_of(command, field) < command->shown_count;
+    return columns_index_of(command, field) < command->shown_count;
 }
 
 static void columns_show(struct listing_command *command, const struct field *field)
@@ -69,7 +69,7 @@ static void show_named(struct listing_command *command, const char *names)
 
 /* True if "all" includes this column. It excludes names of hosts, which take long to look up, and
  * views, which repeat other columns. */
-static bool is_of_all(const struct field *field)
+static bool all_includes(const struct field *field)
 {
     return !(field->lookups & NEED_HOSTS) && field->type != VALUE_VIEW;
 }
@@ -111,7 +111,7 @@ static void show_defaults(struct listing_command *command)
         show_named(command, kind->rates);
     const bool all = command->shown_count == before;
     for (size_t i = 0; i < kind->field_count && all; i++)
-        if (is_of_all(&kind->fields[i]))
+        if (all_includes(&kind->fields[i]))
             columns_show(command, &kind->fields[i]);
     show_stream(command);
 }
@@ -132,12 +132,12 @@ static int columns_choose(struct listing_command *command, char sign, struct tex
         const bool listed = text_is(word, "all") || (group && text_is(word, group->name));
         if (named ? field != named : i >= kind->field_count || !listed)
             continue;
-        const size_t place = columns_place_of(command, field);
+        const size_t index = columns_index_of(command, field);
         found++;
-        if (sign == '-' && place < command->shown_count)
-            memmove(&command->shown[place], &command->shown[place + 1],
-                    (--command->shown_count - place) * sizeof(const struct field *));
-        else if (sign != '-' && (named || is_of_all(field)))
+        if (sign == '-' && index < command->shown_count)
+            memmove(&command->shown[index], &command->shown[index + 1],
+                    (--command->shown_count - index) * sizeof(const struct field *));
+        else if (sign != '-' && (named || all_includes(field)))
             columns_show(command, field);
     }
     return found ? 0 : columns_misuse(command, "--columns", word);

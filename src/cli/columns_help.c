@@ -24,7 +24,7 @@ static const char *columns_help_type_name(enum value_type type)
 }
 
 /* The columns of --columns=help itself, in the order of columns_help_put_row(). */
-static const struct field told[] = {
+static const struct field help_fields[] = {
     {.name = "name", .type = VALUE_TEXT},  {.name = "type", .type = VALUE_TEXT},
     {.name = "unit", .type = VALUE_TEXT},  {.name = "counter", .type = VALUE_BOOLEAN},
     {.name = "group", .type = VALUE_TEXT}, {.name = "help", .type = VALUE_TEXT},
@@ -57,7 +57,7 @@ static struct value text_value(const char *string)
 static void columns_help_put_row(struct sink *sink, const struct kind *kind,
                                  const struct field *field)
 {
-    const struct value values[COUNT(told)] = {
+    const struct value values[COUNT(help_fields)] = {
         text_value(field->name),
         text_value(columns_help_type_name(field->type)),
         text_value(unit_names[field->unit]),
@@ -74,13 +74,13 @@ static int columns_help_put_rows(struct listing_command *command)
 {
     const struct kind *kind = command->kind;
     static const struct context nothing;
-    struct field columns[COUNT(told)];
+    struct field columns[COUNT(help_fields)];
     struct writer writer = {0};
     struct sink *sink = NULL;
     int error = -ENOMEM;
 
-    for (size_t i = 0; i < COUNT(told); i++) {
-        field_counted(&columns[i], &told[i], i);
+    for (size_t i = 0; i < COUNT(help_fields); i++) {
+        field_counted(&columns[i], &help_fields[i], i);
         command->shown[command->shown_count++] = &columns[i];
     }
     command->context = &nothing;

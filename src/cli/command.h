@@ -47,9 +47,9 @@ struct listing_command {
     int output; /* descriptor that the output goes to; 0: stdout */
     /* Opens `output` after all arguments were accepted. Returns an exit status. May be NULL. */
     int (*open_output)(struct listing_command *command);
-    bool clock;   /* with -c, the layout needs a line with the time of each listing */
-    bool verbose; /* also report details about how rows were read */
-    bool another; /* another listing follows, so all rights are kept */
+    bool clock;           /* with -c, the layout needs a line with the time of each listing */
+    bool verbose;         /* also report details about how rows were read */
+    bool another_follows; /* another listing follows, so all rights are kept */
     /* What --count-by=host counts: the column with both ends of a row. NULL: the machine's name. */
     const char *both_ends;
     bool objects; /* in JSON, rows of a thing, a name and a number become one object for each thing

@@ -72,7 +72,7 @@ bool common_uses_columns(const struct common *common)
 }
 
 /* A hosts_wait_fn: shows a line on stderr while names are looked up. */
-static void say_waiting(size_t count, const char *name)
+static void show_waiting(size_t count, const char *name)
 {
     if (count == 0)
         fputs("\r\033[K", stderr); /* erases the line */
@@ -86,7 +86,8 @@ hosts_wait_fn common_waiting(void)
 {
     const char *term = getenv("TERM");
 
-    return isatty(STDERR_FILENO) && term && *term && strcmp(term, "dumb") != 0 ? say_waiting : NULL;
+    return isatty(STDERR_FILENO) && term && *term && strcmp(term, "dumb") != 0 ? show_waiting
+                                                                               : NULL;
 }
 
 /* --- Errors ----------------------------------------------------------------------------------- */
@@ -97,14 +98,14 @@ int common_refuse(const struct common *common, const struct misuse *misuse)
 {
     const struct manner *manner = &common->grammar->manner;
     const char *own = misuse->help == HELP_OWN ? manner->help : NULL;
-    struct misuse said = *misuse;
+    struct misuse rest = *misuse;
     char message[MESSAGE_MAX], help[128] = "";
 
-    if (own && manner->above && misuse->place) {
-        fprintf(stderr, "%s: %s: %s\n", common->program, misuse->place, misuse->words);
-        said.place = said.words = NULL;
+    if (own && manner->above && misuse->subject) {
+        fprintf(stderr, "%s: %s: %s\n", common->program, misuse->subject, misuse->words);
+        rest.subject = rest.words = NULL;
     }
-    misuse_put(&said, message, sizeof message);
+    misuse_put(&rest, message, sizeof message);
     /* A message that names a list of columns (=help) helps more than --help. */
     if (own || (misuse->help != HELP_NONE && !strstr(message, "=help"))) {
         char command[COMMON_COMMAND];

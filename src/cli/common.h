@@ -117,11 +117,11 @@ void common_put_filters(FILE *stream, const struct common *common);
 int common_refuse(const struct common *common, const struct misuse *misuse);
 #define common_misuse_of(common, ...) common_refuse(common, &(struct misuse){__VA_ARGS__})
 #define common_misuse_typed(common, of, words, text)                                               \
-    common_misuse_of(common, .place = (of), .wrong = (words), .typed = (text))
+    common_misuse_of(common, .subject = (of), .wrong = (words), .typed = (text))
 /* The same for a message that is formatted as by printf(3). */
 int common_complain(const struct common *common, enum misuse_help help, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-#define common_misuse(common, ...)      common_complain(common, HELP_BEHIND, __VA_ARGS__)
+#define common_misuse(common, ...)      common_complain(common, HELP_AFTER, __VA_ARGS__)
 #define common_misuse_bare(common, ...) common_complain(common, HELP_NONE, __VA_ARGS__)
 
 /* Returns the path of the original program `name`, which is not this program; `name` alone if it is

@@ -344,7 +344,7 @@ static int fail_netns(const struct common *common, const char *name, bool opened
     return STATUS_FAILURE;
 }
 
-static bool is_this_one(int netns)
+static bool is_own_netns(int netns)
 {
     struct stat file;
 
@@ -354,24 +354,24 @@ static bool is_this_one(int netns)
 /* Enters a network namespace and stores the own netns in common->home. Does nothing if it is the
  * own netns. Nothing may be looked up or read before. Sets *opened if the network namespace could
  * be opened. Returns 0 or -errno. */
-static int enter(struct common *common, const char *name, bool *opened)
+static int enter_other_netns(struct common *common, const char *name, bool *opened)
 {
-    const int away = namespace_open(name);
-    int home, error;
+    const int target = namespace_open(name);
+    int own, error;
 
-    *opened = away >= 0;
-    if (away < 0 || is_this_one(away)) {
-        if (away >= 0)
-            close(away);
-        return away < 0 ? away : 0;
+    *opened = target >= 0;
+    if (target < 0 || is_own_netns(target)) {
+        if (target >= 0)
+            close(target);
+        return target < 0 ? target : 0;
     }
-    home = namespace_open_own();
-    error = home < 0 ? home : namespace_enter(away);
-    close(away);
+    own = namespace_open_own();
+    error = own < 0 ? own : namespace_enter(target);
+    close(target);
     if (!error)
-        common->home = home;
-    else if (home >= 0)
-        close(home);
+        common->home = own;
+    else if (own >= 0)
+        close(own);
     return error;
 }
 
@@ -403,7 +403,7 @@ static int enter_procfs(struct common *common, struct procfs *procfs)
     if (procfs->own && procfs->is_root)
         return 0;
     snprintf(path, sizeof path, "%s/ns/net", procfs->process);
-    const int error = enter(common, path, &opened);
+    const int error = enter_other_netns(common, path, &opened);
     if (!error)
         return 0;
     if ((error != -EACCES && error != -EPERM) || !proc_tree_has(procfs->process, "net/dev"))
@@ -436,7 +436,7 @@ static int enter_netns(struct common *common)
         return 0;
     if (strchr(common->netns, '/') && procfs_find_namespace(common->netns, &procfs) > 0)
         common_take_processes(common, &procfs);
-    error = enter(common, common->netns, &opened);
+    error = enter_other_netns(common, common->netns, &opened);
     return error ? fail_netns(common, common->netns, opened, error) : 0;
 }
 

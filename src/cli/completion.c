@@ -205,8 +205,8 @@ static void put_groups(const struct offer *offer, const char *rest, const struct
 /* Offers values of the last of these columns, which has names instead of ids. */
 static void completion_put_values(const struct offer *offer, const char *rest, const char *columns)
 {
-    const char *blank = strrchr(columns, ' ');
-    const struct field *field = field_named(offer->grammar->kind, blank ? blank + 1 : columns);
+    const char *space = strrchr(columns, ' ');
+    const struct field *field = field_named(offer->grammar->kind, space ? space + 1 : columns);
     const struct synonym *synonym = where_synonym(offer->grammar->kind, field);
 
     if (field->lookups & NEED_CGROUPS)

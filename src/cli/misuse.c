@@ -119,8 +119,8 @@ void misuse_put(const struct misuse *misuse, char *message, size_t size)
     struct misuse found = *misuse;
 
     *message = '\0';
-    if (misuse->place)
-        said_add(message, size, "%s: ", misuse->place);
+    if (misuse->subject)
+        said_add(message, size, "%s: ", misuse->subject);
     if (misuse->typed.data)
         misuse_put_words(misuse->wrong, TYPED_BYTES(misuse->typed.data, misuse->typed.length),
                          message, size);

@@ -28,15 +28,15 @@ void said_add(char *text, size_t size, const char *format, ...)
 
 /* Where a message mentions the help. */
 enum misuse_help {
-    HELP_BEHIND, /* after the message */
+    HELP_AFTER, /* after the message */
     HELP_NONE,
     HELP_OWN, /* as the personality does it (struct manner); for most, after the message */
 };
 
 /* "PLACE: WRONG; did you mean BEFOREmeant?". Texts are borrowed; all except `wrong` may be NULL. */
 struct misuse {
-    const char *place; /* the option, or the position in a filter, that is wrong */
-    const char *wrong; /* the message; if `typed` is given, it replaces each %s, escaped */
+    const char *subject; /* the option, or the position in a filter, that is wrong */
+    const char *wrong;   /* the message; if `typed` is given, it replaces each %s, escaped */
     struct text typed;
     const char *words; /* correct words with spaces: the message names the nearest, or all */
     const char *before;

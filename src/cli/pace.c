@@ -6,7 +6,7 @@
 #include "fastnet/clock.h"
 
 /* A sum of delays up to this is not reported. */
-#define STRETCHED_UNSAID (CLOCK_SECOND / 10)
+#define STRETCHED_UNREPORTED (CLOCK_SECOND / 10)
 
 static uint64_t nanoseconds(struct timeval time)
 {
@@ -41,8 +41,8 @@ uint64_t pace_pause(struct pace *pace, struct pace_time took)
 
 bool pace_is_news(struct pace *pace)
 {
-    const bool news = !pace->said && pace->stretched > STRETCHED_UNSAID;
+    const bool news = !pace->reported && pace->stretched > STRETCHED_UNREPORTED;
 
-    pace->said |= news;
+    pace->reported |= news;
     return news;
 }

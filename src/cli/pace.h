@@ -11,7 +11,7 @@ struct pace {
     uint64_t interval;
     bool strict;        /* keep the interval in any case */
     uint64_t stretched; /* sum of the times by which waiting exceeded the interval */
-    bool said;
+    bool reported;
 };
 
 /* The time on the clock, and the CPU time of this process and of its children that ended. */

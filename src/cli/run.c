@@ -96,7 +96,7 @@ struct repeated_run {
 };
 
 static int list_once(const struct listing_command *command, struct engine *engine,
-                     struct sink *sink, struct repeated_run *pass)
+                     struct sink *sink, struct repeated_run *run)
 {
     struct report report = {.verbose = command->verbose};
 
@@ -113,11 +113,11 @@ static int list_once(const struct listing_command *command, struct engine *engin
                     report.unshown == 1 ? " is" : "s are");
     hint_at_patterns(&command->listing, &report);
     if (!report.listed && !report.partial && command->listing.number <= 1 &&
-        command->listing.typed && !pass->silent)
+        command->listing.typed && !run->silent)
         report_groups(command->listing.typed, &report);
     report_print(&report, stderr, command->common->program);
-    pass->last = error || report.ended;
-    pass->useless = error || pass->silent || (report.partial && !report.listed);
+    run->last = error || report.ended;
+    run->useless = error || run->silent || (report.partial && !report.listed);
     if (error)
         return output_status(command->common->program, error);
     return report.partial ? STATUS_FAILURE : STATUS_OK;
@@ -128,7 +128,7 @@ static int list_once(const struct listing_command *command, struct engine *engin
  * it also needs a child: this process must be able to replace the file of --output. The child's
  * exit status has bits for the members of *pass. */
 static int list_in_child(const struct listing_command *command, struct engine *engine,
-                         struct sink *sink, struct repeated_run *pass)
+                         struct sink *sink, struct repeated_run *run)
 {
     enum { LAST = 64, USELESS = 32 };
     int status = 0;
@@ -143,23 +143,23 @@ static int list_in_child(const struct listing_command *command, struct engine *e
             _exit(STATUS_FAILURE);
         if (command_is_untrusted(command))
             sandbox_enter();
-        status = list_once(command, engine, sink, pass);
-        _exit(status | (pass->last ? LAST : 0) | (pass->useless ? USELESS : 0));
+        status = list_once(command, engine, sink, run);
+        _exit(status | (run->last ? LAST : 0) | (run->useless ? USELESS : 0));
     }
     /* If fork(2) fails, lists in this process, although later runs will not find owners. Not after
      * --netns: later runs could list another network namespace. */
     if (child < 0 && !command_is_untrusted(command) && !command->listing.home)
-        return list_once(command, engine, sink, pass);
+        return list_once(command, engine, sink, run);
     while (child > 0 && (ended = waitpid(child, &status, 0)) < 0 && errno == EINTR)
         continue;
     if (ended < 0 || !WIFEXITED(status)) {
         fprintf(stderr, "%s: the process that made the listing ended unexpectedly\n",
                 command->common->program);
-        *pass = (struct repeated_run){.last = true, .useless = true};
+        *run = (struct repeated_run){.last = true, .useless = true};
         return STATUS_FAILURE;
     }
-    pass->last = WEXITSTATUS(status) & LAST;
-    pass->useless = WEXITSTATUS(status) & USELESS;
+    run->last = WEXITSTATUS(status) & LAST;
+    run->useless = WEXITSTATUS(status) & USELESS;
     return WEXITSTATUS(status) & ~(LAST | USELESS);
 }
 
@@ -223,12 +223,12 @@ static bool needs_child(const struct listing_command *command)
 
 /* Makes one run, to stdout or to a new file. */
 static int list_to(struct replacement *file, struct listing_command *command, struct engine *engine,
-                   struct sink *sink, struct repeated_run *pass)
+                   struct sink *sink, struct repeated_run *run)
 {
     int status = replacement_open(file), replaced;
 
     if (status) {
-        pass->last = true;
+        run->last = true;
         return status;
     }
     if (file->fd >= 0)
@@ -238,12 +238,12 @@ static int list_to(struct replacement *file, struct listing_command *command, st
     command->listing.time = clock_nanoseconds(CLOCK_REALTIME); /* the maker may have waited */
     if (needs_child(command)) {
         engine_prepare(engine, &command->listing);
-        status = list_in_child(command, engine, sink, pass);
+        status = list_in_child(command, engine, sink, run);
     } else {
-        status = list_once(command, engine, sink, pass);
+        status = list_once(command, engine, sink, run);
     }
-    replaced = replacement_close(file, !pass->useless);
-    pass->last |= replaced != 0;
+    replaced = replacement_close(file, !run->useless);
+    run->last |= replaced != 0;
     return status ? status : replaced;
 }
 
@@ -266,10 +266,10 @@ static int run_list(struct replacement *file, struct listing_command *command,
     }
     for (uint64_t number = !common->delta;; number++) { /* the first run of --delta shows nothing */
         const struct pace_time began = pace_now();
-        struct repeated_run pass = {.silent = !number};
+        struct repeated_run run = {.silent = !number};
         command->listing.number = common->interval_ms ? number : 0;
-        const int status = list_to(file, command, engine, sink, &pass);
-        if (!common->interval_ms || pass.last)
+        const int status = list_to(file, command, engine, sink, &run);
+        if (!common->interval_ms || run.last)
             return status;
         wait_interval(common, &pace, began);
     }
@@ -283,7 +283,7 @@ static int run_run(struct replacement *file, struct listing_command *command)
     int status;
 
     command->listing.wait = common_waiting();
-    if (!command->another)
+    if (!command->another_follows)
         rights_limit(rights_of(&command->listing) | (command->go_on ? 1u << RIGHT_BUFFERS : 0));
     engine = engine_create(netlink_create(NULL));
     if (engine && writer_init(&writer, command->output ? command->output : STDOUT_FILENO) == 0) {
@@ -291,7 +291,7 @@ static int run_run(struct replacement *file, struct listing_command *command)
         writer_hurry(&writer);
         sink = command_sink(command, &writer);
     }
-    if (sink && !command->another && !needs_child(command) && command_is_untrusted(command))
+    if (sink && !command->another_follows && !needs_child(command) && command_is_untrusted(command))
         sandbox_enter();
     status = !sink                      ? no_memory_status(command->common->program)
              : command->common->explain ? command_explain(command, engine, sink)

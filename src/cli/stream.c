@@ -66,14 +66,14 @@ enum { EVENT_BUFFER_SIZE = 4 * 1024 * 1024 };
 
 /* Reports losses while the listing goes on, at most once a second; the rest is reported at its
  * end. */
-static void say_losses(void *arg, struct report *report)
+static void stream_report_losses(void *arg, struct report *report)
 {
     struct stream *stream = arg;
     const time_t now = time(NULL);
 
-    if (!report->count || now == stream->said)
+    if (!report->count || now == stream->reported)
         return;
-    stream->said = now;
+    stream->reported = now;
     report_print(report, stderr, stream->common->program);
 }
 
@@ -97,7 +97,7 @@ int stream_begin(struct stream *stream, const struct common *common, struct list
         stream->most = EVENTS_KEPT_MAX;
     listing->limit = stream->most || common->count_by ? stream->most : common->limit;
     listing->events = &stream->events;
-    listing->pause = say_losses;
+    listing->pause = stream_report_losses;
     listing->pause_arg = stream;
     return 0;
 }

@@ -11,8 +11,8 @@
 struct stream {
     const struct common *common;
     struct query_events events;
-    size_t most; /* largest number of events to list; 0: no limit */
-    time_t said; /* time of the last report of losses */
+    size_t most;     /* largest number of events to list; 0: no limit */
+    time_t reported; /* time of the last report of losses */
 };
 
 /* The kinds of events that sockets in these tables have (struct query_events). */

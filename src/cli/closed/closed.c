@@ -57,9 +57,9 @@ const struct grammar closed_grammar = {
 static int closed_list(struct closed_command *command)
 {
     const struct common *common = &command->common;
-    const struct predicate alone = predicate_number(field_named(&kind_socket, "remote_port"), 0);
-    struct predicate none = alone;
-    const struct predicate connected = {.operation = PREDICATE_NOT, .parts = &none};
+    const struct predicate no_peer = predicate_number(field_named(&kind_socket, "remote_port"), 0);
+    struct predicate without_peer = no_peer;
+    const struct predicate connected = {.operation = PREDICATE_NOT, .parts = &without_peer};
     const struct listing_table table = {.table = &table_socket_events,
                                         .where = command->all ? NULL : &connected};
     struct stream stream;

@@ -29,10 +29,10 @@ static const uint8_t protocol_bits[UINT8_MAX + 1] = {
 int conntrack_fail_argument(const struct conntrack_parsing *parsing, const char *option,
                             const char *takes, const char *wrong, const char *typed)
 {
-    char place[32];
+    char subject[32];
 
-    snprintf(place, sizeof place, "--%s", option);
-    return common_misuse_of(&parsing->options->common, .place = place, .wrong = wrong,
+    snprintf(subject, sizeof subject, "--%s", option);
+    return common_misuse_of(&parsing->options->common, .subject = subject, .wrong = wrong,
                             .typed = as_text(typed), .words = takes, .help = HELP_OWN);
 }
 
@@ -419,12 +419,12 @@ static int check_state(struct conntrack_parsing *parsing, uint8_t protocol)
 /* An option of a protocol needs -p with that protocol, before or after the option. */
 static int check_protocol(struct conntrack_parsing *parsing)
 {
-    const struct predicate *of = given(parsing, "protocol");
-    const uint8_t number = of ? (uint8_t)of->constant.number : 0;
+    const struct predicate *protocol = given(parsing, "protocol");
+    const uint8_t number = protocol ? (uint8_t)protocol->constant.number : 0;
 
     for (size_t i = 0; i < parsing->given_count; i++) {
         const struct option *option = parsing->given[i];
-        if (option->protocols && !of)
+        if (option->protocols && !protocol)
             return conntrack_fail(parsing, "--%s needs a protocol: -p tcp, for example",
                                   option->name);
         if (option->protocols && !(option->protocols & protocol_bits[number]))
@@ -440,14 +440,14 @@ static int apply_masks(struct conntrack_parsing *parsing)
     for (size_t end = 0; end < COUNT(parsing->masks); end++) {
         const struct address *mask = &parsing->masks[end];
         const char *name = end ? "dst" : "src";
-        struct predicate *of = given(parsing, end ? "orig_dst" : "orig_src");
+        struct predicate *network = given(parsing, end ? "orig_dst" : "orig_src");
         if (mask->family == AF_UNSPEC)
             continue;
-        if (!of)
+        if (!network)
             return conntrack_fail(parsing, "Can't use --mask-%s without --%s", name, name);
-        memcpy(of->mask.address, mask->bytes, sizeof of->mask.address);
+        memcpy(network->mask.address, mask->bytes, sizeof network->mask.address);
         for (size_t i = 0; i < sizeof mask->bytes; i++)
-            of->constant.address.bytes[i] &= mask->bytes[i];
+            network->constant.address.bytes[i] &= mask->bytes[i];
     }
     return 0;
 }
@@ -473,7 +473,7 @@ static int check_tuple(struct conntrack_parsing *parsing)
          "you have to specify `--reply-src' and `--reply-dst'",
          "you have to specify `--reply-port-src' and `--reply-port-dst'"},
     };
-    const struct predicate *of = given(parsing, "protocol");
+    const struct predicate *protocol = given(parsing, "protocol");
     const bool by_orig = given(parsing, "orig_src") && given(parsing, "orig_dst");
     const bool by_reply = !by_orig && parsing->options->table != TABLE_EXPECT &&
                           (given(parsing, "reply_src") || given(parsing, "reply_dst"));
@@ -481,14 +481,14 @@ static int check_tuple(struct conntrack_parsing *parsing)
     const struct predicate *src = given(parsing, ways[way].src);
     const struct predicate *dst = given(parsing, ways[way].dst);
 
-    if (!of)
+    if (!protocol)
         return conntrack_fail(parsing,
                               "You need to supply the `--protonum' option for this command");
     if (!src || !dst)
         return conntrack_fail(parsing, "%s", ways[way].no_ends);
     if (!is_whole(src) || !is_whole(dst))
         return conntrack_fail(parsing, "this command needs addresses without a prefix length");
-    if (protocol_bits[of->constant.number] & P_PORTS &&
+    if (protocol_bits[protocol->constant.number] & P_PORTS &&
         (!given(parsing, ways[way].sport) || !given(parsing, ways[way].dport)))
         return conntrack_fail(parsing, "%s", ways[way].no_ports);
     return 0;

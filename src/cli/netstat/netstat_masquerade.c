@@ -24,7 +24,7 @@ static void masquerade_choose_rows(struct predicate_tree *where,
 }
 
 /* If flows exist that may not be read, adds netstat's words below the reason, and ends -c. */
-static void say_missing(const void *arg, struct report *report)
+static void masquerade_report_missing(const void *arg, struct report *report)
 {
     (void)arg;
     if (!report->unreadable || report->listed || report->ended)
@@ -53,7 +53,7 @@ int netstat_masquerade(const struct netstat_options *options)
         .layout_needs = {.fields = FLOW_ORIG | FLOW_REPLY | FLOW_TIMEOUT | FLOW_STATUS | FLOW_ID,
                          .lookups = (options->layout.numeric_hosts ? 0 : NEED_HOSTS) |
                                     (options->layout.numeric_ports ? 0 : NEED_SERVICES)},
-        .after_each_pass = say_missing,
+        .after_each_pass = masquerade_report_missing,
     };
 
     masquerade_choose_rows(&where, options);

@@ -140,7 +140,7 @@ static void remember_family(struct netstat_options *options, const char *name)
     options->too_many_families = true;
 }
 
-#define HERE             " not configured in this system."
+#define ABSENT           " not configured in this system."
 #define NO_ROUTING(name) "No routing for address family `" name "'."
 
 const struct netstat_family netstat_families[NETSTAT_FAMILIES] = {
@@ -155,10 +155,10 @@ const struct netstat_family netstat_families[NETSTAT_FAMILIES] = {
     {"ash", "ash", 0, NULL, NULL, NO_ROUTING("ash"), STATUS_MISUSE},
     {"ipx", "ipx", MEMBER(ipx), "net/ipx", "AF IPX",
      "IPX routing not in file /proc/net/ipx/route or /proc/net/ipx_route found.", STATUS_FAILURE},
-    {"ax25", "ax25", MEMBER(ax25), "net/ax25", "AF AX25", "AX.25" HERE, STATUS_FAILURE},
-    {"x25", "x25", MEMBER(x25), "net/x25", "AF X25", "X.25" HERE, STATUS_FAILURE},
-    {"netrom", "netrom", MEMBER(netrom), "net/nr", "AF NETROM", "NET/ROM" HERE, STATUS_FAILURE},
-    {"rose", "rose", MEMBER(rose), "net/rose", "AF ROSE", "ROSE" HERE, STATUS_FAILURE},
+    {"ax25", "ax25", MEMBER(ax25), "net/ax25", "AF AX25", "AX.25" ABSENT, STATUS_FAILURE},
+    {"x25", "x25", MEMBER(x25), "net/x25", "AF X25", "X.25" ABSENT, STATUS_FAILURE},
+    {"netrom", "netrom", MEMBER(netrom), "net/nr", "AF NETROM", "NET/ROM" ABSENT, STATUS_FAILURE},
+    {"rose", "rose", MEMBER(rose), "net/rose", "AF ROSE", "ROSE" ABSENT, STATUS_FAILURE},
 };
 
 /* Handles one name of a family. Several names can mean the same family. */

@@ -78,8 +78,8 @@ static int netstat_where_passes(const struct predicate *where, uint8_t state)
 
 bool netstat_wants_inactive(const struct predicate *where)
 {
-    enum { UNHEARD_OF = 31 };
+    enum { UNKNOWN_STATE = 31 };
 
     return where && netstat_where_passes(where, STATE_BOUND_INACTIVE) >
-                        netstat_where_passes(where, UNHEARD_OF);
+                        netstat_where_passes(where, UNKNOWN_STATE);
 }

@@ -131,10 +131,10 @@ static int sockets_list(const struct sockets_options *options)
     const bool connected = internet && !options->listening;
     const bool tcp = which->all || which->tcp || !which_is_named(which);
     const char *chosen = options->common.columns; /* instead of, or added to, default columns */
-    const bool here = plain && !options->common.proc_root && !options->common.count_by &&
-                      (!chosen || *chosen == '+' || *chosen == '-');
+    const bool uses_containers = plain && !options->common.proc_root && !options->common.count_by &&
+                                 (!chosen || *chosen == '+' || *chosen == '-');
     const struct containers_found named =
-        here ? containers_read(NULL) : (struct containers_found){.pods = false};
+        uses_containers ? containers_read(NULL) : (struct containers_found){.pods = false};
     struct listing_table tables[WHICH_TABLES];
     struct predicate where[WHICH_TABLES][2]; /* filters of the tables */
     char attention[COMMAND_MAX] = "";

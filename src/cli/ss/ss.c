@@ -243,7 +243,7 @@ static int summarise(const struct ss_options *options)
          * all. */
         .layout_ops = common.sort || common.limit || common.filters.count ? NULL : &sink_ss_summary,
         .layout = &layout,
-        .another = options->listed,
+        .another_follows = options->listed,
         .after_each_pass = note_mixture,
         .arg = &mixed,
     };

@@ -360,10 +360,10 @@ static struct predicate *inet_host(struct ss_parser *parser, enum ss_end end, ch
 
     if (strchr(text, '%'))
         return host_with_device(parser, end, text, family);
-    char *behind = cut_port(&text);
-    if (!behind)
+    char *rest = cut_port(&text);
+    if (!rest)
         return ss_fail_value(parser, "the bracket is not closed");
-    if (!parse_ports(parser, behind, &ports))
+    if (!parse_ports(parser, rest, &ports))
         return NULL;
     address = inet_address(parser, end, text, family);
     port = is_port(parser, end, &ports);
@@ -410,9 +410,9 @@ static struct predicate *netlink_port(struct ss_parser *parser, enum ss_end end,
                                       enum ss_token comparison, const char *text)
 {
     uint32_t port = 0;
-    const char *behind = ss_signed_number(text, &port);
+    const char *rest = ss_signed_number(text, &port);
 
-    if (strcmp(text, "kernel") != 0 && (!behind || *behind))
+    if (strcmp(text, "kernel") != 0 && (!rest || *rest))
         return ss_fail_value(parser, "a netlink port is a number or kernel");
     if (comparison == SS_EQUAL && *text == '-' && port == UINT32_MAX)
         return NULL;
@@ -461,28 +461,29 @@ static const struct two_parts *find_parts(struct ss_parser *parser, uint8_t fami
 
 /* Compares the first part. Returns NULL for any value, or after an error. */
 static struct predicate *first_part(struct ss_parser *parser, enum ss_end end,
-                                    const struct two_parts *of, const char *text)
+                                    const struct two_parts *parts, const char *text)
 {
     uint64_t number;
 
     if (is_any(text))
         return NULL;
-    const int named = of->named ? of->named(text) : -1;
-    if (named < 0 && !form_is_number(text, of->most, &number))
-        return ss_fail_value(parser, of->wrong);
+    const int named = parts->named ? parts->named(text) : -1;
+    if (named < 0 && !form_is_number(text, parts->most, &number))
+        return ss_fail_value(parser, parts->wrong);
     number = named < 0 ? number : (uint64_t)named;
-    if (!of->first[end])
+    if (!parts->first[end])
         return ss_constant(parser, number == 0);
-    return ss_compare_number(parser, field_named(&kind_socket, of->first[end]), SS_EQUAL, number);
+    return ss_compare_number(parser, field_named(&kind_socket, parts->first[end]), SS_EQUAL,
+                             number);
 }
 
 /* Compares the port. Returns NULL for any port, or after an error. */
 static struct predicate *second_part(struct ss_parser *parser, enum ss_end end,
-                                     const struct two_parts *of, enum ss_token comparison,
+                                     const struct two_parts *parts, enum ss_token comparison,
                                      const char *text)
 {
     if (!is_any(text))
-        return of->port(parser, end, comparison, text);
+        return parts->port(parser, end, comparison, text);
     return comparison == SS_EQUAL ? NULL : ss_fail_value(parser, one_port);
 }
 
@@ -491,28 +492,28 @@ static struct predicate *second_part(struct ss_parser *parser, enum ss_end end,
 struct predicate *ss_host(struct ss_parser *parser, enum ss_end end, char *text)
 {
     const uint8_t family = ss_hosts_take_family(parser, &text);
-    const struct two_parts *of;
+    const struct two_parts *parts;
     struct predicate *second;
 
     if (is_inet(family))
         return inet_host(parser, end, text, family);
     if (family == AF_UNIX)
         return ss_hosts_unix_name(parser, end, text);
-    of = find_parts(parser, family);
-    if (!of)
+    parts = find_parts(parser, family);
+    if (!parts)
         return NULL;
-    char *behind = text + strcspn(text, ":");
-    if (*behind)
-        *behind++ = '\0';
-    second = second_part(parser, end, of, SS_EQUAL, behind);
-    return both(parser, first_part(parser, end, of, text), second);
+    char *rest = text + strcspn(text, ":");
+    if (*rest)
+        *rest++ = '\0';
+    second = second_part(parser, end, parts, SS_EQUAL, rest);
+    return both(parser, first_part(parser, end, parts, text), second);
 }
 
 struct predicate *ss_port(struct ss_parser *parser, enum ss_end end, enum ss_token comparison,
                           char *text)
 {
     const uint8_t family = ss_hosts_take_family(parser, &text);
-    const struct two_parts *of;
+    const struct two_parts *parts;
 
     text += *text == ':';
     if (is_inet(family))
@@ -521,6 +522,6 @@ struct predicate *ss_port(struct ss_parser *parser, enum ss_end end, enum ss_tok
         return ss_hosts_unix_name(parser, end, text);
     if (family == AF_UNIX)
         return ss_fail_value(parser, "unix sockets have no ports (src compares their names)");
-    of = find_parts(parser, family);
-    return of ? both(parser, second_part(parser, end, of, comparison, text), NULL) : NULL;
+    parts = find_parts(parser, family);
+    return parts ? both(parser, second_part(parser, end, parts, comparison, text), NULL) : NULL;
 }

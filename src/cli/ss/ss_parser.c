@@ -10,12 +10,12 @@
 
 struct predicate *ss_refuse(struct ss_parser *parser, struct misuse misuse)
 {
-    char place[40] = "filter, at the end";
+    char subject[40] = "filter, at the end";
 
     parser->filter->failed = true;
     if (parser->token != SS_END)
-        snprintf(place, sizeof place, "filter, word %zu", parser->number);
-    misuse.place = place;
+        snprintf(subject, sizeof subject, "filter, word %zu", parser->number);
+    misuse.subject = subject;
     where_refuse(parser->filter->where, &misuse);
     return NULL;
 }
@@ -38,8 +38,8 @@ bool ss_lists_others(const struct ss_parser *parser)
 
 /* Makes a comparison false, instead of unknown, for rows without the field: ss has only two
  * results, so its `not` lists all other rows. */
-static struct predicate *of_known(struct ss_parser *parser, const struct field *field,
-                                  struct predicate *comparison)
+static struct predicate *require_known(struct ss_parser *parser, const struct field *field,
+                                       struct predicate *comparison)
 {
     /* fields that even sockets of IP may lack */
     const uint64_t absent = SOCKET_INTERFACE | SOCKET_MARK | SOCKET_CGROUP;
@@ -52,7 +52,7 @@ static struct predicate *of_known(struct ss_parser *parser, const struct field *
 
 struct predicate *ss_compare(struct ss_parser *parser, struct predicate comparison)
 {
-    return of_known(parser, comparison.field, parser_add(&parser->memory, comparison));
+    return require_known(parser, comparison.field, parser_add(&parser->memory, comparison));
 }
 
 /* At or above is the opposite of below. For rows without the number, both are false. */
@@ -69,7 +69,7 @@ struct predicate *ss_compare_number(struct ss_parser *parser, const struct field
     part = parser_add(&parser->memory, order);
     if (comparison == SS_AT_LEAST || comparison == SS_AT_MOST)
         part = parser_negate(&parser->memory, part);
-    return of_known(parser, field, part);
+    return require_known(parser, field, part);
 }
 
 struct predicate *ss_constant(struct ss_parser *parser, bool holds)

@@ -28,7 +28,7 @@ static const struct {
     uint64_t families;
     uint32_t states;
     uint8_t type; /* socket type, if only the type separates the table from others; else 0 */
-} of_table[SS_TABLES] = {
+} table_defaults[SS_TABLES] = {
     [SS_NETLINK] = {"netlink", NULL, FAMILY(AF_NETLINK), CLOSED, 0},
     [SS_PACKET_RAW] = {"packet_raw", "p_raw", FAMILY(AF_PACKET), CLOSED, SOCK_RAW},
     [SS_PACKET_DGRAM] = {"packet_dgram", "p_dgr", FAMILY(AF_PACKET), CLOSED, SOCK_DGRAM},
@@ -52,8 +52,8 @@ uint64_t ss_types(uint32_t tables)
     uint64_t types = 0;
 
     for (size_t i = 0; i < SS_TABLES; i++)
-        if (tables >> i & 1 && of_table[i].type)
-            types |= UINT64_C(1) << of_table[i].type;
+        if (tables >> i & 1 && table_defaults[i].type)
+            types |= UINT64_C(1) << table_defaults[i].type;
     return types;
 }
 
@@ -80,7 +80,7 @@ static void ss_selection_add_tables(struct ss_selection *selection, uint32_t tab
 {
     for (size_t i = 0; i < SS_TABLES; i++)
         if (tables >> i & 1)
-            selection->defaults |= of_table[i].states;
+            selection->defaults |= table_defaults[i].states;
     selection->tables |= tables;
     selection->chosen = true;
 }
@@ -131,8 +131,8 @@ static uint32_t tables_named(struct text name)
         if (text_is(name, several[i].name))
             return several[i].tables;
     for (size_t i = 0; i < SS_TABLES; i++)
-        if (text_is(name, of_table[i].name) ||
-            (of_table[i].other && text_is(name, of_table[i].other)))
+        if (text_is(name, table_defaults[i].name) ||
+            (table_defaults[i].other && text_is(name, table_defaults[i].other)))
             return TABLE(i);
     return 0;
 }
@@ -237,8 +237,8 @@ void ss_selection_complete(struct ss_selection *selection)
     /* A table gets its families unless one of them was named. Then a family without a table gets
      * its tables. */
     for (size_t i = 0; i < SS_TABLES; i++)
-        if (selection->tables >> i & 1 && !(of_table[i].families & selection->families))
-            selection->families |= of_table[i].families;
+        if (selection->tables >> i & 1 && !(table_defaults[i].families & selection->families))
+            selection->families |= table_defaults[i].families;
     for (size_t i = 0; i < COUNT(families); i++)
         if (selection->families & FAMILY(families[i].family) &&
             !(families[i].tables & selection->tables))

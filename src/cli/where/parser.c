@@ -77,11 +77,11 @@ void where_refuse(struct where *where, const struct misuse *misuse)
 struct predicate *parser_refuse(struct where_parser *parser, const struct token *token,
                                 struct misuse misuse)
 {
-    char place[32] = "at the end";
+    char subject[32] = "at the end";
 
     if (token->type != TOKEN_END)
-        snprintf(place, sizeof place, "at %zu", (size_t)(token->text.data - parser->start) + 1);
-    misuse.place = place;
+        snprintf(subject, sizeof subject, "at %zu", (size_t)(token->text.data - parser->start) + 1);
+    misuse.subject = subject;
     where_refuse(parser->where, &misuse);
     return NULL;
 }
@@ -103,5 +103,5 @@ struct predicate *constant_refuse(const struct constant *constant, const char *w
 {
     return parser_fail(constant->parser, &constant->token, "%s takes %s, not '%s'",
                        constant->parser->listed ? "it" : constant->field->name, wanted,
-                       TOKEN_SAID(&constant->token));
+                       TOKEN_TYPED(&constant->token));
 }

@@ -31,7 +31,7 @@ enum token_type {
     TOKEN_STRANGE,    /* a character that begins no token */
 };
 
-#define TOKEN_BLANKS " \t\n" /* these separate tokens */
+#define TOKEN_SPACES " \t\n" /* these separate tokens */
 
 struct token {
     enum token_type type;
@@ -69,7 +69,7 @@ struct predicate *parser_refuse(struct where_parser *parser, const struct token 
     parser_refuse(parser, token, (struct misuse){.wrong = SAID(__VA_ARGS__)})
 
 /* The token's text, escaped, for a message. */
-#define TOKEN_SAID(token) TYPED_BYTES((token)->text.data, (token)->text.length)
+#define TOKEN_TYPED(token) TYPED_BYTES((token)->text.data, (token)->text.length)
 
 /* Memory that lives as long as the predicates. Each function returns NULL, after a message, if
  * memory is exhausted. */

@@ -22,7 +22,7 @@ static struct predicate *where_fail_expected(struct where_parser *parser, const 
         return parser_fail(parser, token, "this quote has no end");
     if (token->type == TOKEN_END)
         return parser_fail(parser, token, "expected %s", expected);
-    return parser_fail(parser, token, "expected %s, not '%s'", expected, TOKEN_SAID(token));
+    return parser_fail(parser, token, "expected %s, not '%s'", expected, TOKEN_TYPED(token));
 }
 
 /* Adds a part to *whole, which is NULL before the first part. If *whole is already a list of this
@@ -307,14 +307,14 @@ static struct predicate *parse_column(struct where_parser *parser, const struct 
     struct predicate *one = parse_values(parser, field, TOKEN_EQUAL);
     const int length = one ? (int)(parser->before - values) : 0;
     const size_t size = strlen(field->name) + sizeof " in " + (size_t)length;
-    char *said = one ? parser_keep_bytes(parser, size) : NULL;
+    char *typed = one ? parser_keep_bytes(parser, size) : NULL;
 
-    if (!said)
+    if (!typed)
         return NULL;
-    snprintf(said, size, "%s %s %.*s", field->name,
+    snprintf(typed, size, "%s %s %.*s", field->name,
              one->operation == PREDICATE_EQUAL || one->operation == PREDICATE_MASKED ? "=" : "in",
              length, values);
-    one->said = (struct text){said, strlen(said)};
+    one->said = (struct text){typed, strlen(typed)};
     return one;
 }
 

@@ -10,7 +10,7 @@
 
 /* Why two columns cannot be compared; NULL: they can. A number without a unit fits any unit. Only
  * numbers can have a factor. */
-static const char *what_differs(const struct field *one, const struct field *other, bool factor)
+static const char *why_incomparable(const struct field *one, const struct field *other, bool factor)
 {
     const bool numbers = value_is_number(one->type) && value_is_number(other->type);
 
@@ -33,18 +33,18 @@ static const char *column_name(const char *text, uint64_t *factor)
     if (!isdigit((unsigned char)*text))
         return text;
     text = form_millionths(text, &whole, &millionths);
-    text = text ? text + strspn(text, TOKEN_BLANKS) : "";
+    text = text ? text + strspn(text, TOKEN_SPACES) : "";
     if (*text != '*' || whole > FACTOR_MAX)
         return NULL;
     *factor = whole * FORM_MILLION + millionths;
-    return text + 1 + strspn(text + 1, TOKEN_BLANKS);
+    return text + 1 + strspn(text + 1, TOKEN_SPACES);
 }
 
 static struct predicate *compare_column(const struct constant *constant, const struct field *other,
                                         uint64_t factor)
 {
     const struct field *field = constant->field;
-    const char *differs = what_differs(field, other, factor != FORM_MILLION);
+    const char *differs = why_incomparable(field, other, factor != FORM_MILLION);
     struct predicate comparison = {
         .operation = constant->comparison == TOKEN_LESS      ? PREDICATE_BELOW_COLUMN
                      : constant->comparison == TOKEN_GREATER ? PREDICATE_ABOVE_COLUMN
@@ -56,7 +56,7 @@ static struct predicate *compare_column(const struct constant *constant, const s
     if (differs) /* the text may have newlines around the '*' */
         return parser_fail(constant->parser, &constant->token,
                            "%s cannot be compared with '%s': %s", field->name,
-                           TOKEN_SAID(&constant->token), differs);
+                           TOKEN_TYPED(&constant->token), differs);
     if (field->type == VALUE_ADDRESS && constant->comparison != TOKEN_EQUAL)
         return constant_refuse(constant, "addresses, which have no order");
     known = parser_add(constant->parser, predicate_known(other));
@@ -67,7 +67,7 @@ static struct predicate *compare_column(const struct constant *constant, const s
 
 bool constant_column(const struct constant *constant, struct predicate **comparison)
 {
-    static const char signs[] = TOKEN_BLANKS "*";
+    static const char signs[] = TOKEN_SPACES "*";
     const struct field *field = constant->field, *other, *swapped = NULL;
     struct where_parser *parser = constant->parser;
     char wrong[NO_COLUMN];
@@ -81,12 +81,12 @@ bool constant_column(const struct constant *constant, struct predicate **compari
         return false;
     const bool alone = name == constant->text; /* without a factor */
     const size_t length = strcspn(name, signs);
-    const char *behind = name + length + strspn(name + length, signs);
+    const char *rest = name + length + strspn(name + length, signs);
     other = field_compared(parser->kind, name, strlen(name));
-    if (alone && isdigit((unsigned char)*behind)) /* users also type COLUMN*FACTOR */
+    if (alone && isdigit((unsigned char)*rest)) /* users also type COLUMN*FACTOR */
         swapped = field_compared(parser->kind, name, length);
     if (swapped) {
-        *comparison = parser_fail(parser, &constant->token, "the number comes first: %s*%s", behind,
+        *comparison = parser_fail(parser, &constant->token, "the number comes first: %s*%s", rest,
                                   swapped->name);
         return true;
     }

@@ -64,7 +64,7 @@ static struct predicate *refuse_word(const struct constant *constant)
 {
     const struct field *field = constant->field;
     struct misuse misuse = {.typed = {constant->text, constant->length}};
-    const char *typed = TOKEN_SAID(&constant->token);
+    const char *typed = TOKEN_TYPED(&constant->token);
     char words[160] = "";
     bool more = false;
 
@@ -583,8 +583,8 @@ static struct predicate *parse_interface(const struct constant *constant, const 
     if (!interface.field)
         return parser_fail(parser, &constant->token, "%s have no interface: %s", parser->kind->name,
                            "type the address without '%'");
-    const bool digits = form_digits(name, &number), here = parser->where->interfaces_are_here;
-    const bool missing = here && interfaces_find(name, &index) < 0;
+    const bool digits = form_digits(name, &number), own = parser->where->interfaces_are_here;
+    const bool missing = own && interfaces_find(name, &index) < 0;
     if (missing && !digits)
         return parser_fail(parser, &constant->token, "no interface has the name '%s'", TYPED(name));
     interface.text = parser_keep(parser, name, strlen(name));
@@ -608,7 +608,7 @@ static struct predicate *parse_port(const struct constant *constant, const char 
     port.field = where_port_of(constant->parser->kind, constant->field->name);
     if (!port.field)
         return parser_fail(constant->parser, &constant->token, "%s has no port: '%s'",
-                           constant->field->name, TOKEN_SAID(&constant->token));
+                           constant->field->name, TOKEN_TYPED(&constant->token));
     port.text = strcmp(text, "*") == 0 ? "0" : text;
     port.length = strlen(port.text);
     return parse_numbers(&port);
@@ -718,7 +718,7 @@ static struct predicate *parse_owner(const struct constant *constant)
 /* --- Parsers by type -------------------------------------------------------------------------- */
 
 /* What the values of the field are, if they have no order; else NULL. */
-static const char *what_has_no_order(const struct field *field)
+static const char *unordered_values(const struct field *field)
 {
     const bool words = field->type == VALUE_FLAGS ? field->flags && field->flags->count
                                                   : has_words(field) && field->type != VALUE_OWNERS;
@@ -762,7 +762,7 @@ static struct predicate *(*const parsers[])(const struct constant *constant) = {
 static struct predicate *parse_by_type(const struct constant *constant)
 {
     const enum value_type type = constant->field->type;
-    const char *unordered = what_has_no_order(constant->field);
+    const char *unordered = unordered_values(constant->field);
 
     if (unordered && (constant->comparison == TOKEN_LESS || constant->comparison == TOKEN_GREATER))
         return constant_refuse(constant, unordered);

@@ -7,18 +7,18 @@
 
 /* Spaces between tokens may be newlines, which would end a line of --explain, so a single space is
  * written. */
-static void put_said(FILE *stream, struct text said)
+static void put_typed(FILE *stream, struct text typed)
 {
     char quote = '\0';
 
-    for (size_t i = 0; i < said.length; i++) {
-        const char c = said.data[i];
-        const bool blank = !quote && strchr(TOKEN_BLANKS, c);
+    for (size_t i = 0; i < typed.length; i++) {
+        const char c = typed.data[i];
+        const bool space = !quote && strchr(TOKEN_SPACES, c);
         if (c == '\'' || c == '"')
             quote = !quote ? c : c == quote ? '\0' : quote;
-        if (!blank)
+        if (!space)
             fputc(c, stream);
-        else if (i + 1 < said.length && !strchr(TOKEN_BLANKS, said.data[i + 1]))
+        else if (i + 1 < typed.length && !strchr(TOKEN_SPACES, typed.data[i + 1]))
             fputc(' ', stream);
     }
 }
@@ -120,15 +120,15 @@ static void where_text_put(FILE *stream, const struct predicate *predicate,
                            enum predicate_operator inside)
 {
     const struct predicate *part = predicate->parts;
-    const bool said = predicate->said.length, any = predicate->operation == PREDICATE_OR;
+    const bool typed = predicate->said.length, any = predicate->operation == PREDICATE_OR;
     const bool flags = predicate->constant.type == VALUE_FLAGS;
     const bool joined = any || predicate->operation == PREDICATE_AND || flags;
     const bool parentheses =
-        !said && joined && (inside == PREDICATE_NOT || (any && inside == PREDICATE_AND));
+        !typed && joined && (inside == PREDICATE_NOT || (any && inside == PREDICATE_AND));
 
     fputs(parentheses ? "(" : "", stream);
-    if (said)
-        put_said(stream, predicate->said);
+    if (typed)
+        put_typed(stream, predicate->said);
     else if (flags)
         put_flags(stream, predicate);
     else if (predicate->field)
