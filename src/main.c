@@ -16,7 +16,7 @@
 #endif
 
 #define SOCKET_RIGHTS  (RIGHTS_ALL & ~(1u << RIGHT_PACKETS))
-#define LISTING_RIGHTS (SOCKET_RIGHTS & ~(1u << RIGHT_MAPS)) /* only ss names BPF maps */
+#define LISTING_RIGHTS (SOCKET_RIGHTS & ~(1u << RIGHT_MAPS)) /* only ss reads BPF maps */
 
 static const struct personality {
     const char *name; /* the program's name, or the first argument; matched exactly */

@@ -55,7 +55,7 @@ static void columns_show(struct listing_command *command, const struct field *fi
     if (!is_shown(command, field) && command->shown_count < LISTING_COLUMNS_MAX)
         command->shown[command->shown_count++] = field;
     if (field->rate && field->of && field->of->partly)
-        columns_show(command, field + 1); /* field + 1 shows the values of rows that have no rate */
+        columns_show(command, field + 1); /* field + 1 has the values of rows without a rate */
 }
 
 static void show_named(struct listing_command *command, const char *names)

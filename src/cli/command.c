@@ -39,8 +39,8 @@ static int misuse_sort(const struct listing_command *command, struct text name)
                             .words = words);
 }
 
-/* Resolves --sort, column names with commas. The next column orders rows that are equal in a
- * column. */
+/* Resolves --sort: names of columns, separated by commas. Rows with equal values in a column are in
+ * the order of the next column. */
 static int resolve_sort(struct listing_command *command)
 {
     struct listing *listing = &command->listing;
@@ -190,8 +190,8 @@ static void add_named(struct listing *listing, const struct field *field)
     listing->named.lookups |= field->lookups;
 }
 
-/* Collects what columns that the user named need: if such a value is unknown, the listing reports
- * it. */
+/* Collects the needs of columns that the user named: if such a column is unknown, the listing
+ * reports it. */
 static int resolve_asked(struct listing_command *command)
 {
     struct listing *listing = &command->listing;

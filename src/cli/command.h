@@ -50,7 +50,7 @@ struct listing_command {
     bool clock;           /* with -c, the layout needs a line with the time of each listing */
     bool verbose;         /* also report details about how rows were read */
     bool another_follows; /* another listing follows, so all rights are kept */
-    /* What --count-by=host counts: the column with both ends of a row. NULL: the machine's name. */
+    /* The column that --count-by=host counts, with both ends of a row. NULL: the machine's name. */
     const char *both_ends;
     bool objects; /* in JSON, rows of a thing, a name and a number become one object for each thing
                    */
@@ -89,8 +89,8 @@ int summary_list(const struct common *common, bool chosen);
  * listing. */
 int command_resolve(struct listing_command *command, bool *help);
 
-/* True if strangers may have written the files that are read, so the sandbox is needed. False if
- * the sandbox would hide owners that the listing needs. */
+/* True if strangers may have written the files that are read, so the sandbox is entered. False if
+ * the sandbox would hide names or owners that the listing needs. */
 bool command_is_untrusted(const struct listing_command *command);
 
 /* Creates the sink that rows go to. Returns NULL if memory is exhausted. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Messages, pages of text, and widths, as the common options want them. */
+/* Messages, pages of text, and widths, which depend on the common options. */
 #include "cli/common.h"
 
 #include <errno.h>

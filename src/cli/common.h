@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The options that every personality has in addition to its own: other forms of output, and where
- * to read. And the parsing of every command line. */
+ * to read. Also parses every command line. */
 #ifndef CLI_COMMON_H
 #define CLI_COMMON_H
 
@@ -41,8 +41,8 @@ enum color_choice { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER };
 struct common {
     const char *program; /* name in messages */
     const struct grammar *grammar;
-    const struct grammar *const *words; /* grammars of all words; NULL under other names */
-    const char *commit;                 /* for --version; set with `words` */
+    const struct grammar *const *words; /* argument of fastnet_run(); else NULL */
+    const char *commit;                 /* argument of fastnet_run(), for --version */
     enum output_format format;
     const char *columns, *sort, *count_by, *sum; /* as typed, or NULL */
     const char *proc_root;  /* directory whose files are read instead of /proc; NULL: /proc */

@@ -20,7 +20,7 @@
 
 enum {
     OPTION_OUTPUT = 1000,
-    OPTION_FORMAT,           /* first of a range: the number of the form is added */
+    OPTION_FORMAT,           /* first of a range: OPTION_FORMAT + FORMAT_* */
     OPTION_SHORT_HELP = 'h', /* these two are in the tables of the personalities */
     OPTION_VERSION = 'V',
 };

@@ -300,7 +300,7 @@ static void put_operands(const struct offer *offer)
         put_choices(offer, offer->word, operands->choices);
 }
 
-/* True if no earlier option has this long name: an earlier table comes before a later table. */
+/* True if no earlier option has this long name, because parsing takes the first. */
 static bool is_first(const struct option_table *const tables[], const struct option *option)
 {
     const struct option *other;
@@ -363,7 +363,7 @@ void completion_offer(const struct grammar *grammar, const struct grammar *const
                           .kind = grammar->kind};
     char message[OPTIONS_MESSAGE];
 
-    if (strchr(offer.word, '\n')) /* a part after a newline might be taken for a command */
+    if (strchr(offer.word, '\n')) /* a shell might take the text after a newline for a command */
         return;
     options_parse(grammar->tables, count, words, completion_take, &offer, message);
     if (offer.option) {

@@ -96,7 +96,7 @@ static void put_shares(const struct explaining *explaining, const struct explain
     fprintf(stream, "  fastnet compares: %s\n", *rest ? rest : "nothing more");
 }
 
-/* An explain_fn. */
+/* An explain_fn: writes how one table is read. */
 static void explain_put_table(const struct explained *explained, void *arg)
 {
     const struct explaining *explaining = arg;
@@ -134,7 +134,7 @@ int command_explain(const struct listing_command *command, struct engine *engine
     if (*unknown)
         fprintf(explaining.stream, "  no column, so --where does not take it: %s\n", unknown);
     error = engine_explain(engine, listing, sink, explain_put_table, &explaining);
-    if (listing->needs.lookups & NEED_PEERS) /* other ends come from tables of their own */
+    if (listing->needs.lookups & NEED_PEERS) /* requests of their own find the other ends */
         fputs(listing->backend == BACKEND_PROC || listing->diag_file
                   ? "\nother ends: unknown, because only netlink tells them\n"
                   : "\nother ends: one netlink dump more of each protocol, before the rows\n",

@@ -11,7 +11,7 @@
 #include "fastnet/text.h"
 
 enum { WORD_MAX = 40 }; /* longer words are not compared */
-enum { FEW = 6 };       /* a message lists the columns of kinds that have at most six */
+enum { FEW = 6 };       /* a message lists all columns of a kind that has no more than this */
 
 const char *typed_text(char text[TYPED_MAX], const char *typed, size_t length, size_t most)
 {

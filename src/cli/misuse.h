@@ -30,10 +30,11 @@ void said_add(char *text, size_t size, const char *format, ...)
 enum misuse_help {
     HELP_AFTER, /* after the message */
     HELP_NONE,
-    HELP_OWN, /* as the personality does it (struct manner); for most, after the message */
+    HELP_OWN, /* as the personality wants it (struct manner); by default, after the message */
 };
 
-/* "PLACE: WRONG; did you mean BEFOREmeant?". Texts are borrowed; all except `wrong` may be NULL. */
+/* "SUBJECT: WRONG; did you mean BEFOREmeant?". Texts are borrowed; all except `wrong` may be
+ * NULL. */
 struct misuse {
     const char *subject; /* the option, or the position in a filter, that is wrong */
     const char *wrong;   /* the message; if `typed` is given, it replaces each %s, escaped */

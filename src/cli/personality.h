@@ -34,7 +34,7 @@ struct example {
 /* How the personality reports a wrong command line (misuse.h). */
 struct manner {
     int status;       /* exit status; 0: STATUS_REFUSED */
-    const char *help; /* with HELP_OWN: where help is, of the command %s; NULL: as usual */
+    const char *help; /* the text of HELP_OWN, with %s for the command; NULL: as HELP_AFTER */
     bool above;       /* with `help`: a line before the message names the possible arguments */
 };
 

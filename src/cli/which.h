@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The tables of sockets that fastnet's own listings (sockets, top) have; their options are the
- * same. */
+/* The tables of sockets that options of fastnet's own listings (sockets, top) choose. */
 #ifndef CLI_WHICH_H
 #define CLI_WHICH_H
 

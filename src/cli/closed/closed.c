@@ -76,7 +76,8 @@ static int closed_list(struct closed_command *command)
         .shorten = "owners",
         .whole = "local remote",
         .synonym = true,
-        /* Needed for all choices of columns: a refused connection has forgotten its peer. */
+        /* These needs apply to every choice of columns: a refused connection has forgotten its
+         * peer. */
         .listing = {.tables = &table,
                     .table_count = 1,
                     /* SOCKET_AGE makes the backend list sockets, too: a reset clears their

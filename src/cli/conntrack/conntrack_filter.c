@@ -104,7 +104,7 @@ static struct predicate *given(const struct conntrack_parsing *parsing, const ch
     return find_part(parsing, conntrack_filter_field_of(name));
 }
 
-/* All addresses must be of one family. -f names that family, too. */
+/* Checks that all addresses are of one family, which is the family of -f if it was given. */
 static int conntrack_filter_take_family(struct conntrack_parsing *parsing, uint8_t family)
 {
     struct conntrack_filter *filter = &parsing->options->filter;

@@ -128,7 +128,8 @@ static const char *root_of(const struct netstat_options *options)
     return options->common.proc_root ? options->common.proc_root : "/proc";
 }
 
-/* Reports a family. Returns true if netstat would end here with status 1. */
+/* Reports a family that fastnet cannot list. Returns true if netstat would end here with status
+ * 1. */
 static bool check_old_family(const struct netstat_options *options,
                              const struct netstat_family *family, struct report *report)
 {

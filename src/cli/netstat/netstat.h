@@ -31,12 +31,11 @@ struct netstat_options {
 struct netstat_family {
     const char *afname; /* the name that net-tools keeps */
     const char *names;  /* names that -A accepts, separated by spaces */
-    size_t member;      /* offset in struct netstat_options of the flag that it was named; 0: never
-                           listed */
+    size_t member;      /* offset in struct netstat_options: flag that it was named; 0: no flag */
     /* For families that few kernels have: their file below the proc root, and a name for
      * messages. */
     const char *file, *sockets;
-    /* What -r prints for a family without routes, and its exit status; or NULL. */
+    /* The message of -r for a family without routes, and its exit status; or NULL. */
     const char *unrouted;
     int status;
 };

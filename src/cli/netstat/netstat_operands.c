@@ -15,7 +15,7 @@
 #include "fastnet/array.h"
 #include "fastnet/interfaces.h"
 
-/* Words that people type from habit or know from other tools, and the words of fastnet. */
+/* Words that people know from other tools, and what they can type here instead. */
 static const struct {
     const char *word, *meant;
 } habits[] = {

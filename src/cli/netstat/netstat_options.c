@@ -126,7 +126,7 @@ const struct grammar netstat_grammar = {
     .manner = {.status = STATUS_MISUSE},
 };
 
-/* Appends a family's name: for routes and counters, all names count, in their order. */
+/* Appends a family's name to afname: routes and counters use all names, in their order. */
 static void remember_family(struct netstat_options *options, const char *name)
 {
     size_t length = strlen(options->afname), room = sizeof options->afname;
@@ -196,7 +196,7 @@ static int take_other_table(struct netstat_options *options, int id)
 
     while (listed[i].kind && listed[i].id != id)
         i++;
-    if (!listed[i].kind || (id == 'g' && options->other_tables)) /* other tables come before -g */
+    if (!listed[i].kind || (id == 'g' && options->other_tables)) /* -g replaces no table */
         return 0;
     /* -i adds nothing after -I=lo */
     options->other_tables += id != 'g' && !(id == 'i' && options->interface);
@@ -220,7 +220,7 @@ static int netstat_take_option(const struct option *option, const char *argument
             argument++;
         if (argument && *argument) {
             options->interface = argument;
-            options->other_tables -= options->kind == &kind_interface; /* -i may come before */
+            options->other_tables -= options->kind == &kind_interface; /* counts -i -I=lo once */
         }
         return take_other_table(options, 'I');
     case 'Z':

@@ -8,8 +8,8 @@
 #include "cli/personality.h"
 #include "fastnet/array.h"
 
-/* Chooses the counters of the protocols that options name; if options name no protocol, of all.
- * Protocols that no option can name are always shown. */
+/* Chooses the counters of the protocols that options name, or of all protocols if no option names
+ * any. Protocols without an option are always shown. */
 static void statistics_choose_rows(struct predicate_tree *where,
                                    const struct netstat_options *options)
 {

@@ -12,7 +12,8 @@
 #include "fastnet/cgroups.h"
 #include "fastnet/hosts.h"
 
-/* Each level of nesting needs stack in the parser, each change between and and or for every row. */
+/* Limits: nested parentheses need stack in the parser, changes between `and` and `or` for every
+ * row. */
 enum { DEPTH_MAX = 64, CHANGES_MAX = 500 };
 
 /* --- Tokens ----------------------------------------------------------------------------------- */

@@ -294,7 +294,8 @@ static struct predicate *is_host(struct ss_parser *parser, enum ss_end end, cons
     return all;
 }
 
-/* Returns NULL for any address, or after an error. */
+/* Parses an address or a host. Returns NULL for a text that means any address, or after an
+ * error. */
 static struct predicate *inet_address(struct ss_parser *parser, enum ss_end end, char *text,
                                       uint8_t family)
 {
@@ -440,7 +441,7 @@ static const struct two_parts {
     const char *first[2];           /* columns, local and remote; NULL: always 0, as in ss */
     int (*named)(const char *name); /* returns the number of a name, or -1; may be NULL */
     uint64_t most;
-    const char *wrong; /* message about other first parts */
+    const char *wrong; /* message about a wrong first part */
     struct predicate *(*port)(struct ss_parser *parser, enum ss_end end, enum ss_token comparison,
                               const char *text);
 } two_parts[] = {
@@ -459,7 +460,7 @@ static const struct two_parts *find_parts(struct ss_parser *parser, uint8_t fami
     return NULL;
 }
 
-/* Compares the first part. Returns NULL for any value, or after an error. */
+/* Parses the first part. Returns NULL for a text that means any value, or after an error. */
 static struct predicate *first_part(struct ss_parser *parser, enum ss_end end,
                                     const struct two_parts *parts, const char *text)
 {
@@ -477,7 +478,7 @@ static struct predicate *first_part(struct ss_parser *parser, enum ss_end end,
                              number);
 }
 
-/* Compares the port. Returns NULL for any port, or after an error. */
+/* Parses the port. Returns NULL for a text that means any port, or after an error. */
 static struct predicate *second_part(struct ss_parser *parser, enum ss_end end,
                                      const struct two_parts *parts, enum ss_token comparison,
                                      const char *text)

@@ -46,7 +46,7 @@ struct ss_selection {
     uint64_t families; /* bits 1 << AF_* */
     uint32_t states;   /* bits 1 << TCP_*, chosen by -a, -l, -B and `state`; 0: the tables decide */
     uint32_t defaults; /* default states of the tables and families */
-    uint8_t preferred; /* the last family that was named; addresses in the filter are of it */
+    uint8_t preferred; /* the family that was named last: the family of addresses in the filter */
     bool chosen;       /* a table or a family was named */
     bool queried;      /* -A was given */
     bool restricted;   /* `state` or `exclude` was given */

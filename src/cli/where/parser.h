@@ -77,7 +77,7 @@ struct predicate *parser_add(struct where_parser *parser, struct predicate predi
 char *parser_keep(struct where_parser *parser, const char *data, size_t length);
 void *parser_keep_bytes(struct where_parser *parser, size_t size);
 
-/* Join two predicates by and or or; negate one. They return NULL if a part is NULL. */
+/* Join two predicates by `and` or `or`; negate a predicate. They return NULL if a part is NULL. */
 struct predicate *parser_join(struct where_parser *parser, enum predicate_operator operation,
                               struct predicate *first, struct predicate *second);
 struct predicate *parser_negate(struct where_parser *parser, struct predicate *part);

@@ -32,7 +32,7 @@ struct where {
 const struct predicate *where_parse(struct where *where, const struct kind *kind, const char *text);
 
 /* The same for a list of values: one of the columns must have one of the values. columns: names
- * with spaces, of which the kind has at least one. A leading '!' negates the list. */
+ * separated by spaces, of which the kind has at least one. A leading '!' negates the list. */
 const struct predicate *where_parse_list(struct where *where, const struct kind *kind,
                                          const char *columns, const char *text);
 

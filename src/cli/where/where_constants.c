@@ -25,8 +25,8 @@ static uint64_t word_limit(const struct field *field)
                                            : UINT16_MAX + 1u;
 }
 
-/* True if the words of a field name whole numbers. Words of a 32-bit number that is shown without a
- * name are the names of its bits. */
+/* True if the field has words for its numbers. A 32-bit number that is shown without a name has
+ * words for its bits instead. */
 static bool has_words(const struct field *field)
 {
     return field->word && (field->member != MEMBER_UINT32 || field->type == VALUE_NAME);
@@ -139,8 +139,8 @@ static struct predicate *without_mapped(const struct constant *constant, struct 
     return parser_join(parser, PREDICATE_AND, part, parser_negate(parser, in));
 }
 
-/* Makes a range of networks. A list of addresses must have one address in the range; two
- * comparisons could be true for two different addresses. */
+/* Makes a range as networks, for a list of addresses: a single address must be in the range, but
+ * two comparisons could be true for two different addresses. */
 static struct predicate *make_networks(const struct constant *constant, struct address first,
                                        const struct address *last)
 {
@@ -431,8 +431,8 @@ static struct predicate *parse_text(const struct constant *constant)
     return where_compare(constant, a_text(constant->text, constant->length));
 }
 
-/* Parses a text that a control group determines, also as people write it: web for web.service, all
- * digits of an id, a pod without its namespace. No value itself has these forms. */
+/* Parses a unit, container or pod, also as people write it: web for web.service, all digits of an
+ * id, a pod without its namespace. No value itself looks like that. */
 static struct predicate *parse_of_group(const struct constant *constant)
 {
     const bool is_unit = constant->field->index == offsetof(struct cgroup, unit);
@@ -474,8 +474,8 @@ static size_t unescape(char *text, size_t length)
     return to;
 }
 
-/* Returns the text that is shown as the typed text, if it is another text. Its data is NULL if such
- * a text does not exist, or if memory is exhausted. */
+/* Returns the text that tables show as the user typed it, if it differs from the typed text.
+ * Otherwise, or if memory is exhausted, its data is NULL. */
 static struct text as_shown(const struct constant *constant)
 {
     char *text = strchr(constant->text, '\\') && constant->comparison == TOKEN_EQUAL
@@ -486,8 +486,9 @@ static struct text as_shown(const struct constant *constant)
     return (struct text){length < constant->length ? text : NULL, length};
 }
 
-/* A name that is shown with @ is a path, or an abstract name, which begins with NUL; ~~ compares
- * both. In an abstract name, NUL is shown as @, too, and @ as \x40. */
+/* Compares the name of a unix socket. If tables show it with @, it is a path, or an abstract name,
+ * which begins with NUL: both are compared (~~ itself does that). In an abstract name, NUL is shown
+ * as @, too, and @ as \x40. */
 static struct predicate *parse_socket_name(const struct constant *constant)
 {
     struct predicate *made = parse_text(constant);
@@ -505,7 +506,7 @@ static struct predicate *parse_socket_name(const struct constant *constant)
     made = parser_join(constant->parser, PREDICATE_OR, made,
                        where_compare(constant, a_text(abstract, length)));
     for (char *at = shown; exact && (at = strchr(at, '@')); at++)
-        *at = '\1'; /* differs from @, which \x40 becomes */
+        *at = '\1'; /* marks an @ that was typed, not written as \x40 */
     length = unescape(shown, length);
     for (size_t i = 0; i < length; i++)
         shown[i] = shown[i] == '\1' ? '\0' : shown[i];
@@ -739,7 +740,7 @@ static struct predicate *parse_named(const struct constant *constant)
     return has_words(constant->field) ? parse_word(constant) : parse_text(constant);
 }
 
-/* Types of groups are missing, because no column has them; views, because another column is
+/* VALUE_NETWORK is missing, because only groups have it; VALUE_VIEW, because another column is
  * compared. */
 static struct predicate *(*const parsers[])(const struct constant *constant) = {
     [VALUE_NUMBER] = parse_numbers,
