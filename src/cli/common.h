@@ -118,7 +118,7 @@ int common_refuse(const struct common *common, const struct misuse *misuse);
 #define common_misuse_of(common, ...) common_refuse(common, &(struct misuse){__VA_ARGS__})
 #define common_misuse_typed(common, of, words, text)                                               \
     common_misuse_of(common, .subject = (of), .wrong = (words), .typed = (text))
-/* The same for a message that is formatted as by printf(3). */
+/* Like common_refuse(), with a message that is formatted as by printf(3), and no suggestions. */
 int common_complain(const struct common *common, enum misuse_help help, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 #define common_misuse(common, ...)      common_complain(common, HELP_AFTER, __VA_ARGS__)

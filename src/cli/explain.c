@@ -134,7 +134,7 @@ int command_explain(const struct listing_command *command, struct engine *engine
     if (*unknown)
         fprintf(explaining.stream, "  no column, so --where does not take it: %s\n", unknown);
     error = engine_explain(engine, listing, sink, explain_put_table, &explaining);
-    if (listing->needs.lookups & NEED_PEERS) /* requests of their own find the other ends */
+    if (listing->needs.lookups & NEED_PEERS) /* separate requests find the other ends */
         fputs(listing->backend == BACKEND_PROC || listing->diag_file
                   ? "\nother ends: unknown, because only netlink tells them\n"
                   : "\nother ends: one netlink dump more of each protocol, before the rows\n",

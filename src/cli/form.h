@@ -15,7 +15,7 @@ enum form_dialect { FORM_OF_WHERE, FORM_OF_CONNTRACK, FORM_OF_SS };
 /* Parses a number as in C at the beginning of the text: 31, 0x1f or 037. Returns the end of the
  * number; NULL if it is missing, or above `most`. */
 const char *form_number(const char *text, uint64_t most, uint64_t *number);
-/* The same for the whole text. */
+/* Like form_number(), but the whole text must be the number. */
 bool form_is_number(const char *text, uint64_t most, uint64_t *number);
 
 /* Parses a text that has only digits. Returns false if the number needs more than 64 bits. */

@@ -11,7 +11,7 @@
  * than `most` bytes (up to TYPED_BYTES_MAX). Returns `text`. */
 enum { TYPED_SHORT_MAX = 40, TYPED_BYTES_MAX = 80, TYPED_MAX = 4 * TYPED_BYTES_MAX + 1 };
 const char *typed_text(char text[TYPED_MAX], const char *typed, size_t length, size_t most);
-/* The same, in memory that lives until the end of the enclosing block. */
+/* Like typed_text(), in memory that lives until the end of the enclosing block. */
 #define TYPED_BYTES(typed, length) typed_text((char[TYPED_MAX]){""}, typed, length, TYPED_BYTES_MAX)
 #define TYPED(word)                TYPED_BYTES(word, strlen(word))
 #define TYPED_SHORT(word)          typed_text((char[TYPED_MAX]){""}, word, strlen(word), TYPED_SHORT_MAX)
@@ -20,7 +20,7 @@ const char *typed_text(char text[TYPED_MAX], const char *typed, size_t length, s
 enum { SAID_MAX = 512 };
 const char *said_text(char text[SAID_MAX], const char *format, ...)
     __attribute__((format(printf, 2, 3)));
-/* The same, in memory that lives until the end of the enclosing block. */
+/* Like said_text(), in memory that lives until the end of the enclosing block. */
 #define SAID(...) said_text((char[SAID_MAX]){""}, __VA_ARGS__)
 /* Appends to a text in a buffer of `size` bytes; cuts what does not fit. */
 void said_add(char *text, size_t size, const char *format, ...)

@@ -123,10 +123,9 @@ static int list_once(const struct listing_command *command, struct engine *engin
     return report.partial ? STATUS_FAILURE : STATUS_OK;
 }
 
-/* Makes a run in a child. Names are looked up with no rights left, but the next run needs rights
- * for owners or captured files, so each run has a child, which gives up its rights. If a run needs
- * a sandbox, it also needs a child: this process must be able to replace the file of --output. The
- * child's exit status has bits for the members of *run. */
+/* Makes a run in a child, for two reasons. To look up names, all rights are given up, but the next
+ * run needs rights for owners or captured files. And in the sandbox this process could not replace
+ * the file of --output. The child's exit status has bits for the members of *run. */
 static int list_in_child(const struct listing_command *command, struct engine *engine,
                          struct sink *sink, struct repeated_run *run)
 {

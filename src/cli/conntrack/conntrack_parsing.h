@@ -70,8 +70,8 @@ int conntrack_take_form(struct conntrack_parsing *parsing, const char *argument)
 #define conntrack_fail(parsing, ...)                                                               \
     common_complain(&(parsing)->options->common, HELP_OWN, __VA_ARGS__)
 
-/* The same for the argument of an option: `typed` replaces %s in `wrong` (struct misuse), and
- * `takes` names the arguments that are accepted. */
+/* Like conntrack_fail(), for the argument of an option: `typed` replaces %s in `wrong` (struct
+ * misuse), and `takes` names the arguments that are accepted. */
 int conntrack_fail_argument(const struct conntrack_parsing *parsing, const char *option,
                             const char *takes, const char *wrong, const char *typed);
 

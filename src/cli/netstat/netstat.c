@@ -92,7 +92,7 @@ static void netstat_choose_tables(struct netstat *netstat)
                           "no support for `AF UNIX' on this system.");
 }
 
-/* Needs of the layout, and the columns that show the same */
+/* Needs of the layout */
 
 static bool lists(const struct netstat *netstat, unsigned section)
 {
@@ -193,7 +193,7 @@ static int list_sockets(struct netstat *netstat)
     struct listing_command command = {
         .common = &options->common,
         .kind = &kind_socket,
-        /* columns that show the same as the layout */
+        /* columns with the content of the layout */
         .columns = {"protocol family state",
                     internet ? "recv_q send_q local_address local_port remote_address remote_port"
                              : NULL,

@@ -117,7 +117,7 @@ static void complete_layout(struct ss_options *options)
 #define MEMORY_COLUMNS                                                                             \
     "mem_rmem mem_rcvbuf mem_wmem mem_sndbuf mem_forward mem_queued mem_optmem mem_backlog drops"
 
-/* Chooses columns that show the same as the layout, for the selected tables. */
+/* Chooses columns with the content of the layout, for the selected tables. */
 static void choose_columns(struct listing_command *command, const struct ss *ss)
 {
     const struct ss_layout *layout = &ss->options.layout;

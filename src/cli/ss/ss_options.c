@@ -287,9 +287,9 @@ static int take_states(struct ss_options *options)
 
 /* --- The command line ------------------------------------------------------------------------- */
 
-/* Sockets follow the summary if tables, families, states or a filter were named. Summary and
- * sockets have different columns, so columns cannot be chosen for both. Options that repeat the
- * listing, save it or make it endless do not work for both, either. */
+/* Refuses options that do not fit -s. Sockets follow the summary if tables, families, states or a
+ * filter were named. Then columns cannot be chosen, because summary and sockets have different
+ * columns, and the listing cannot be repeated or written to a file. */
 static int check_summary(const struct ss_options *options)
 {
     const struct common *common = &options->common;

@@ -42,10 +42,10 @@ struct ss_parser {
 
 /* Sets the message, with the position of the word, unless an earlier error set it. Returns NULL. */
 struct predicate *ss_refuse(struct ss_parser *parser, struct misuse misuse);
-/* The same for a message that is formatted as by printf(3). */
+/* Like ss_refuse(), with a message that is formatted as by printf(3). */
 #define ss_fail(parser, ...) ss_refuse(parser, (struct misuse){.wrong = SAID(__VA_ARGS__)})
 
-/* The same for a wrong value: "'WORD': WHAT". */
+/* Like ss_fail(), for the current word: "'WORD': WHAT". */
 struct predicate *ss_fail_value(struct ss_parser *parser, const char *what);
 
 /* True if sockets of other families than IP are selected. */
@@ -53,7 +53,7 @@ bool ss_lists_others(const struct ss_parser *parser);
 
 /* Makes a comparison that is false, instead of unknown, for rows without its field. */
 struct predicate *ss_compare(struct ss_parser *parser, struct predicate comparison);
-/* The same with < > <= >= or =; for != callers negate the result */
+/* Like ss_compare(), with < > <= >= or =. For !=, callers negate the result. */
 struct predicate *ss_compare_number(struct ss_parser *parser, const struct field *field,
                                     enum ss_token comparison, uint64_t number);
 

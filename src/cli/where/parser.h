@@ -64,7 +64,7 @@ void where_refuse(struct where *where, const struct misuse *misuse);
  * earlier error set it. Returns NULL. */
 struct predicate *parser_refuse(struct where_parser *parser, const struct token *token,
                                 struct misuse misuse);
-/* The same for a message that is formatted as by printf(3). */
+/* Like parser_refuse(), with a message that is formatted as by printf(3). */
 #define parser_fail(parser, token, ...)                                                            \
     parser_refuse(parser, token, (struct misuse){.wrong = SAID(__VA_ARGS__)})
 

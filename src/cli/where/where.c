@@ -11,9 +11,8 @@
 #include "cli/options.h"
 #include "cli/where/parser.h"
 
-enum {
-    DEPTH_MAX = 64
-}; /* limit of parentheses and nots; each needs stack, here and for every row */
+/* Limit of nested parentheses and nots: each needs stack, here and for every row. */
+enum { DEPTH_MAX = 64 };
 
 /* Reports a token that is not among the expected tokens. */
 static struct predicate *where_fail_expected(struct where_parser *parser, const char *expected)

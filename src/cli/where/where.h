@@ -31,12 +31,13 @@ struct where {
  * exhausted. Borrows the text. */
 const struct predicate *where_parse(struct where *where, const struct kind *kind, const char *text);
 
-/* The same for a list of values: one of the columns must have one of the values. columns: names
- * separated by spaces, of which the kind has at least one. A leading '!' negates the list. */
+/* Like where_parse(), for a list of values: one of the columns must have one of the values.
+ * columns: names separated by spaces, of which the kind has at least one. A leading '!' negates the
+ * list. */
 const struct predicate *where_parse_list(struct where *where, const struct kind *kind,
                                          const char *columns, const char *text);
 
-/* The same for one column and one text without special signs. Borrows the text. */
+/* Like where_parse(), for one column and one text without special signs. Borrows the text. */
 const struct predicate *where_text(struct where *where, const struct kind *kind, const char *column,
                                    const char *text);
 

@@ -740,8 +740,8 @@ static struct predicate *parse_named(const struct constant *constant)
     return has_words(constant->field) ? parse_word(constant) : parse_text(constant);
 }
 
-/* VALUE_NETWORK is missing, because only groups have it; VALUE_VIEW, because another column is
- * compared. */
+/* Without VALUE_VIEW, because another column is compared, and VALUE_NETWORK, which only groups
+ * have. */
 static struct predicate *(*const parsers[])(const struct constant *constant) = {
     [VALUE_NUMBER] = parse_numbers,
     [VALUE_DECIMAL] = parse_numbers,
