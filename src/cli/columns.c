@@ -35,8 +35,7 @@ static size_t columns_index_of(const struct listing_command *command, const stru
     return i;
 }
 
-/* True if a column of this name is shown. Columns that --count-by makes are not fields of the
- * kind. */
+/* True if a column of this name is shown; --count-by makes columns that the kind does not have. */
 static bool columns_is_counted(const struct listing_command *command, const char *name)
 {
     for (size_t i = 0; i < command->shown_count; i++)
@@ -191,8 +190,8 @@ static bool take_prefix(struct text *from, unsigned long *bits)
 }
 
 /* Makes a column of networks from the column `of` and prefixes such as "/24", "/24/56" or "/48".
- * With a single prefix, IPv6 gets /64; a single prefix above 32 is for IPv6, and IPv4 addresses
- * stay whole. */
+ * With a single prefix, IPv6 gets /64; a single prefix above 32 is for IPv6, and IPv4 stays
+ * whole. */
 static const struct field *make_network(struct network_field *network, const struct field *of,
                                         struct text prefixes)
 {

@@ -39,8 +39,8 @@ static int misuse_sort(const struct listing_command *command, struct text name)
                             .words = words);
 }
 
-/* Resolves --sort: names of columns, separated by commas. Rows with equal values in a column are in
- * the order of the next column. */
+/* Resolves --sort: columns, separated by commas. The next column orders rows that are equal so
+ * far. */
 static int resolve_sort(struct listing_command *command)
 {
     struct listing *listing = &command->listing;
@@ -124,8 +124,7 @@ bool command_is_utf8(void)
     return found;
 }
 
-/* The width that the table must fit. 0: any width, because the user chose the columns or the
- * form. */
+/* The width that the table must fit. 0: any width, because the user chose columns or the form. */
 static unsigned width_of(const struct listing_command *command)
 {
     const struct common *common = command->common;
@@ -190,8 +189,8 @@ static void add_named(struct listing *listing, const struct field *field)
     listing->named.lookups |= field->lookups;
 }
 
-/* Collects the needs of columns that the user named: if such a column is unknown, the listing
- * reports it. */
+/* Collects the needs of columns that the user named: if they are unknown, the listing reports
+ * it. */
 static int resolve_asked(struct listing_command *command)
 {
     struct listing *listing = &command->listing;

@@ -11,8 +11,7 @@
 #include "fastnet/engine.h"
 #include "fastnet/rates.h"
 
-/* The columns that --count-by makes. This struct is large, so it is not touched without
- * --count-by. */
+/* The columns that --count-by makes. Large, so this struct is not touched without --count-by. */
 struct counting {
     struct network_field networks[LISTING_COLUMNS_MAX];
     struct field columns[LISTING_COLUMNS_MAX];
@@ -41,8 +40,7 @@ struct listing_command {
     const struct sink_ops *layout_ops;
     const void *layout;
     struct needs layout_needs;
-    /* Writes metrics that no row has (struct sink_options); may be NULL. Its argument is
-     * `layout`. */
+    /* Writes metrics that no row has (struct sink_options); gets `layout`; may be NULL. */
     void (*more_metrics)(struct writer *writer, const void *layout);
     int output; /* descriptor that the output goes to; 0: stdout */
     /* Opens `output` after all arguments were accepted. Returns an exit status. May be NULL. */
@@ -52,10 +50,9 @@ struct listing_command {
     bool another_follows; /* another listing follows, so all rights are kept */
     /* The column that --count-by=host counts, with both ends of a row. NULL: the machine's name. */
     const char *both_ends;
-    bool objects; /* in JSON, rows of a thing, a name and a number become one object for each thing
-                   */
-    /* Carries out a listing without end, instead of one run after another; or NULL. Returns the
-     * exit status. */
+    bool objects; /* in JSON, rows of a thing, a name and a number become one object per thing */
+    /* Carries out a listing without end, instead of repeated runs; or NULL. Returns an exit
+     * status. */
     int (*go_on)(struct listing_command *command, struct engine *engine, struct sink *sink);
     /* Called after each run whose output could be written; may be NULL. */
     void (*after_each_pass)(const void *arg, struct report *report);
@@ -77,8 +74,7 @@ int command_run(struct listing_command *command);
 /* The text of --help for --summary, which several personalities have. */
 #define SUMMARY_HELP "number and memory of sockets, and limits"
 
-/* Lists the summary. It is refused if `chosen`: options choose some sockets. Returns the exit
- * status. */
+/* Lists the summary; refuses if `chosen`: options choose some sockets. Returns the exit status. */
 int summary_list(const struct common *common, bool chosen);
 
 /* --- Parts of command_run() ------------------------------------------------------------------- */
@@ -96,13 +92,11 @@ bool command_is_untrusted(const struct listing_command *command);
 /* Creates the sink that rows go to. Returns NULL if memory is exhausted. */
 struct sink *command_sink(const struct listing_command *command, struct writer *writer);
 
-/* --explain: instead of the listing, prints its filter, and for each table how it would be read.
- * Returns the exit status. */
+/* --explain: prints the filter, and how each table would be read. Returns the exit status. */
 int command_explain(const struct listing_command *command, struct engine *engine,
                     struct sink *sink);
 
-/* True if states on stdout may be coloured. --color, the environment and the type of stdout
- * decide. */
+/* True if states on stdout may be coloured: says --color, the environment, or stdout's type. */
 bool command_colour(const struct common *common);
 
 /* True if the locale uses UTF-8. Otherwise all signs must be ASCII. */
@@ -116,8 +110,7 @@ unsigned command_width(const struct common *common);
 /* Sets the columns that are shown, and what they need. Returns 0 or an exit status. */
 int columns_resolve(struct listing_command *command);
 
-/* --columns=help: prints type, unit and meaning of each column; in JSON or CSV as rows. Returns the
- * exit status. */
+/* --columns=help: prints type, unit and meaning of each column. Returns the exit status. */
 int columns_help(struct listing_command *command);
 
 /* True if rows are shown in columns, instead of the personality's own layout. */

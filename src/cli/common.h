@@ -102,8 +102,7 @@ enum { OPTION_HELP = 999 };
 /* Prints the text of --help. An option_fn can return the result. */
 int common_help(const struct common *common);
 
-/* Returns how this command is typed: its own name, or fastnet and a word. `command` has the
- * text. */
+/* Returns how this command is typed, for example "fastnet ss". `command` has the text. */
 enum { COMMON_COMMAND = 24 };
 const char *common_command(const struct common *common, char command[COMMON_COMMAND]);
 

@@ -334,8 +334,7 @@ static const char *hint_at_rights(int error)
                                                : " (needs CAP_SYS_ADMIN)";
 }
 
-/* Reports an error in the words of ss and ip. If `opened`, the network namespace could be opened,
- * but not entered. */
+/* Reports an error in the words of ss and ip. opened: the namespace could not be entered. */
 static int fail_netns(const struct common *common, const char *name, bool opened, int error)
 {
     fprintf(stderr, "%s: %s network namespace \"%s\"%s: %s%s\n", common->program,
@@ -375,8 +374,7 @@ static int enter_other_netns(struct common *common, const char *name, bool *open
     return error;
 }
 
-/* Owners of sockets are searched in this proc file system, unless /proc shows the same
- * processes. */
+/* Owners of sockets are searched in this proc file system, unless /proc has the same processes. */
 static void common_take_processes(struct common *common, const struct procfs *procfs)
 {
     if (!procfs->own)

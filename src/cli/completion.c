@@ -51,8 +51,7 @@ static const char bash[] =
     "}\n"
     "complete -F _fastnet_\1 \1\n";
 
-/* zsh runs an autoloaded file as the function _COMMAND. A file that is sourced instead registers
- * that function. */
+/* zsh runs an autoloaded file as the function _COMMAND; a sourced file registers that function. */
 static const char zsh[] = "#compdef \1\n"
                           "# zsh completion for \1, by fastnet\n"
                           "_fastnet_\1() {\n"
@@ -153,8 +152,7 @@ static void put_form(const struct offer *offer, const char *form, const char *re
     fprintf(offer->stream, "%s\t%.*s\n", form, (int)(rest - offer->word), offer->word);
 }
 
-/* Offers a word if it begins with `rest`. If the user types small letters, the word is offered in
- * small letters. */
+/* Offers a word if it begins with `rest`; in small letters if the user types small letters. */
 static void completion_put(const struct offer *offer, const char *rest, const char *word,
                            const char *help)
 {

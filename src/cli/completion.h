@@ -9,8 +9,7 @@
 
 #include "cli/personality.h"
 
-/* Writes the completion script for `command`. Returns false unless `shell` is "bash", "zsh" or
- * "fish". */
+/* Writes the script for `command`. Returns false unless `shell` is "bash", "zsh" or "fish". */
 bool completion_put_script(const char *shell, const char *command, FILE *stream);
 
 /* True if such a script runs the program: fastnet --complete -- WORD... */

@@ -8,8 +8,8 @@
 #include "fastnet/byte_counts.h"
 #include "fastnet/report.h"
 
-/* Writes `verb` and the protocols, except TCP, whose sockets the listing may show. Returns false if
- * it shows no such sockets. */
+/* Writes `verb` and the protocols of the sockets that the listing may show, without TCP. False: no
+ * such sockets. */
 static bool put_names(const struct listing *listing, const char *verb, char text[COUNTS_TEXT])
 {
     const char *last = NULL;

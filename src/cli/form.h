@@ -33,7 +33,7 @@ const char *form_millionths(const char *text, uint64_t *whole, unsigned *million
  * 0x1f. Returns false also if the result is not a whole number. */
 bool form_quantity(const char *text, bool seconds, unsigned parts, uint64_t *number);
 
-/* Parses seconds since 1970, or a time of RFC 3339 in which the seconds or the time of day may be
+/* Parses seconds since 1970, or a time of RFC 3339; the seconds, or the time of day, may be
  * missing. */
 bool form_time(const char *text, uint64_t *nanoseconds);
 
@@ -63,8 +63,7 @@ bool form_end(const char *text, struct form_end *end);
 bool form_network(const char *text, enum form_dialect dialect, const struct field *field,
                   struct predicate *within);
 
-/* Parses bytes of two digits with colons between them. Returns the number of bytes; 0 for other
- * texts. */
+/* Parses bytes of two digits, with colons between. Returns the number of bytes; 0: other text. */
 size_t form_lladdr(const char *text, uint8_t bytes[LLADDR_MAX]);
 
 #endif

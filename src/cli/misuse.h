@@ -33,7 +33,7 @@ enum misuse_help {
     HELP_OWN, /* as the personality wants it (struct manner); by default, after the message */
 };
 
-/* "SUBJECT: WRONG; did you mean BEFOREmeant?". Texts are borrowed; all except `wrong` may be
+/* "SUBJECT: WRONG; did you mean BEFOREmeant?". Borrows its texts; all except `wrong` may be
  * NULL. */
 struct misuse {
     const char *subject; /* the option, or the position in a filter, that is wrong */
@@ -46,8 +46,8 @@ struct misuse {
     enum misuse_help help;
 };
 
-/* Offers a correct word. It becomes `meant` if it is near to the typed word, and nearer than
- * earlier offers. */
+/* Offers a correct word. It becomes `meant` if it is near enough, and nearer than earlier
+ * offers. */
 void misuse_offer(struct misuse *misuse, const char *word);
 
 /* Writes the message, without the help. */

@@ -41,8 +41,7 @@ int replacement_open(struct replacement *file)
         return 0;
     hash_secret(secret);
     for (uint64_t i = 0; i < ATTEMPTS; i++) {
-        /* It begins with '.' and does not end like FILE, so nobody reads it before it is
-         * complete. */
+        /* Begins with '.' and does not end like FILE, so nobody reads it before it is complete. */
         snprintf(file->temporary, sizeof file->temporary, ".fastnet-%016llx",
                  (unsigned long long)hash_word(secret[0], i));
         file->fd = openat(file->directory, file->temporary,

@@ -20,8 +20,7 @@
 #include "fastnet/proc_tree.h"
 #include "fastnet/rights.h"
 
-/* Writes the local time in the form of RFC 3339: tables and some layouts say nowhere else when a
- * listing began. */
+/* Writes the local time (RFC 3339): tables and some layouts do not say when a listing began. */
 static void put_clock(const struct listing_command *command, struct writer *writer)
 {
     const struct common *common = command->common;
@@ -135,8 +134,7 @@ static int list_in_child(const struct listing_command *command, struct engine *e
     pid_t child = fork(), ended = -1;
 
     if (child == 0) {
-        /* The child must not go on writing after its parent ended, which may have happened
-         * already. */
+        /* The child must not go on after its parent ended, which may have happened already. */
         (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
         if (getppid() != self)
             _exit(STATUS_FAILURE);

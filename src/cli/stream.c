@@ -60,12 +60,10 @@ unsigned stream_kinds(const struct listing_table tables[], size_t count)
     return kinds;
 }
 
-/* Enough for a burst of some thousand events; the kernel's default of 208 KiB holds a few
- * hundred. */
+/* Enough for a burst of some thousand events; the kernel's usual 208 KiB holds a few hundred. */
 enum { EVENT_BUFFER_SIZE = 4 * 1024 * 1024 };
 
-/* Reports losses while the listing goes on, at most once a second; the rest is reported at its
- * end. */
+/* Reports losses while the listing goes on, at most once a second. Its end reports the rest. */
 static void stream_report_losses(void *arg, struct report *report)
 {
     struct stream *stream = arg;

@@ -19,7 +19,7 @@ struct stream {
 unsigned stream_kinds(const struct listing_table tables[], size_t count);
 
 /* Makes `listing` a listing of events of these kinds (struct query_events). From now on, SIGINT,
- * SIGTERM and SIGHUP end it. buffer_size 0: a few MiB. Returns 0, or an exit status after a line on
+ * SIGTERM and SIGHUP end it. buffer_size 0: a few MiB. Returns 0, or a status after a line on
  * stderr. */
 int stream_begin(struct stream *stream, const struct common *common, struct listing *listing,
                  size_t buffer_size, unsigned kinds);

@@ -71,8 +71,7 @@ const struct grammar arp_grammar = {
     .manner = {.status = STATUS_MISUSE},
 };
 
-/* Checks the argument of -A. Debian's net-tools knows all these families; its arp lists only
- * inet. */
+/* Checks the argument of -A. Debian's net-tools knows all these families; arp lists only inet. */
 static int arp_take_family(const char *name)
 {
     const bool other = text_among("inet6 unix unspec ipx ax25 netrom ddp ec x25 rose ash", name);
@@ -178,8 +177,7 @@ static const struct field *arp_field_of(const char *name)
     return field_named(&kind_neighbour, name);
 }
 
-/* Entries whose interface is unknown match -i "*". Entries whose hardware type is unknown match -H
- * unspec. */
+/* Entries of unknown interface match -i "*"; entries of unknown hardware type match -H unspec. */
 static void arp_choose_rows(struct predicate_tree *where, const struct arp_options *options,
                             const char *device, const struct address *host)
 {

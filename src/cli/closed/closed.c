@@ -76,12 +76,10 @@ static int closed_list(struct closed_command *command)
         .shorten = "owners",
         .whole = "local remote",
         .synonym = true,
-        /* These needs apply to every choice of columns: a refused connection has forgotten its
-         * peer. */
+        /* For every choice of columns: a refused connection has forgotten its peer. */
         .listing = {.tables = &table,
                     .table_count = 1,
-                    /* SOCKET_AGE makes the backend list sockets, too: a reset clears their
-                     * addresses. */
+                    /* SOCKET_AGE makes the backend list sockets, too: a reset clears addresses. */
                     .needs = {.fields = SOCKET_ORIGIN | SOCKET_AGE, .lookups = NEED_CONNECTS}},
         .after_each_pass = stream_sum_up,
         .arg = &stream,

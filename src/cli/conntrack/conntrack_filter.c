@@ -131,8 +131,7 @@ static int take_network(struct conntrack_parsing *parsing, const char *argument)
 
 /* --- NAT -------------------------------------------------------------------------------------- */
 
-/* Splits an address from its port. The address is between brackets, or before the only colon, or it
- * is the whole text. */
+/* Splits address and port: the address is in brackets, before the only colon, or the whole text. */
 static int split_port(const char *text, const char **address, size_t *length, const char **port)
 {
     const char *end;

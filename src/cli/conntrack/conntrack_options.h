@@ -12,8 +12,7 @@
 
 /* --- The filter ------------------------------------------------------------------------------- */
 
-/* An option of NAT: the end was translated to the given address and port. If neither is given, any
- * translation matches. */
+/* An option of NAT: how an end was translated. Without address and port: any translation. */
 struct conntrack_nat {
     bool given, has_address, has_port;
     struct address address;
@@ -35,8 +34,8 @@ struct conntrack_filter {
     struct record key;           /* the flow or expectation that -G asks for */
 };
 
-/* Returns the predicate for rows of this kind; NULL: all rows are wanted. Expectations are only
- * compared by their family. */
+/* Returns the predicate for rows of this kind; NULL: all rows. Expectations need only the
+ * family. */
 const struct predicate *conntrack_filter_where(struct conntrack_filter *filter,
                                                const struct kind *kind);
 

@@ -39,8 +39,7 @@ enum { P_PORTS = 1, P_TCP = 2, P_SCTP = 4, P_DCCP = 8, P_ICMP = 16, P_ICMPV6 = 3
 
 /* --- Words ------------------------------------------------------------------------------------ */
 
-/* Calls `fn` for each word of a list with commas. Stops at a result other than 0, and returns
- * it. */
+/* Calls `fn` for each word of a list with commas, until a result is not 0. Returns that result. */
 int conntrack_words(const char *list, int (*fn)(const char *word, size_t length, void *arg),
                     void *arg);
 

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* fastnet doctor: its command line and its two listings: findings, and sockets that other machines
- * can reach. */
+/* fastnet doctor: its command line, and its listings of findings and of exposed sockets. */
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* net-tools' netstat: its tables of sockets, and its exit statuses. format/socket/layout_netstat.c
- * writes the layout. */
+/* net-tools' netstat: tables of sockets, exit statuses. format/socket/layout_netstat.c has the
+ * layout. */
 #include <unistd.h>
 
 #include "cli/command.h"
@@ -128,8 +128,7 @@ static const char *root_of(const struct netstat_options *options)
     return options->common.proc_root ? options->common.proc_root : "/proc";
 }
 
-/* Reports a family that fastnet cannot list. Returns true if netstat would end here with status
- * 1. */
+/* Reports a family that fastnet cannot list. Returns true if netstat would end with status 1. */
 static bool check_old_family(const struct netstat_options *options,
                              const struct netstat_family *family, struct report *report)
 {
@@ -146,8 +145,7 @@ static bool check_old_family(const struct netstat_options *options,
     return named;
 }
 
-/* Reports tables that netstat lists and fastnet does not: SCTP sockets, which are only in files,
- * and old families. */
+/* Reports tables that netstat has and fastnet has not: SCTP sockets in files, and old families. */
 static void check_other_tables(const void *arg, struct report *report)
 {
     const struct netstat_options *options = arg;

@@ -32,7 +32,7 @@ struct netstat_family {
     const char *afname; /* the name that net-tools keeps */
     const char *names;  /* names that -A accepts, separated by spaces */
     size_t member;      /* offset in struct netstat_options: flag that it was named; 0: no flag */
-    /* For families that few kernels have: their file below the proc root, and a name for
+    /* For families that few kernels have: their file below the proc root, their name in
      * messages. */
     const char *file, *sockets;
     /* The message of -r for a family without routes, and its exit status; or NULL. */
@@ -60,8 +60,7 @@ int netstat_operands(const struct netstat_options *options);
 void netstat_choose_rows(struct listing_table tables[], size_t count, struct predicate where[][2],
                          enum show show, bool inactive);
 
-/* True if `where` accepts sockets in BOUND_INACTIVE more surely than sockets in an unknown
- * state. */
+/* True if `where` accepts BOUND_INACTIVE sockets more surely than sockets in an unknown state. */
 bool netstat_wants_inactive(const struct predicate *where);
 
 #endif

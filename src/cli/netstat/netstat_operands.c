@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Words that are not options: netstat accepts no such words. Under the name fastnet they are an
- * error, which suggests a correct command line. Under the name netstat they are ignored, as by
- * netstat. */
+/* Words that are not options: netstat has no such words. Under the name fastnet they are an error,
+ * which suggests a correct command line. Under the name netstat they are ignored, as netstat
+ * does. */
 #include <ctype.h>
 #include <stdio.h>
 #include <string.h>

@@ -71,8 +71,7 @@ static const struct option options_table[] = {
     OPTION('d', NULL, 0, NULL),
 };
 
-/* These are in a table of their own, so that no abbreviation of netstat's options becomes
- * ambiguous. */
+/* In a table of their own, so that no abbreviation of netstat's options becomes ambiguous. */
 static const char *const own_groups[] = {NULL};
 static const struct option own_options[] = {
     DELTA_OPTION(0, "with -c, and -i, -s or -M: rates per second"),
@@ -237,7 +236,7 @@ static int netstat_take_option(const struct option *option, const char *argument
     }
 }
 
-/* A family without a protocol means all its protocols. A protocol without a family means both
+/* A family without a protocol means all its protocols; a protocol without a family, both
  * families. */
 static void netstat_complete(struct netstat_options *options)
 {

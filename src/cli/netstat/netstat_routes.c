@@ -19,8 +19,7 @@ struct routes {
 
 _Static_assert((int)ROUTE_SECTIONS_MAX <= (int)LISTING_SECTIONS_MAX, "each table is a section");
 
-/* Adds a table. If the kernel has no IPv6, netstat reports that and ends. A missing cache is
- * empty. */
+/* Adds a table. If the kernel has no IPv6, netstat says so and ends. A missing cache is empty. */
 static void routes_add_table(struct routes *routes, uint8_t family, bool cache)
 {
     static const char *const missing[] = {"INET (IPv4) not configured in this system.",
@@ -41,8 +40,7 @@ static void routes_add_table(struct routes *routes, uint8_t family, bool cache)
     };
 }
 
-/* Adds the families in the order in which the user named them, as often as named; by default
- * IPv4. */
+/* Adds the families in the order in which the user named them, perhaps twice; by default IPv4. */
 static int routes_choose_tables(struct routes *routes)
 {
     const struct netstat_options *options = routes->options;
@@ -80,8 +78,7 @@ static bool take_destination(struct filters *filters, struct address *destinatio
     return false;
 }
 
-/* Chooses the table that asks the kernel, because only its rules, tables and types of routes
- * decide. */
+/* Chooses the table that asks the kernel: only its rules, tables and types of routes decide. */
 static int choose_taken(struct routes *routes, const struct common *common, uint8_t family)
 {
     if (common->backend == BACKEND_PROC || common->proc_root)
@@ -123,8 +120,7 @@ int netstat_routes(const struct netstat_options *options)
 
     if (!status && !options->cache && take_destination(&common.filters, &key.route.destination))
         status = choose_taken(&routes, &common, key.route.destination.family);
-    /* columns show all routes that packets can take, the layout shows the routes in the kernel's
-     * files */
+    /* columns show all routes that packets can take, the layout those in the kernel's files */
     const struct predicate part = predicate_number(&field_route_part, ROUTE_NULL);
     const struct predicate usable = {.operation = PREDICATE_NOT, .parts = &part};
     struct listing_command command = {

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* fastnet sockets, which lists sockets for people: owners first, and as many columns as fit the
- * terminal. */
+/* fastnet sockets lists sockets for people: owners first, as many columns as fit the terminal. */
 #include <stdio.h>
 #include <string.h>
 
@@ -94,9 +93,8 @@ const struct grammar sockets_grammar = {
 
 /* --- Listing ---------------------------------------------------------------------------------- */
 
-/* Writes the command that lists only those sockets of this listing that need attention. Returns
- * NULL if it is too long, or has a character other than printable ASCII: users must be able to type
- * it as it is shown. */
+/* Writes the command that lists only the sockets of this listing that need attention. Returns NULL
+ * if it is too long, or not printable ASCII: users must be able to type it as it is shown. */
 static const char *command_for_attention(const struct sockets_options *options,
                                          char command[COMMAND_MAX])
 {
@@ -120,8 +118,7 @@ static const char *command_for_attention(const struct sockets_options *options,
 }
 
 /* Lists the sockets. Programs get numbers and addresses. People get views, without columns that are
- * empty in all rows. They get users only for listeners, because rows wait in memory for names of
- * users. */
+ * empty in all rows, and users only for listeners: rows wait in memory for names of users. */
 static int sockets_list(const struct sockets_options *options)
 {
     const bool plain = options->common.format == FORMAT_PLAIN;

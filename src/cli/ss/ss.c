@@ -239,8 +239,7 @@ static int summarise(const struct ss_options *options)
         .listing = {.tables = &table,
                     .table_count = 1,
                     .needs.fields = COUNTER_PROTOCOL | COUNTER_NAME | COUNTER_VALUE},
-        /* Sorted, limited or filtered counters are shown in columns, because the layout needs
-         * all. */
+        /* The layout needs all counters: sorted, limited or filtered counters are columns. */
         .layout_ops = common.sort || common.limit || common.filters.count ? NULL : &sink_ss_summary,
         .layout = &layout,
         .another_follows = options->listed,

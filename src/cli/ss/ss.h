@@ -61,8 +61,8 @@ int ss_dump_choose(struct ss_options *options, bool *done);
 /* Carries out the listing, with the file of -D as output. Returns the exit status. */
 int ss_dump(const struct ss_options *options, struct listing_command *command);
 
-/* Returns the file that TCPDIAG_FILE names, or NULL. If it is ignored, a line on stderr says
- * why. */
+/* Returns the file that TCPDIAG_FILE names, or NULL. If it is ignored, stderr has a line about
+ * it. */
 const char *ss_diag_file(const struct ss_options *options);
 
 /* --- --bpf-maps and --bpf-map-id -------------------------------------------------------------- */

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Files with the kernel's answers about TCP sockets: -D writes them, and ss can read them instead
- * of asking the kernel. */
+/* Files with the kernel's answers about TCP sockets: written by -D, read instead of the kernel. */
 #include "cli/ss/ss.h"
 
 #include <errno.h>

@@ -12,7 +12,7 @@
 #include "fastnet/cgroups.h"
 #include "fastnet/hosts.h"
 
-/* Limits: nested parentheses need stack in the parser, changes between `and` and `or` for every
+/* Limits of stack: for nesting, in the parser; for changes between `and` and `or`, for every
  * row. */
 enum { DEPTH_MAX = 64, CHANGES_MAX = 500 };
 
@@ -88,8 +88,7 @@ static struct predicate *ss_filter_fail_expected(struct ss_parser *parser, const
     return ss_fail(parser, "expected %s, not '%s'", expected, TYPED(parser->word));
 }
 
-/* Reports a word that begins no condition, and suggests a condition. ss takes such a word for an
- * address. */
+/* Reports a word that begins no condition, and suggests a condition. ss takes it for an address. */
 static struct predicate *fail_condition(struct ss_parser *parser)
 {
     const char *word = parser->token == SS_WORD ? parser->word : "";
@@ -122,8 +121,7 @@ static struct predicate *fail_condition(struct ss_parser *parser)
 
 /* --- Conditions ------------------------------------------------------------------------------- */
 
-/* Parses a mark. As in ss, sockets without a mark have mark 0: sockets without an IP address, and
- * sockets in files. */
+/* Parses a mark. As in ss, sockets without IP addresses, and sockets in files, have mark 0. */
 static struct predicate *parse_mark(struct ss_parser *parser)
 {
     const bool saved = parser->filter->saved;

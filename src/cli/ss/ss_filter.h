@@ -24,8 +24,7 @@ struct ss_filter {
     struct ss_words *words;
     ss_resolve_fn resolve;
     int home; /* descriptor of the network namespace in which hosts are looked up; 0: the current */
-    bool foreign; /* names are compared: an index may belong to an interface of another machine or
-                     netns */
+    bool foreign; /* compare names: indexes may be of another machine or netns */
     bool saved;   /* rows come from a file; as in ss, a mark that the file lacks is 0 */
     /* Set by ss_filter_parse(). */
     bool mixed;  /* an `and` follows an `or` without parentheses */

@@ -294,8 +294,7 @@ static struct predicate *is_host(struct ss_parser *parser, enum ss_end end, cons
     return all;
 }
 
-/* Parses an address or a host. Returns NULL for a text that means any address, or after an
- * error. */
+/* Parses an address or a host. Returns NULL for a text that means any address, or on error. */
 static struct predicate *inet_address(struct ss_parser *parser, enum ss_end end, char *text,
                                       uint8_t family)
 {
@@ -386,8 +385,7 @@ static struct predicate *ss_hosts_unix_name(struct ss_parser *parser, enum ss_en
     return ss_compare(parser, glob);
 }
 
-/* Compares the interface of a packet socket, which is 0 if it has no interface. As in ss, it is 0
- * for the other end. */
+/* Compares the interface of a packet socket; 0: no interface. As in ss, the other end has 0. */
 static struct predicate *link_port(struct ss_parser *parser, enum ss_end end,
                                    enum ss_token comparison, const char *text)
 {
@@ -405,8 +403,7 @@ static struct predicate *link_port(struct ss_parser *parser, enum ss_end end,
     return ss_hosts_compare_signed(parser, field, comparison, index);
 }
 
-/* Compares ports of netlink. As in ss, the other end has port -1, and the number -1 means any
- * port. */
+/* Compares ports of netlink. As in ss, the other end has port -1, and -1 means any port. */
 static struct predicate *netlink_port(struct ss_parser *parser, enum ss_end end,
                                       enum ss_token comparison, const char *text)
 {

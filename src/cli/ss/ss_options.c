@@ -177,8 +177,7 @@ static int ss_take_query(struct ss_options *options, const char *list)
                             .typed = {wrong, strcspn(wrong, ",")}, .words = ss_query_names);
 }
 
-/* Handles --bpf-map-id with the message and the status of ss. The number may be hexadecimal or
- * octal. */
+/* Handles --bpf-map-id with ss's message and status. The number may be hexadecimal or octal. */
 static int ss_take_map(struct ss_options *options, const char *typed)
 {
     uint64_t id;
@@ -307,8 +306,7 @@ static int check_summary(const struct ss_options *options)
 
 /* --- The environment -------------------------------------------------------------------------- */
 
-/* For ss of iproute2 (misc/ss.c), each names a single file; --proc-root names the directory of
- * all. */
+/* In ss of iproute2 (misc/ss.c), each names a single file; --proc-root names their directory. */
 static const char *const files_of_ss[] = {
     "PROC_NET_TCP",      "PROC_NET_TCP6",      "PROC_NET_UDP",
     "PROC_NET_UDP6",     "PROC_NET_RAW",       "PROC_NET_RAW6",

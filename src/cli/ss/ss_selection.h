@@ -38,8 +38,7 @@ enum {
 /* All states, as bits 1 << TCP_*. */
 #define SS_STATES_ALL UINT32_C(0x3fff)
 
-/* Starts as zeroes; then come the options in their order, the states, and
- * ss_selection_complete(). */
+/* Starts as zeroes. Then come options in their order, states, and ss_selection_complete(). */
 struct ss_selection {
     uint32_t tables;   /* bits 1 << enum ss_table */
     uint32_t named;    /* tables that options named one by one */
@@ -72,8 +71,7 @@ bool ss_select_family_named(struct ss_selection *selection, const char *name);
 /* Handles a list of -A. Returns NULL, or the unknown word in it (which ends at a comma). */
 const char *ss_select_query(struct ss_selection *selection, const char *list);
 
-/* Handles a state after `state`, or after `exclude`; case does not matter. Returns false if the
- * name is unknown. */
+/* Handles a state of `state` or `exclude`; case does not matter. Returns false if it is unknown. */
 bool ss_select_state_named(struct ss_selection *selection, const char *name, bool excluded);
 
 /* The words before a state; then the names of states, tables and families. Spaces separate them. */

@@ -9,8 +9,7 @@
 /* In bytes. A file without an end must not use up all memory. */
 enum { FILE_MAX = 16 << 20 };
 
-/* Removes lines that are empty or begin with # or 0, and terminates the others. Returns their size
- * in bytes. */
+/* Removes lines that are empty or begin with # or 0; terminates the others. Returns their bytes. */
 static size_t keep_lines(char *text, size_t size)
 {
     size_t kept = 0, length;

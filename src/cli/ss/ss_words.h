@@ -8,8 +8,7 @@
 
 #include "fastnet/text.h"
 
-/* Arguments and lines are split at spaces and tabs; a backslash quotes the next byte. Zeroed: no
- * words. */
+/* Arguments and lines are split at spaces and tabs; \ quotes the next byte. Zeroed: no words. */
 struct ss_words {
     const char *const *arguments; /* borrowed */
     size_t count;

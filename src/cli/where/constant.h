@@ -22,8 +22,7 @@ static inline bool is_pattern(enum token_type comparison)
 /* Sets a message: the column takes `wanted`, and not this value. Returns NULL. */
 struct predicate *constant_refuse(const struct constant *constant, const char *wanted);
 
-/* If the word names a column, makes a comparison with that column. Returns false if it is a
- * value. */
+/* If the word names a column, makes a comparison with it. Returns false if it is a value. */
 bool constant_column(const struct constant *constant, struct predicate **comparison);
 
 #endif

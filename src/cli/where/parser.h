@@ -71,8 +71,7 @@ struct predicate *parser_refuse(struct where_parser *parser, const struct token 
 /* The token's text, escaped, for a message. */
 #define TOKEN_TYPED(token) TYPED_BYTES((token)->text.data, (token)->text.length)
 
-/* Memory that lives as long as the predicates. Each function returns NULL, after a message, if
- * memory is exhausted. */
+/* Memory that lives as long as the predicates. If it is exhausted: NULL, after a message. */
 struct predicate *parser_add(struct where_parser *parser, struct predicate predicate);
 char *parser_keep(struct where_parser *parser, const char *data, size_t length);
 void *parser_keep_bytes(struct where_parser *parser, size_t size);

@@ -106,8 +106,7 @@ static struct predicate *where_gather(struct where_parser *parser, const struct 
 
 /* --- Comparisons ------------------------------------------------------------------------------ */
 
-/* If the word is not a column, but an option that compares columns, reports these columns. Returns
- * false for other words. */
+/* Reports an option that was typed as a column, and its columns. Returns false for other words. */
 static bool fail_short_form(struct where_parser *parser)
 {
     const struct option_table *options = parser->where->options;
@@ -164,8 +163,7 @@ static struct token where_take_value(struct where_parser *parser)
     return value;
 }
 
-/* Parses values with commas, one of which must match. Here words of the language are values,
- * too. */
+/* Parses values with commas, one of which must match. Words of the language are values here. */
 static struct predicate *parse_values(struct where_parser *parser, const struct field *field,
                                       enum token_type comparison)
 {

@@ -32,7 +32,7 @@ struct where {
 const struct predicate *where_parse(struct where *where, const struct kind *kind, const char *text);
 
 /* Like where_parse(), for a list of values: one of the columns must have one of the values.
- * columns: names separated by spaces, of which the kind has at least one. A leading '!' negates the
+ * columns: names with spaces between, of which the kind has at least one. A leading '!' negates the
  * list. */
 const struct predicate *where_parse_list(struct where *where, const struct kind *kind,
                                          const char *columns, const char *text);
@@ -46,8 +46,8 @@ const struct predicate *where_text(struct where *where, const struct kind *kind,
 const struct predicate *where_moved(struct where *where, const struct field *const *fields,
                                     size_t count);
 
-/* Joins two conditions by and. NULL as a condition is always true. Returns NULL, after a message,
- * if memory is exhausted. */
+/* Joins two conditions by and; NULL is always true. Returns NULL, after a message, without
+ * memory. */
 const struct predicate *where_both(struct where *where, const struct predicate *one,
                                    const struct predicate *other);
 

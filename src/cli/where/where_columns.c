@@ -21,8 +21,7 @@ static const char *why_incomparable(const struct field *one, const struct field 
     return numbers || (one->type == other->type && !factor) ? NULL : "both must be numbers";
 }
 
-/* Returns the column's name in COLUMN or FACTOR*COLUMN, and the factor in millionths. NULL: the
- * text has another form. */
+/* Returns the name in COLUMN or FACTOR*COLUMN, and the factor in millionths. NULL: other text. */
 static const char *column_name(const char *text, uint64_t *factor)
 {
     enum { FACTOR_MAX = 1000000000 };

@@ -171,8 +171,7 @@ static struct predicate *make_networks(const struct constant *constant, struct a
     return NULL;
 }
 
-/* Makes a range: not below `first` and not above `last`, in this order (as take_range()
- * expects). */
+/* Makes a range: not below `first` and not above `last`, in this order (see take_range()). */
 static struct predicate *make_range(const struct constant *constant, const struct value *first,
                                     const struct value *last)
 {
@@ -191,8 +190,8 @@ static struct predicate *make_range(const struct constant *constant, const struc
 
 typedef bool (*read_fn)(const struct field *field, const char *text, struct value *value);
 
-/* Parses a text that read() accepts, or two such texts with '-' between them. Returns false for
- * other texts. */
+/* Parses a text that read() accepts, or two such texts with '-' between. Returns false
+ * otherwise. */
 static bool parse_range(const struct constant *constant, read_fn read, struct predicate **made)
 {
     const struct field *field = constant->field;
@@ -378,8 +377,7 @@ static bool read_digits(const struct field *field, const char *text, struct valu
     return form_digits(text, &value->number);
 }
 
-/* Parses a word; case does not matter. If the number can be shown without a name, digits are
- * accepted, too. */
+/* Parses a word, in any case. If the number can be shown without a name, also accepts digits. */
 static struct predicate *parse_word(const struct constant *constant)
 {
     const struct field *field = constant->field;
@@ -417,8 +415,7 @@ const char *where_word(const struct field *field, uint64_t number)
     return word && *word && where_find_word(field, word, &first) && first == number ? word : NULL;
 }
 
-/* Parses a text. For a user or an interface, digits are its number, and quoted digits are its
- * name. */
+/* Parses a text. For a user or an interface, digits are its number; quoted digits are a name. */
 static struct predicate *parse_text(const struct constant *constant)
 {
     const bool numbered =
@@ -570,8 +567,7 @@ static struct predicate *parse_unspecified(const struct constant *constant)
     return parser_join(constant->parser, PREDICATE_OR, all[0], all[1]);
 }
 
-/* Compares the interface of the row. If the row has no interface, the comparison is false, not
- * unknown. */
+/* Compares the interface of the row. Without an interface the comparison is false, not unknown. */
 static struct predicate *parse_interface(const struct constant *constant, const char *name)
 {
     struct where_parser *parser = constant->parser;
@@ -615,8 +611,7 @@ static struct predicate *parse_port(const struct constant *constant, const char 
     return parse_numbers(&port);
 }
 
-/* The column "local" also shows names of unix sockets. Returns the column of these names, or
- * NULL. */
+/* The column "local" also shows names of unix sockets. Returns the column of names, or NULL. */
 static const struct field *shows_paths(const struct where_parser *parser, const struct field *field)
 {
     return parser->viewed && strcmp(field->name, "local_address") == 0
@@ -624,8 +619,7 @@ static const struct field *shows_paths(const struct where_parser *parser, const 
                : NULL;
 }
 
-/* Parses a name of a unix socket. Returns NULL if the text looks more like an address with a
- * mistake. */
+/* Parses a name of a unix socket. Returns NULL for an address with a mistake. */
 static struct predicate *parse_path(const struct constant *constant)
 {
     const char *text = constant->text;
@@ -740,8 +734,7 @@ static struct predicate *parse_named(const struct constant *constant)
     return has_words(constant->field) ? parse_word(constant) : parse_text(constant);
 }
 
-/* Without VALUE_VIEW, because another column is compared, and VALUE_NETWORK, which only groups
- * have. */
+/* Without VALUE_VIEW (another column is compared) and VALUE_NETWORK (only groups have it). */
 static struct predicate *(*const parsers[])(const struct constant *constant) = {
     [VALUE_NUMBER] = parse_numbers,
     [VALUE_DECIMAL] = parse_numbers,

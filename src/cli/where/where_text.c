@@ -5,8 +5,7 @@
 
 #include "cli/where/parser.h"
 
-/* Spaces between tokens may be newlines, which would end a line of --explain, so a single space is
- * written. */
+/* Gaps between tokens may be newlines, which would end a line of --explain: writes one space. */
 static void put_typed(FILE *stream, struct text typed)
 {
     char quote = '\0';
@@ -50,8 +49,7 @@ static void where_text_put_number(FILE *stream, const struct field *field, uint6
         fprintf(stream, "%" PRIu64, number);
 }
 
-/* Writes ADDRESS, ADDRESS/LENGTH, or ADDRESS/MASK if the set bits of the mask are not its first
- * bits. */
+/* Writes ADDRESS, ADDRESS/LENGTH, or ADDRESS/MASK if the mask is not the first bits. */
 static void where_text_put_address(FILE *stream, const struct predicate *made)
 {
     const struct address *address = &made->constant.address;
