@@ -48,7 +48,7 @@ struct common {
     const char *proc_root;  /* directory whose files are read instead of /proc; NULL: /proc */
     const char *processes;  /* the directory with the processes; NULL: proc_root */
     const char *typed_root; /* --proc-root or usual_root, unchanged; NULL: neither was given */
-    const char *usual_root; /* used if no option says where to read; or NULL */
+    const char *usual_root; /* default of --proc-root; NULL: /proc */
     const char *netns;      /* network namespace to list; NULL: the own netns */
     int home;               /* descriptor of the own netns after another was entered; else 0 */
     bool all_netns;         /* list all network namespaces */

@@ -10,8 +10,6 @@
 #include "fastnet/layouts.h"
 #include "fastnet/predicate.h"
 
-/* --- The filter ------------------------------------------------------------------------------- */
-
 /* An option of NAT: how an end was translated. Without address and port: any translation. */
 struct conntrack_nat {
     bool given, has_address, has_port;
@@ -27,7 +25,7 @@ enum { FILTER_PARTS_MAX = 32 }; /* more than the number of fields that options c
 /* The filter of the command line. Its predicates point at each other, so it cannot be copied. */
 struct conntrack_filter {
     uint8_t family;                           /* AF_UNSPEC: any */
-    struct predicate parts[FILTER_PARTS_MAX]; /* comparisons with values of options */
+    struct predicate parts[FILTER_PARTS_MAX]; /* comparisons of fields with values of options */
     size_t count;
     struct conntrack_nat nat[NAT_OPTIONS];
     struct predicate_tree where; /* -n, -g and -f together take 9 of its parts */
@@ -44,8 +42,6 @@ const struct record *conntrack_filter_key(struct conntrack_filter *filter, const
 
 /* True if the filter compares more than the family. */
 bool conntrack_filter_given(const struct conntrack_filter *filter);
-
-/* --- The command line ------------------------------------------------------------------------- */
 
 enum conntrack_command {
     COMMAND_LIST,

@@ -37,16 +37,12 @@ enum {
 /* Protocols, and groups of protocols that share names of options, as bits. */
 enum { P_PORTS = 1, P_TCP = 2, P_SCTP = 4, P_DCCP = 8, P_ICMP = 16, P_ICMPV6 = 32, P_GRE = 64 };
 
-/* --- Words ------------------------------------------------------------------------------------ */
-
 /* Calls `fn` for each word of a list with commas, until a result is not 0. Returns that result. */
 int conntrack_words(const char *list, int (*fn)(const char *word, size_t length, void *arg),
                     void *arg);
 
 /* True if `whole` begins with this word; upper and lower case are the same. */
 bool conntrack_begins(const char *whole, const char *word, size_t length);
-
-/* --- While a command line is parsed ----------------------------------------------------------- */
 
 enum { GIVEN_MAX = 96 }; /* more than the number of options */
 

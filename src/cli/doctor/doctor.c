@@ -75,8 +75,6 @@ const struct grammar doctor_grammar = {
     .version = "backends: sock_diag, ctnetlink, rtnetlink, /proc",
 };
 
-/* --- The command line ------------------------------------------------------------------------- */
-
 static int take_rules(const struct doctor_command *command, const char *names, uint64_t *rules)
 {
     *rules = 0;
@@ -150,8 +148,6 @@ static int doctor_parse(struct doctor_command *command, int argc, char *const ar
                                                       : NULL;
     return conflict ? common_misuse(common, "%s", conflict) : PARSED;
 }
-
-/* --- Printing --------------------------------------------------------------------------------- */
 
 static int print_rules(const struct doctor_command *command)
 {
@@ -248,8 +244,6 @@ static int diagnose(const struct doctor_command *command)
     doctor_destroy(doctor);
     return status;
 }
-
-/* --- Exposed sockets -------------------------------------------------------------------------- */
 
 /* Lists sockets that listen where other machines can reach them. These are not faults. */
 static int list_exposed(const struct doctor_command *command)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* fastnet drops: lists packets that the kernel drops: why, and for whom. */
+/* fastnet drops: lists the packets that the kernel drops, with the reasons and the owners. */
 #include "fastnet/drops.h"
 
 #include <inttypes.h>
@@ -56,8 +56,6 @@ const struct grammar drops_grammar = {
     .version = "backends: BPF at skb:kfree_skb, counters",
 };
 
-/* --- Packets without a row -------------------------------------------------------------------- */
-
 /* Reports packets that have no row. Only lost packets are reported to programs, which ask for
  * everything else that they want. */
 static void note_totals(const void *arg, struct report *report)
@@ -79,8 +77,6 @@ static void note_totals(const void *arg, struct report *report)
                     command->common.all_netns ? ", which are not listed"
                                               : ": --all-netns lists them");
 }
-
-/* --- The listing ------------------------------------------------------------------------------ */
 
 static int drops_most_first(const struct record *a, const struct record *b)
 {

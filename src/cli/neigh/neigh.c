@@ -122,8 +122,6 @@ static int neigh_list(const struct neigh_options *options)
     return status ? status : command_run(&command);
 }
 
-/* --- Usage ------------------------------------------------------------------------------------ */
-
 static int list_usage(const struct neigh_options *options)
 {
     const bool plain = options->common.format == FORMAT_PLAIN;

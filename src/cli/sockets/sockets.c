@@ -91,8 +91,6 @@ const struct grammar sockets_grammar = {
     .version = "backends: sock_diag netlink, /proc/net",
 };
 
-/* --- Listing ---------------------------------------------------------------------------------- */
-
 /* Writes the command that lists only the sockets of this listing that need attention. Returns NULL
  * if it is too long, or not printable ASCII: users must be able to type it as it is shown. */
 static const char *command_for_attention(const struct sockets_options *options,

@@ -40,8 +40,6 @@ struct ss_options {
 int ss_parse(struct ss_options *options, int argc, char *const argv[]);
 void ss_options_finish(struct ss_options *options);
 
-/* --- Tables ----------------------------------------------------------------------------------- */
-
 /* The tables point at their predicates, so this struct cannot be copied. */
 struct ss_tables {
     struct listing_table tables[2 * SS_TABLES];
@@ -51,8 +49,6 @@ struct ss_tables {
 
 /* Sets the tables of a completed selection, in ss's order. */
 void ss_choose_tables(struct ss_tables *tables, const struct ss_options *options);
-
-/* --- -D, and TCPDIAG_FILE, which names its file ----------------------------------------------- */
 
 /* Limits the selection to tables that -D can save. Returns 0, or an exit status after a line on
  * stderr. Sets *done if nothing is left to save. */
@@ -64,8 +60,6 @@ int ss_dump(const struct ss_options *options, struct listing_command *command);
 /* Returns the file that TCPDIAG_FILE names, or NULL. If it is ignored, stderr has a line about
  * it. */
 const char *ss_diag_file(const struct ss_options *options);
-
-/* --- --bpf-maps and --bpf-map-id -------------------------------------------------------------- */
 
 /* Opens the maps that options name; they stay open until the program ends. Reads the types of their
  * values (or of all maps, if all maps are shown), as far as the user's rights allow. Must be called

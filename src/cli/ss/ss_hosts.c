@@ -516,7 +516,7 @@ struct predicate *ss_port(struct ss_parser *parser, enum ss_end end, enum ss_tok
     text += *text == ':';
     if (is_inet(family))
         return inet_port(parser, end, comparison, text);
-    if (family == AF_UNIX && comparison == SS_EQUAL) /* as in ss */
+    if (family == AF_UNIX && comparison == SS_EQUAL) /* in ss, this compares names */
         return ss_hosts_unix_name(parser, end, text);
     if (family == AF_UNIX)
         return ss_fail_value(parser, "unix sockets have no ports (src compares their names)");

@@ -27,8 +27,6 @@ struct predicate *ss_fail_value(struct ss_parser *parser, const char *what)
     return ss_fail(parser, "'%s': %s", TYPED(parser->word), what);
 }
 
-/* --- Predicates ------------------------------------------------------------------------------- */
-
 bool ss_lists_others(const struct ss_parser *parser)
 {
     const uint64_t inet = ss_family(AF_INET) | ss_family(AF_INET6);
@@ -77,8 +75,6 @@ struct predicate *ss_constant(struct ss_parser *parser, bool holds)
     return parser_add(&parser->memory,
                       (struct predicate){.operation = holds ? PREDICATE_AND : PREDICATE_OR});
 }
-
-/* --- Values ----------------------------------------------------------------------------------- */
 
 const char *ss_signed_number(const char *text, uint32_t *number)
 {

@@ -32,8 +32,6 @@ static const struct ss_source {
     {1 << SS_MPTCP, AF_INET, &table_mptcp, &table_mptcp6, MISSING_OF_BOTH("MPTCP")},
 };
 
-/* --- Rows ------------------------------------------------------------------------------------- */
-
 /* True if sockets of this family have no state: ss calls all of them closed. */
 static bool is_stateless(const struct ss_source *source)
 {
@@ -63,8 +61,6 @@ static const struct predicate *ss_tables_choose_rows(struct predicate_tree *wher
                            predicate_one_of(field_named(&kind_socket, "state"), states));
     return predicate_of(where);
 }
-
-/* --- Tables ----------------------------------------------------------------------------------- */
 
 /* True if a backend that is allowed can read the table. */
 static bool is_readable(const struct table *table, const struct common *common)
