@@ -189,9 +189,8 @@ static bool take_prefix(struct text *from, unsigned long *bits)
     return *bits <= 128;
 }
 
-/* Makes a column of networks from the column `of` and prefixes such as "/24", "/24/56" or "/48".
- * With a single prefix, IPv6 gets /64; a single prefix above 32 is for IPv6, and IPv4 stays
- * whole. */
+/* Makes a column of networks from the column `of` and prefixes: "/24", "/24/56" or "/48". With a
+ * single prefix, IPv6 gets /64; above 32 it is for IPv6, and IPv4 addresses stay whole. */
 static const struct field *make_network(struct network_field *network, const struct field *of,
                                         struct text prefixes)
 {

@@ -39,8 +39,7 @@ static int misuse_sort(const struct listing_command *command, struct text name)
                             .words = words);
 }
 
-/* Resolves --sort: columns, separated by commas. The next column orders rows that are equal so
- * far. */
+/* Resolves --sort, columns with commas. The next column orders rows that are equal so far. */
 static int resolve_sort(struct listing_command *command)
 {
     struct listing *listing = &command->listing;
@@ -189,8 +188,7 @@ static void add_named(struct listing *listing, const struct field *field)
     listing->named.lookups |= field->lookups;
 }
 
-/* Collects the needs of columns that the user named: if they are unknown, the listing reports
- * it. */
+/* Collects needs of columns that the user named: if they are unknown, the listing reports it. */
 static int resolve_asked(struct listing_command *command)
 {
     struct listing *listing = &command->listing;

@@ -21,9 +21,8 @@ struct counting {
 struct listing_command {
     const struct common *common;
     const struct kind *kind; /* its columns can be shown */
-    /* The default columns: names separated by spaces, in several texts, some of which may be NULL.
-     * A column that is named twice is shown once. Without any name: all columns except host names
-     * and views. */
+    /* The default columns: names separated by spaces, in several texts; some may be NULL. A column
+     * named twice is shown once. Without any name: all columns except host names and views. */
     const char *columns[32];
     /* Names of default columns, separated by spaces, or NULL: columns that are dropped, shortened
      * or kept whole so that the table fits a terminal (struct sink_options). Then numbers are
@@ -51,8 +50,7 @@ struct listing_command {
     /* The column that --count-by=host counts, with both ends of a row. NULL: the machine's name. */
     const char *both_ends;
     bool objects; /* in JSON, rows of a thing, a name and a number become one object per thing */
-    /* Carries out a listing without end, instead of repeated runs; or NULL. Returns an exit
-     * status. */
+    /* Carries out a listing without end, instead of repeated runs; or NULL. Returns a status. */
     int (*go_on)(struct listing_command *command, struct engine *engine, struct sink *sink);
     /* Called after each run whose output could be written; may be NULL. */
     void (*after_each_pass)(const void *arg, struct report *report);
@@ -79,10 +77,9 @@ int summary_list(const struct common *common, bool chosen);
 
 /* --- Parts of command_run() ------------------------------------------------------------------- */
 
-/* Sets the columns that are shown, and the members of the listing that the common options decide:
+/* Sets the columns that are shown, and the members of the listing that common options decide:
  * where, needs, sort, most, count_by, delta, exact, backend, proc_root. Returns 0, or an exit
- * status after a line on stderr. Sets *help if the user asked for the columns instead of a
- * listing. */
+ * status after a line on stderr. *help: the user asked for the columns instead of a listing. */
 int command_resolve(struct listing_command *command, bool *help);
 
 /* True if strangers may have written the files that are read, so the sandbox is entered. False if

@@ -8,8 +8,7 @@
 #include "fastnet/byte_counts.h"
 #include "fastnet/report.h"
 
-/* Writes `verb` and the protocols of the sockets that the listing may show, without TCP. False: no
- * such sockets. */
+/* Writes `verb` and the protocols, except TCP, that the listing may show. False: no protocol. */
 static bool put_names(const struct listing *listing, const char *verb, char text[COUNTS_TEXT])
 {
     const char *last = NULL;

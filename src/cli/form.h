@@ -33,8 +33,7 @@ const char *form_millionths(const char *text, uint64_t *whole, unsigned *million
  * 0x1f. Returns false also if the result is not a whole number. */
 bool form_quantity(const char *text, bool seconds, unsigned parts, uint64_t *number);
 
-/* Parses seconds since 1970, or a time of RFC 3339; the seconds, or the time of day, may be
- * missing. */
+/* Parses seconds since 1970, or a time of RFC 3339, perhaps without seconds or time of day. */
 bool form_time(const char *text, uint64_t *nanoseconds);
 
 /* Parses an address of `length` bytes. IPv4 is 10.1.2.3; conntrack also accepts 10.1 for 10.0.0.1,

@@ -33,8 +33,7 @@ enum misuse_help {
     HELP_OWN, /* as the personality wants it (struct manner); by default, after the message */
 };
 
-/* "SUBJECT: WRONG; did you mean BEFOREmeant?". Borrows its texts; all except `wrong` may be
- * NULL. */
+/* "SUBJECT: WRONG; did you mean BEFOREmeant?". Borrows texts; all except `wrong` may be NULL. */
 struct misuse {
     const char *subject; /* the option, or the position in a filter, that is wrong */
     const char *wrong;   /* the message; if `typed` is given, it replaces each %s, escaped */
@@ -46,8 +45,7 @@ struct misuse {
     enum misuse_help help;
 };
 
-/* Offers a correct word. It becomes `meant` if it is near enough, and nearer than earlier
- * offers. */
+/* Offers a correct word. It becomes `meant` if it is near enough, and nearer than earlier words. */
 void misuse_offer(struct misuse *misuse, const char *word);
 
 /* Writes the message, without the help. */

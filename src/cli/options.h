@@ -117,9 +117,9 @@ bool options_is(const struct option_table *const tables[], const char *word, int
 /* The option with this index, counted through all tables, or NULL. */
 const struct option *options_at(const struct option_table *const tables[], size_t index);
 
-/* Prints `count` groups of options for --help, from group `first` on. In each group, options that
+/* Prints `count` groups of options for --help, from group `first` on. In each, options that
  * `important` names (see options_help_some()) come first. A group without a title continues the
- * group before. */
+ * last. */
 void options_help(const struct option_table *table, size_t first, size_t count,
                   const char *important, FILE *stream);
 /* Prints options for -h; `words` are their letters or names, separated by spaces. */

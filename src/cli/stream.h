@@ -18,9 +18,8 @@ struct stream {
 /* The kinds of events that sockets in these tables have (struct query_events). */
 unsigned stream_kinds(const struct listing_table tables[], size_t count);
 
-/* Makes `listing` a listing of events of these kinds (struct query_events). From now on, SIGINT,
- * SIGTERM and SIGHUP end it. buffer_size 0: a few MiB. Returns 0, or a status after a line on
- * stderr. */
+/* Makes `listing` a listing of events of these kinds (struct query_events). From now on SIGINT,
+ * SIGTERM and SIGHUP end it. buffer_size 0: a few MiB. Returns 0, or a status, with a message. */
 int stream_begin(struct stream *stream, const struct common *common, struct listing *listing,
                  size_t buffer_size, unsigned kinds);
 

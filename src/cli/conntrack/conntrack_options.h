@@ -32,7 +32,7 @@ struct conntrack_filter {
     struct record key;           /* the flow or expectation that -G asks for */
 };
 
-/* Returns the predicate for rows of this kind; NULL: all rows. Expectations need only the
+/* Returns the predicate for rows of this kind; NULL: all rows. Expectations have only the
  * family. */
 const struct predicate *conntrack_filter_where(struct conntrack_filter *filter,
                                                const struct kind *kind);

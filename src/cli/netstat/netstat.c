@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* net-tools' netstat: tables of sockets, exit statuses. format/socket/layout_netstat.c has the
- * layout. */
+/* net-tools' netstat: tables of sockets, exit statuses. layout_netstat.c writes the layout. */
 #include <unistd.h>
 
 #include "cli/command.h"

@@ -32,8 +32,7 @@ struct netstat_family {
     const char *afname; /* the name that net-tools keeps */
     const char *names;  /* names that -A accepts, separated by spaces */
     size_t member;      /* offset in struct netstat_options: flag that it was named; 0: no flag */
-    /* For families that few kernels have: their file below the proc root, their name in
-     * messages. */
+    /* For families that few kernels have: the file below the proc root, a name for messages. */
     const char *file, *sockets;
     /* The message of -r for a family without routes, and its exit status; or NULL. */
     const char *unrouted;

@@ -74,8 +74,7 @@ static int interfaces_compare_names(const struct record *x, const struct record 
 
 /* Choosing the rows */
 
-/* Only netstat's layout shows a label as an interface. Columns leave it out, because another row
- * has its addresses, too. */
+/* Only netstat's layout shows labels as interfaces; another row has their addresses, too. */
 static void interfaces_choose_rows(struct predicate_tree *where,
                                    const struct netstat_options *options)
 {

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Words that are not options: netstat has no such words. Under the name fastnet they are an error,
- * which suggests a correct command line. Under the name netstat they are ignored, as netstat
- * does. */
+/* Words that are not options. Under the name fastnet they are an error, which suggests a correct
+ * command line. Under the name netstat they are ignored, as netstat ignores them. */
 #include <ctype.h>
 #include <stdio.h>
 #include <string.h>
@@ -44,8 +43,7 @@ static bool name_nearest(const struct common *common, const char *word, char mea
     return command.meant.data || option.meant.data;
 }
 
-/* Finds words that can be typed instead of `word`; returns false if there are no such words. next:
- * the operand after `word`. */
+/* Finds what can be typed instead of `word`, or returns false. next: the operand after `word`. */
 static bool guess(const struct netstat_options *options, const char *word, const char *next,
                   char meant[FILTERS_MEANT])
 {

@@ -236,8 +236,7 @@ static int netstat_take_option(const struct option *option, const char *argument
     }
 }
 
-/* A family without a protocol means all its protocols; a protocol without a family, both
- * families. */
+/* A family without protocols means all its protocols; a protocol without families means both. */
 static void netstat_complete(struct netstat_options *options)
 {
     struct netstat_layout *layout = &options->layout;

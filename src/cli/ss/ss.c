@@ -167,8 +167,8 @@ static void choose_columns(struct listing_command *command, const struct ss *ss)
 
 /* --- -E: sockets as they are closed ----------------------------------------------------------- */
 
-/* Checks -E. With -p ports stay numbers: a lookup of names would give up rights that are needed to
- * find owners of new sockets. */
+/* Checks -E. With -p ports stay numbers: looking up names gives up rights that finding owners
+ * needs. */
 static int choose_events(struct ss *ss)
 {
     struct ss_options *options = &ss->options;

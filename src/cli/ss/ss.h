@@ -57,13 +57,12 @@ int ss_dump_choose(struct ss_options *options, bool *done);
 /* Carries out the listing, with the file of -D as output. Returns the exit status. */
 int ss_dump(const struct ss_options *options, struct listing_command *command);
 
-/* Returns the file that TCPDIAG_FILE names, or NULL. If it is ignored, stderr has a line about
- * it. */
+/* Returns the file that TCPDIAG_FILE names, or NULL. Says on stderr why a file is ignored. */
 const char *ss_diag_file(const struct ss_options *options);
 
 /* Opens the maps that options name; they stay open until the program ends. Reads the types of their
- * values (or of all maps, if all maps are shown), as far as the user's rights allow. Must be called
- * before rights_limit(), which gives up these rights. Returns 0, or an exit status after a line on
+ * values (or of all maps, if all are shown), as far as the user's rights allow. Must be called
+ * before rights_limit(), which gives up these rights. Returns 0, or a status after a line on
  * stderr. */
 int ss_open_maps(struct ss_options *options);
 

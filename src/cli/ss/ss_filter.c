@@ -12,8 +12,7 @@
 #include "fastnet/cgroups.h"
 #include "fastnet/hosts.h"
 
-/* Limits of stack: for nesting, in the parser; for changes between `and` and `or`, for every
- * row. */
+/* Nesting needs stack in the parser; changes between `and` and `or` need stack for every row. */
 enum { DEPTH_MAX = 64, CHANGES_MAX = 500 };
 
 /* --- Tokens ----------------------------------------------------------------------------------- */

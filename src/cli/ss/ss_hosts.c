@@ -129,8 +129,7 @@ static struct predicate *compare_portid(struct ss_parser *parser, enum ss_token 
                        ordered, sign);
 }
 
-/* The number that ss compares instead of a port, for unix sockets an inode. NULL: it is always 0,
- * for netlink -1. */
+/* The number that ss compares instead of a port. NULL: always 0, for netlink -1. */
 static const struct other_port {
     const char *name;
     uint8_t family;
@@ -219,8 +218,7 @@ static bool parse_ports(struct ss_parser *parser, const char *text, struct ports
     return ports->count > 0;
 }
 
-/* Accepts each of these ports. Returns NULL for any port (as in ss, -1 means any port, too), or if
- * memory is exhausted. */
+/* Accepts each of these ports. Returns NULL for any port (also -1, as in ss), or without memory. */
 static struct predicate *is_port(struct ss_parser *parser, enum ss_end end,
                                  const struct ports *ports)
 {
@@ -308,9 +306,8 @@ static struct predicate *inet_address(struct ss_parser *parser, enum ss_end end,
     return is_host(parser, end, text, family);
 }
 
-/* Cuts the port off the text. It comes after a ']', after a '*', or after the last colon; in a
- * network this colon must come after the slash. Returns the port, which may be empty; NULL: a
- * bracket is not closed. */
+/* Cuts the port off the text: it comes after a ']', a '*' or the last colon, which in a network
+ * must come after the slash. Returns the port, perhaps empty; NULL: a bracket is not closed. */
 static char *cut_port(char **text)
 {
     char *port = *text, *slash;
@@ -372,8 +369,7 @@ static struct predicate *inet_host(struct ss_parser *parser, enum ss_end end, ch
 
 /* --- Other families --------------------------------------------------------------------------- */
 
-/* Compares the name of a unix socket. The kernel does not report the name of the other end, so it
- * is empty there, as in ss. */
+/* Compares the name of a unix socket. As in ss, the other end's name is empty: it is unknown. */
 static struct predicate *ss_hosts_unix_name(struct ss_parser *parser, enum ss_end end,
                                             const char *pattern)
 {

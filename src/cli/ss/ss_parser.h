@@ -62,8 +62,8 @@ struct predicate *ss_constant(struct ss_parser *parser, bool holds);
 
 /* Like form_number(), for 32 bits. A negative number is stored in two's complement. */
 const char *ss_signed_number(const char *text, uint32_t *number);
-/* Finds the index of an interface by its name or number. Returns false, after a message, if the
- * interface does not exist. */
+/* Finds an interface by its name or number. Returns false, after a message, if it does not
+ * exist. */
 bool ss_interface(struct ss_parser *parser, const char *text, uint32_t *index);
 
 /* Compares the device that a socket is bound to, by name or number; 0: not bound. */

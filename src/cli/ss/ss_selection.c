@@ -234,7 +234,7 @@ void ss_selection_complete(struct ss_selection *selection)
         selection->states = selection->defaults;
     if (selection->states & HALF_OPEN) /* half-open connections; ss(8) says otherwise */
         selection->states |= STATE(TCP_SYN_RECV);
-    /* A table gets its families unless one was named; then a family without a table gets its
+    /* A table gets its families unless one was named; then a family without table gets its
      * tables. */
     for (size_t i = 0; i < SS_TABLES; i++)
         if (selection->tables >> i & 1 && !(table_defaults[i].families & selection->families))

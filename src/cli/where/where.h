@@ -27,13 +27,11 @@ struct where {
     size_t size;                 /* bytes of the parts */
 };
 
-/* Parses a condition. Returns NULL and sets the message if the text is wrong or memory is
- * exhausted. Borrows the text. */
+/* Parses a condition. Returns NULL and sets the message on errors. Borrows the text. */
 const struct predicate *where_parse(struct where *where, const struct kind *kind, const char *text);
 
 /* Like where_parse(), for a list of values: one of the columns must have one of the values.
- * columns: names with spaces between, of which the kind has at least one. A leading '!' negates the
- * list. */
+ * columns: names with spaces between; the kind has at least one. A leading '!' negates the list. */
 const struct predicate *where_parse_list(struct where *where, const struct kind *kind,
                                          const char *columns, const char *text);
 
@@ -46,8 +44,7 @@ const struct predicate *where_text(struct where *where, const struct kind *kind,
 const struct predicate *where_moved(struct where *where, const struct field *const *fields,
                                     size_t count);
 
-/* Joins two conditions by and; NULL is always true. Returns NULL, after a message, without
- * memory. */
+/* Joins two conditions by and; NULL is always true. Returns NULL, after a message, on errors. */
 const struct predicate *where_both(struct where *where, const struct predicate *one,
                                    const struct predicate *other);
 

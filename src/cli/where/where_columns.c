@@ -8,8 +8,7 @@
 #include "cli/where/constant.h"
 #include "fastnet/array.h"
 
-/* Why two columns cannot be compared; NULL: they can. A number without a unit fits any unit. Only
- * numbers can have a factor. */
+/* Why two columns cannot be compared, or NULL. A number without a unit fits any unit. */
 static const char *why_incomparable(const struct field *one, const struct field *other, bool factor)
 {
     const bool numbers = value_is_number(one->type) && value_is_number(other->type);

@@ -190,8 +190,7 @@ static struct predicate *make_range(const struct constant *constant, const struc
 
 typedef bool (*read_fn)(const struct field *field, const char *text, struct value *value);
 
-/* Parses a text that read() accepts, or two such texts with '-' between. Returns false
- * otherwise. */
+/* Parses a text that read() accepts, or two such texts with '-' between; or returns false. */
 static bool parse_range(const struct constant *constant, read_fn read, struct predicate **made)
 {
     const struct field *field = constant->field;
