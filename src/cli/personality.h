@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The personalities: commands as which this program can run. */
+/* The personalities: the commands that this program can be. */
 #ifndef CLI_PERSONALITY_H
 #define CLI_PERSONALITY_H
 
