@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* --columns=help: which columns there are. */
+/* --columns=help: lists the columns that exist. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -11,7 +11,7 @@
 
 enum { MEANING = 160 };
 
-/* As JSON has them. */
+/* The type of a column, named after the form that its values have in JSON. */
 static const char *columns_help_type_name(enum value_type type)
 {
     static const char *const names[] = {
@@ -25,8 +25,8 @@ static const char *columns_help_type_name(enum value_type type)
     return names[type] ? names[type] : "string";
 }
 
-/* What --columns=help says of a column, in the order of columns_help_put_row(). */
-static const struct field told[] = {
+/* The columns of --columns=help itself, in the order of columns_help_put_row(). */
+static const struct field help_fields[] = {
     {.name = "name", .type = VALUE_TEXT},  {.name = "type", .type = VALUE_TEXT},
     {.name = "unit", .type = VALUE_TEXT},  {.name = "counter", .type = VALUE_BOOLEAN},
     {.name = "group", .type = VALUE_TEXT}, {.name = "help", .type = VALUE_TEXT},
@@ -70,7 +70,7 @@ static void columns_help_put_row(struct sink *sink, const struct kind *kind,
                                  const struct field *field)
 {
     char meaning[MEANING];
-    const struct value values[COUNT(told)] = {
+    const struct value values[COUNT(help_fields)] = {
         text_value(field->name),
         text_value(columns_help_type_name(field->type)),
         text_value(unit_names[field->unit]),
@@ -82,18 +82,18 @@ static void columns_help_put_row(struct sink *sink, const struct kind *kind,
     sink->ops->row(sink, &(struct record){.kind = &kind_count, .count = {.values = values}});
 }
 
-/* As rows of a listing, in JSON or CSV. */
+/* Prints the columns of the kind as rows of a listing, in JSON or CSV. */
 static int columns_help_put_rows(struct listing_command *command)
 {
     const struct kind *kind = command->kind;
     static const struct context nothing;
-    struct field columns[COUNT(told)];
+    struct field columns[COUNT(help_fields)];
     struct writer writer = {0};
     struct sink *sink = NULL;
     int error = -ENOMEM;
 
-    for (size_t i = 0; i < COUNT(told); i++) {
-        field_counted(&columns[i], &told[i], i);
+    for (size_t i = 0; i < COUNT(help_fields); i++) {
+        field_counted(&columns[i], &help_fields[i], i);
         command->shown[command->shown_count++] = &columns[i];
     }
     command->context = &nothing;

@@ -8,7 +8,7 @@
 #include "fastnet/byte_counts.h"
 #include "fastnet/report.h"
 
-/* Which of them may be seen, as words. Returns whether any may. */
+/* Writes `verb` and the protocols, except TCP, that the listing may show. False: no protocol. */
 static bool put_names(const struct listing *listing, const char *verb, char text[COUNTS_TEXT])
 {
     const char *last = NULL;

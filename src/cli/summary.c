@@ -11,7 +11,7 @@ int summary_list(const struct common *common, bool chosen)
         .if_missing = MISSING_ENDS};
     const struct summary_layout layout = {.header = !common->no_header,
                                           .colour = command_colour(common)};
-    /* the layout names a subject once, above its rows, so it needs all rows in their order */
+    /* A subject is written once, above all its rows, so sorted or filtered rows are columns. */
     const bool columns = common->sort || common->limit || common->filters.count;
     struct listing_command command = {
         .common = common,

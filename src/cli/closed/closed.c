@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* fastnet closed: connections as they end, with what they carried and whose they were. */
+/* fastnet closed: lists connections when they end, with their bytes and owners. */
 #include "cli/command.h"
 #include "cli/personality.h"
 #include "cli/stream.h"
 #include "cli/which.h"
 
 struct closed_command {
-    struct common common;  /* first */
-    unsigned milliseconds; /* how long; 0: until it is ended */
+    struct common common;  /* must be first */
+    unsigned milliseconds; /* duration; 0: until the user stops it */
     struct which which;
     bool all;
-    bool nothing; /* cppcheck-suppress unusedStructMember ; letters that have no effect */
+    bool nothing; /* cppcheck-suppress unusedStructMember ; set by options without effect */
 };
 
 enum { WHICH, SHOW, OTHER };
@@ -57,9 +57,9 @@ const struct grammar closed_grammar = {
 static int closed_list(struct closed_command *command)
 {
     const struct common *common = &command->common;
-    const struct predicate alone = predicate_number(field_named(&kind_socket, "remote_port"), 0);
-    struct predicate none = alone;
-    const struct predicate connected = {.operation = PREDICATE_NOT, .parts = &none};
+    const struct predicate no_peer = predicate_number(field_named(&kind_socket, "remote_port"), 0);
+    struct predicate without_peer = no_peer;
+    const struct predicate connected = {.operation = PREDICATE_NOT, .parts = &without_peer};
     const struct listing_table table = {.table = &table_socket_events,
                                         .where = command->all ? NULL : &connected};
     struct stream stream;
@@ -76,10 +76,10 @@ static int closed_list(struct closed_command *command)
         .shorten = "owners",
         .whole = "local remote",
         .synonym = true,
-        /* whatever is shown: a connection that was refused has forgotten its peer */
+        /* For every choice of columns: a refused connection has forgotten its peer. */
         .listing = {.tables = &table,
                     .table_count = 1,
-                    /* the age makes it list sockets, too: a reset clears their addresses */
+                    /* SOCKET_AGE makes the backend list sockets, too: a reset clears addresses. */
                     .needs = {.fields = SOCKET_ORIGIN | SOCKET_AGE, .lookups = NEED_CONNECTS}},
         .after_each_pass = stream_sum_up,
         .arg = &stream,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* fastnet drops: which packets the kernel drops, why, and for whom. */
+/* fastnet drops: lists the packets that the kernel drops, with the reasons and the owners. */
 #include "fastnet/drops.h"
 
 #include <inttypes.h>
@@ -15,7 +15,7 @@
 enum { FOR_MS = 5000 };
 
 struct drops_command {
-    struct common common; /* first */
+    struct common common; /* must be first */
     unsigned milliseconds;
     bool all;
     struct drops *drops;
@@ -56,9 +56,8 @@ const struct grammar drops_grammar = {
     .version = "backends: BPF at skb:kfree_skb, counters",
 };
 
-/* --- What has no row -------------------------------------------------------------------------- */
-
-/* A line for people; programs ask for what they want to see. */
+/* Reports packets that have no row. Only lost packets are reported to programs, which ask for
+ * everything else that they want. */
 static void note_totals(const void *arg, struct report *report)
 {
     const struct drops_command *command = arg;
@@ -84,8 +83,6 @@ static void note_totals(const void *arg, struct report *report)
                                               : ": --all-netns lists them");
 }
 
-/* --- The listing ------------------------------------------------------------------------------ */
-
 static int drops_most_first(const struct record *a, const struct record *b)
 {
     return (a->drop.drops < b->drop.drops) - (a->drop.drops > b->drop.drops);
@@ -104,7 +101,7 @@ static int drops_list_rows(const struct drops_command *command)
     struct listing_command listing = {
         .common = common,
         .kind = &kind_drop,
-        /* in a pipe blanks part columns, and sentences have them */
+        /* spaces separate the columns in a pipe, and the sentences of "why" contain spaces */
         .columns = {columns, columns && common_width(common) ? "why" : NULL},
         .drop = "drops_per_second function protocol interface remote local",
         .shorten = "why function owners",

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* fastnet's own list of all neighbours: its command line, which of them, and which columns. */
+/* fastnet neigh, which lists all neighbours: its command line, its filter, and its columns. */
 #include "cli/neigh/neigh.h"
 
 #include <stdio.h>
@@ -77,7 +77,7 @@ int neigh_parse(struct neigh_options *options, int argc, char *const argv[])
     return PARSED;
 }
 
-/* Whether the interfaces that were named exist; the index of the master is the last. */
+/* Reports an interface of -i or --master that does not exist. *index: the master's, if named. */
 static int find_interfaces(const struct neigh_options *options, uint32_t *index)
 {
     const struct common *common = &options->common;
@@ -121,8 +121,6 @@ static int neigh_list(const struct neigh_options *options)
 
     return status ? status : command_run(&command);
 }
-
-/* --- Usage ------------------------------------------------------------------------------------ */
 
 static int list_usage(const struct neigh_options *options)
 {
