@@ -36,20 +36,19 @@ int run_emit(struct run *run, struct sink *sink, const struct record *record)
     return -sink->writer->error;
 }
 
-/* Returns 1 if the row is a repeat, 0 if not, -ENOMEM if it cannot be remembered. */
+/* Returns 1 if the row is a repeat, 0 if not, -ENOMEM if the row cannot be remembered. */
 static int is_listed(const struct lane *lane, const struct record *record)
 {
     if (lane->run->listing->live)
-        return 0; /* what goes on is found among what is remembered */
+        return 0; /* the live store itself finds rows again */
     if (!record->identity)
         return lane->run->second_pass;
     return seen_before(lane->seen, record->identity);
 }
 
-/*
- * If the second buffer is nearly full, both are written out, the first before: its rows must come
- * first. Between two rows, because a row that is written in pieces must not be parted by others.
- */
+/* If the second buffer is nearly full, writes both buffers out, the first buffer first, because its
+ * rows precede. This happens between two rows: a row that is written in pieces must not have other
+ * rows in between. */
 static void lane_make_room(const struct lane *first, const struct lane *second)
 {
     if (second->sink->writer->length <= WRITER_CAPACITY - WRITER_RESERVE_MAX)
@@ -74,7 +73,7 @@ static bool count_refused(const struct listing *listing, bool wanted)
     return wanted;
 }
 
-/* Counts a row if their number is limited. The last allowed row ends the stream. */
+/* Counts a row if the listing has a limit. The last allowed row ends the stream. */
 static bool is_within_limit(struct run *run)
 {
     const struct listing *listing = run->listing;
@@ -88,7 +87,7 @@ static bool is_within_limit(struct run *run)
     return true;
 }
 
-/* A row that waits is checked again when the other lookups are done, too. */
+/* Fields and lookups that are known at once. Rows that wait are checked again after all lookups. */
 static struct needs known_at_once(const struct run *run)
 {
     return (struct needs){.fields = run->listing->live ? ~run->listing->live->fields : UINT64_MAX,
@@ -120,16 +119,15 @@ static bool lane_is_wanted(struct lane *lane, const struct record *record, bool 
                   : predicate_holds(listing->where, record, context);
     if (lane->unavailable && (!wanted || wait) && !run->limits.met_only) {
         struct needs known = known_at_once(run);
-        known.fields &= ~lane->unavailable; /* it may be refused only because these are not told */
+        known.fields &= ~lane->unavailable; /* these fields may be the only reason of the refusal */
         lane->pass.lost |= predicate_may_be_met(listing->where, record, context, known);
     }
     return count_refused(listing, wanted) && is_within_limit(lane->run);
 }
 
-/*
- * --delta: finds the row before, unless the filter refuses this one for other columns than rates.
- * Returns 1 if the row goes on, 0 if not (the first pass only remembers rows), or -ENOMEM.
- */
+/* --delta: finds the row before, unless the filter refuses this row by columns other than rates.
+ * Returns 1 if the row is wanted further, 0 if not (the first run only remembers rows), or
+ * -ENOMEM. */
 static int take_change(const struct lane *lane, const struct record *record, struct record *change)
 {
     const struct run *run = lane->run;
@@ -138,7 +136,7 @@ static int take_change(const struct lane *lane, const struct record *record, str
 
     known.lookups &= ~NEED_LISTING;
     if (!predicate_holds(lane->where, record, NULL))
-        return 0; /* the table's own: what it refuses is not counted */
+        return 0; /* rows outside of the listing's part of the table are not counted as refused */
     if (!predicate_may_be_met(run->listing->where, record, &run->engine->context, known))
         return count_refused(run->listing, false);
     error = delta_take(run->engine->delta, record, run->netns_walk.cookie, change);
@@ -148,15 +146,14 @@ static int take_change(const struct lane *lane, const struct record *record, str
     return error ? error : !run->silent;
 }
 
-/*
- * WAITING_MAX: with more waiting rows the walk over /proc is not put off any longer.
- * HELD_MAX: with this number of rows that wait for an earlier row, all are handed on. Where that
- * takes a second look for owners, the next look comes after HELD_GROWTH times as many: a million
- * rows without an owner take four looks, and never wait all together.
- */
+/* WAITING_MAX: if more rows wait, the search for owners is not deferred any longer.
+ *
+ * HELD_MAX: if this many rows wait for an earlier row, all are passed on. If that takes a second
+ * search for owners, the limit becomes four times as large: a million rows without an owner take
+ * four searches, and never wait all at once. */
 enum { WAITING_MAX = 1024, HELD_MAX = 16384, HELD_GROWTH_SHIFT = 2 };
 
-/* Hands on the rows that wait, up to the first without an owner: rows keep their order. */
+/* Passes on waiting rows in order, up to the first row without an owner. */
 static int release(struct run *run, struct rows *rows)
 {
     struct kept_row row;
@@ -185,7 +182,7 @@ static size_t waiting(const struct lane *first)
     return first->kept->count + (first->second ? first->second->kept->count : 0);
 }
 
-/* Walks /proc if too many rows wait for that. */
+/* Searches for owners if too many rows wait for that. */
 static int walk_if_many_wait(struct lane *first)
 {
     struct run *run = first->run;
@@ -197,7 +194,7 @@ static int walk_if_many_wait(struct lane *first)
     return release(run, first->kept);
 }
 
-/* Rows of the second table that wait come after those of the first. */
+/* Moves the waiting rows of the second table after the waiting rows of the first table. */
 static int lane_join(struct lane *first, struct lane *second)
 {
     struct kept_row row;
@@ -210,8 +207,7 @@ static int lane_join(struct lane *first, struct lane *second)
     return error;
 }
 
-/* Hands on all rows that wait if they are too many, after a second look for owners if one has none.
- */
+/* If too many rows wait, passes all of them on, after a second search if a row has no owner. */
 static int release_if_many_wait(struct lane *first)
 {
     struct run *run = first->run;
@@ -231,7 +227,7 @@ static int release_if_many_wait(struct lane *first)
     return error;
 }
 
-/* Keeps a row that waits for others, or for a look at its owners. */
+/* Keeps a row that waits for earlier rows, or for a search for its owners. */
 static int lane_keep(struct lane *first, struct lane *lane, const struct record *record,
                      bool ownerless)
 {
@@ -244,7 +240,7 @@ static int lane_keep(struct lane *first, struct lane *lane, const struct record 
     return run->owners.later ? walk_if_many_wait(first) : release_if_many_wait(first);
 }
 
-/* Copies a row, with what the filter compares and nobody tells, and what was counted of it. */
+/* Copies a row, and adds which compared fields the backend lacks, and the counted bytes. */
 static const struct record *mark(const struct lane *lane, const struct record *record,
                                  struct record *marked)
 {
@@ -254,7 +250,7 @@ static const struct record *mark(const struct lane *lane, const struct record *r
     return marked;
 }
 
-/* True if earlier rows wait, so this one must wait for them. Events and live rows have no order. */
+/* True if this row must wait for earlier rows that wait. Events and live rows have no order. */
 static bool is_behind_others(const struct lane *first, const struct lane *lane)
 {
     return lane->is_behind || (first->kept->count && !first->at_once && !lane->run->listing->live);
@@ -270,7 +266,7 @@ int lane_take(const struct record *record, void *arg)
 
     count(lane, record);
     lane->run->limits.met_only |= record->identity && record->identity == lane->run->limits.only;
-    if (lane->unavailable || lane->run->listing->byte_counts) /* most often neither */
+    if (lane->unavailable || lane->run->listing->byte_counts) /* rare */
         record = mark(lane, record, &marked);
     if (lane != first && !lane->is_behind)
         lane_make_room(first, lane);
@@ -282,7 +278,7 @@ int lane_take(const struct record *record, void *arg)
         result = taken < 0 ? taken : 0;
         record = &change;
     }
-    /* owners of what goes on were looked for when it was new; they may be others by now */
+    /* a known row keeps the owners that were found when it was new: confirm them before an event */
     if (result == 0 && lane->run->listing->live && record->before &&
         lane->run->listing->live->is_event(lane->run->listing->live->arg, record))
         engine_confirm_owners(lane->run->engine, record);
@@ -312,11 +308,9 @@ bool lane_can_keep_order(const struct run *run)
     return !run->groups && !run->listing->most && !run->listing->sort->field;
 }
 
-/*
- * The second lane, with its own writer and kept rows. Where a sink has no clone, or rows may wait
- * for their owners, its rows are kept until those of the first lane are there: to ask the kernel
- * twice takes longer.
- */
+/* The second lane, with its own writer and kept rows. Its rows wait until the rows of the first
+ * lane have come if the sink has no clone, or if rows may wait for owners: asking the kernel twice
+ * would take longer. */
 struct second {
     struct lane lane;
     struct writer writer;
@@ -400,7 +394,7 @@ struct lane_pass lane_end_pass(struct lane *lane)
 
 void lane_finish(struct lane *lane)
 {
-    struct second *second = (struct second *)lane->second; /* its first member */
+    struct second *second = (struct second *)lane->second; /* the lane is the first member */
 
     if (second) {
         hand_over(lane, second);

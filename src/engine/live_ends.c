@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Rows that end: as the kernel tells it, or because looks do not find them any more. */
+/* Rows that end: the kernel reports it, or samples do not find them any more. */
 #include <errno.h>
 #include <stdlib.h>
 
@@ -20,10 +20,9 @@ static void set_received(const struct live *live, struct record *record)
     record->has |= live->kind->event;
 }
 
-/*
- * Ended rows of a screen are kept in two lists. When the older list is too old to be shown, the
- * newer one takes its place. Ages are of CLOCK_MONOTONIC: the time of day can be set back.
- */
+/* Keeps an ended row for the screen. There are two lists: when the rows of the older list are too
+ * old to be shown, the newer list replaces it. Ages use CLOCK_MONOTONIC, because the time of day
+ * can be set back. */
 static void keep_end(struct live *live, const struct record *record)
 {
     struct ended_rows *newer = &live->ended[0], *older = &live->ended[1];
@@ -53,7 +52,7 @@ static void tell_end(struct live *live, struct record *record)
         keep_end(live, record);
 }
 
-/* After the filter was changed: ended rows obey it as all others do. */
+/* Applies a changed filter to the ended rows, too. */
 void live_filter_ended(struct live *live)
 {
     struct kept_row kept;
@@ -76,7 +75,7 @@ void live_filter_ended(struct live *live)
     live->where = live->listing->where;
 }
 
-/* A row that was wanted may have had a state or a rate that its end has not. */
+/* An end is wanted if the row was, even if its state or rate no longer passes the filter. */
 static bool wants_end(const struct live *live, const struct live_row *row, struct record *end)
 {
     const struct listing *listing = live->listing;
@@ -159,7 +158,7 @@ int live_read_ends(struct live *live, struct report *report)
     return error < 0 ? error : lost;
 }
 
-/* Whether the kernel tells the row's end; of a namespace that may be gone it does not. */
+/* Whether the kernel will report the row's end. It will not if the row's netns may be gone. */
 static bool end_comes(const struct live *live, struct remembered *row)
 {
     const struct live_place *place = &live->places[row->place];
@@ -169,17 +168,18 @@ static bool end_comes(const struct live *live, struct remembered *row)
            place->tracker && live->tracker->reports_end(place->tracker, &id);
 }
 
-/* Whether the last look but one saw it, and the kernel tells its end, with its last counters. */
+/* Whether the previous sample found the row, and the kernel will report its end and counters. */
 static bool is_awaited(const struct live *live, struct remembered *row)
 {
     return delta_is_of(row, live->engine->delta->run - 1) && end_comes(live, row);
 }
 
-/*
- * Whether the kernel will tell its end all the same: a connection that was reset is in no list, but
- * its socket ends only when it is closed. What ended before ends were lost may be among those. The
- * ends of the kernel's own sockets are never told: most of them, of tunnels, are not connected.
- */
+/* Whether the kernel will report the end later although samples miss the row: a connection that was
+ * reset is in no list, but its socket ends only when it is closed.
+ *
+ * False for a row that was there when the kernel lost ends, because its end may be lost, and for
+ * the kernel's own sockets (of tunnels, mostly unconnected), because the kernel never reports their
+ * ends. */
 static bool is_told_later(const struct live *live, struct remembered *row)
 {
     const struct live_row *of = live_row_of(live, row);
@@ -203,7 +203,7 @@ static bool keeps(struct remembered *row, void *arg)
     return flags & IS_MISSING || is_awaited(live, row);
 }
 
-/* Each look makes its groups and ranks anew; this row was not in it. */
+/* Groups and ranks are made for each sample. Makes them for this row, which the sample missed. */
 static void insert_again(struct live *live, struct remembered *row)
 {
     const struct record known = live_memory_of(live, row);
@@ -213,7 +213,8 @@ static void insert_again(struct live *live, struct remembered *row)
         live_row_of(live, row)->group = live_group_of(live, &known);
 }
 
-/* What rows are filtered, sorted and grouped by may be another at each look. */
+/* Marks the row as missing, and filters, sorts and groups it again, because the view may have
+ * changed since the last sample. */
 static void take_missing(struct live *live, struct remembered *row)
 {
     struct live_row *of = live_row_of(live, row);

@@ -82,7 +82,7 @@ static int names_search_owners(struct run *run, struct owners **owners)
     return owners_create(owners, &options);
 }
 
-/* The cost of looking for owners decides how soon they are looked for again. */
+/* The cost of a search for owners decides how soon the next search may come. */
 static void begin_owner_search(struct owner_searches *looks)
 {
     looks->at = clock_nanoseconds(CLOCK_MONOTONIC);
@@ -126,7 +126,7 @@ void run_put_off_owners(struct run *run)
     run->owners.later = true;
 }
 
-/* 0 if no process can hold the row's socket. */
+/* The inode of the row's socket; 0: no process can hold it. */
 static uint64_t names_inode_of(const struct record *record)
 {
     uint64_t inode = 0;
@@ -147,10 +147,8 @@ void run_walk_for(struct run *run, const struct rows *rows)
         }
 }
 
-/*
- * True if the row's socket must have an owner but none was found. It may have changed hands during
- * the first look, so the row waits for a second one.
- */
+/* True if the row's socket must have an owner, but the search found no owner. Another process may
+ * have got the socket during the search, so the row waits for a second search. */
 bool run_is_ownerless(const struct run *run, const struct record *record)
 {
     struct owners *owners = run->engine->context.owners;
@@ -188,21 +186,22 @@ void run_search_unowned_again(struct run *run)
                     run_processes(run), strerror(-error));
 }
 
-/* A filter leaves out rows of which it cannot know whether they pass. */
+/* Whether the filter needs this lookup. If the result is unknown, the filter refuses the row. */
 static bool filters_by(const struct run *run, uint64_t lookup)
 {
     return predicate_needs(run->listing->where).lookups & lookup;
 }
 
-/* --- Owners of rows that go on ---------------------------------------------------------------- */
+/* --- Owners of live rows ---------------------------------------------------------------------- */
 
-/* Looks take a twentieth of the time, and a two-thousandth if nothing asks for them. */
+/* Searches take 1/20 of the CPU time, or 1/2000 if neither filter nor order needs owners. */
 enum { SHARE = 20, SHARE_UNASKED = 2000, WAIT_DOUBLINGS = 4 };
-enum { SEARCHES_MAX = 100 };                         /* before owners that are gone are forgotten */
-static const uint64_t LOOK_LASTS = CLOCK_SECOND / 4; /* what a look found is right for so long */
+enum { SEARCHES_MAX = 100 }; /* after this number, a search forgets owners that are gone */
+static const uint64_t LOOK_LASTS = CLOCK_SECOND / 4; /* how long found owners count as true */
 static const int64_t CREDIT_MAX = CLOCK_SECOND / 5;
 
-/* A short burst of looks is possible at any time, if there were none before it. */
+/* Whether there is CPU time for a search. Unused time adds up to CREDIT_MAX, which allows a short
+ * burst of searches. */
 static bool may_search_owners(struct owner_searches *looks)
 {
     const uint64_t now = clock_nanoseconds(CLOCK_MONOTONIC), apart = now - looks->counted;
@@ -217,7 +216,7 @@ static bool may_search_owners(struct owner_searches *looks)
     return looks->credit > 0;
 }
 
-/* One look for all owners takes less time than to confirm the owners of each row. */
+/* True if one search for all owners takes less CPU time than to confirm the owners of each row. */
 static bool does_search_pay(const struct owner_searches *looks)
 {
     return looks->rows * looks->each > looks->cost;
@@ -238,7 +237,7 @@ void run_search_new_owners(struct run *run)
     }
     end_owner_search(looks);
     if (!owners)
-        return; /* the old ones are better than none */
+        return; /* keeps the former owners, also if the search failed */
     owners_destroy(run->engine->context.owners);
     run->engine->context.owners = owners;
 }
@@ -255,11 +254,10 @@ void run_search_owners_again(struct run *run)
         run_search_new_owners(run);
 }
 
-/*
- * Other processes may hold a socket, too, so all owners are looked for from time to time. A socket
- * that nobody holds may be on its way from one process to another (SCM_RIGHTS of unix(7)), or of
- * the kernel itself: it is looked for more and more rarely, up to each 16 seconds.
- */
+/* If the owners of a known row changed, or if the last search is long ago, searches again, because
+ * other processes may hold the socket, too. A socket without an owner may be on its way from one
+ * process to another (SCM_RIGHTS of unix(7)), or belong to the kernel: it is searched for more and
+ * more rarely, up to every 16 seconds. */
 void engine_confirm_owners(struct engine *engine, const struct record *record)
 {
     struct owner_searches *looks = &engine->owner_searches;
@@ -281,7 +279,7 @@ void engine_confirm_owners(struct engine *engine, const struct record *record)
         return;
     begin_owner_search(looks);
     looks->again++;
-    (void)owners_refresh(owners); /* if it fails the summary says so */
+    (void)owners_refresh(owners); /* after a failure owners_summary() has the error */
     end_owner_search(looks);
     if (owners_find(owners, inode, &first)) {
         looks->in_vain = state == OWNERS_HOLD ? looks->in_vain : 0;
@@ -296,13 +294,13 @@ static bool are_owners_missing(const struct run *run, const struct owners *owner
     const struct owners_summary *summary;
 
     if (!owners)
-        return !run->owners.later; /* not put off until there was no row for it */
+        return !run->owners.later; /* no row needed owners, if the search is still deferred */
     summary = owners_summary(owners);
     return summary->error || summary->hidden || summary->shut_out || summary->unnamed ||
            (run->owners.unowned && !owners_know_all(summary));
 }
 
-/* Why the owners of sockets that seem to have none are unknown: the first reason is enough. */
+/* Reports the first reason why sockets that seem to have no owner may have owners. */
 static void report_unowned(struct run *run, const struct owners_summary *summary)
 {
     const bool groups_are_named =
@@ -336,11 +334,11 @@ void run_need_owners(struct run *run)
     if (run->owners.same)
         return;
     if (listing->live && run->engine->context.owners) {
-        run_search_owners_again(run); /* new rows have them looked for again, too */
+        run_search_owners_again(run); /* new rows cause a search, too */
         return;
     }
-    /* of what is made few rows have sockets, or none has; while rows come, the right to read a
-     * captured tree is in effect */
+    /* Defer the search: a filter may leave few rows, and few rows of a maker have sockets. Not for
+     * a captured tree: the right to read it is in effect while rows come. */
     if ((listing->where || listing->maker) && !listing->live && !listing->events &&
         !listing->diag_file && !run_is_captured(run))
         run_put_off_owners(run);
@@ -395,7 +393,7 @@ static int add_hosts_of(const struct run *run, const struct record *record)
     return error;
 }
 
-/* A failure costs only names: rows then show addresses. */
+/* Looks up host names. After a failure rows show addresses. */
 static void resolve_hosts(struct run *run)
 {
     struct hosts *hosts = run->engine->context.hosts;
@@ -422,7 +420,7 @@ bool engine_gives_up_rights(const struct listing *listing, uint64_t lookups)
     return lookups & NEED_NAMES & ~(elsewhere ? 0 : NEED_USERS);
 }
 
-/* What rpcbind says is of this machine. */
+/* Asks the rpcbind of this machine, so a captured tree gets no names. */
 static int ask_rpcbind(struct run *run)
 {
     struct context *context = &run->engine->context;
@@ -436,7 +434,7 @@ static int ask_rpcbind(struct run *run)
     return 0;
 }
 
-/* Everything except owners is looked up without rights. */
+/* Looks up all names without rights, except the names of owners. */
 int run_prepare_names(struct run *run)
 {
     struct context *context = &run->engine->context;
@@ -449,13 +447,13 @@ int run_prepare_names(struct run *run)
         return error;
     if ((needs & NEED_USERS) && !context->users && !(context->users = users_create()))
         return -ENOMEM;
-    if ((needs & NEED_USERS) && !run->listing->live) /* where looks are many, they may be slow */
+    if ((needs & NEED_USERS) && !run->listing->live) /* it would slow down many samples */
         users_forget(context->users);
     if (engine_gives_up_rights(run->listing, needs) || !rights_any()) {
         rights_drop();
     } else if (users_ask_in_child(context->users) < 0) {
-        if (!run->keep_all && !run->listing->events) { /* these have no end to wait for */
-            run->keep_all = true;                      /* what comes needs rights */
+        if (!run->keep_all && !run->listing->events) { /* events have no end to wait for */
+            run->keep_all = true; /* the tables need rights, so the names come after them */
             return 0;
         }
         rights_drop();
@@ -479,7 +477,7 @@ static int add_interface(const struct interface *interface, void *arg)
     return interfaces_add(arg, interface);
 }
 
-/* A group may be made at any time, so they are read anew for each run. */
+/* A new control group can appear at any time, so each run reads all groups again. */
 int run_read_cgroups(struct run *run)
 {
     struct context *context = &run->engine->context;
@@ -501,7 +499,7 @@ static int add_peer(const struct record *record, void *arg)
     return peers_add(arg, record);
 }
 
-/* True if an earlier table of the listing has sockets of the same protocol. */
+/* True if an earlier table of the listing has sockets of the protocol of table i. */
 static bool names_is_repeated(const struct listing *listing, size_t i)
 {
     const struct table *table = listing->tables[i].table;
@@ -522,7 +520,7 @@ static void report_peers(struct run *run, const char *known, const char *why)
                filtered ? ": rows may be missing" : "");
 }
 
-/* Sockets come and go, so the other ends are read anew for each run. */
+/* Sockets come and go, so each run reads the other ends again. */
 static int read_peers(struct run *run)
 {
     const struct listing *listing = run->listing;
@@ -594,11 +592,11 @@ int run_prepare_here(struct run *run)
         if ((needs & NEED_LINKS) && run->listing->backend != BACKEND_PROC)
             error = links_dump(run->engine->netlink, add_interface, here->interfaces, &details);
     }
-    /* those that are missing are asked for one by one or stay unknown: no row is lost */
+    /* missing interfaces are asked for one by one, or stay unknown: no row is lost */
     if (error < 0 || details.count)
         report_note(run->report, "interfaces: some details are missing: %s",
                     error < 0 ? strerror(-error) : details.lines[0]);
-    if ((needs & NEED_EPHEMERAL) && !here->ephemeral[1]) /* without the file: not known */
+    if ((needs & NEED_EPHEMERAL) && !here->ephemeral[1]) /* unknown without the file */
         (void)sysctl_numbers(run->listing->proc_root, "net/ipv4/ip_local_port_range",
                              here->ephemeral, 2);
     return (needs & NEED_PEERS) ? read_peers(run) : 0;
@@ -610,7 +608,7 @@ static void report_lookup(struct run *run, const char *what, int error)
         report_note(run->report, "%s: some names are missing: %s", what, strerror(error));
 }
 
-/* A missing permission is said only where a filter needs names. */
+/* A missing permission is reported only if the filter needs the names. */
 static void report_containers(struct run *run)
 {
     const struct cgroups *cgroups = run->engine->context.cgroups;
@@ -625,11 +623,11 @@ static void report_containers(struct run *run)
         report_lookup(run, "containers", error);
 }
 
-/* Rows whose groups are unknown pass no filter by them. */
+/* A filter by control groups refuses rows whose groups are unknown. */
 static void report_cgroups(struct run *run)
 {
     const struct cgroups *cgroups = run->engine->context.cgroups;
-    const bool named = run->needs.lookups & NEED_OWNERS_CGROUPS; /* more than paths by id */
+    const bool named = run->needs.lookups & NEED_OWNERS_CGROUPS; /* names, not only paths */
     const bool filtered = filters_by(run, NEED_CGROUPS);
     const struct cgroups_summary *summary;
 
@@ -637,7 +635,7 @@ static void report_cgroups(struct run *run)
         return;
     summary = cgroups_summary(cgroups);
     if (!summary->asked && !filtered)
-        return; /* no row has any */
+        return; /* no row has a control group */
     const bool lost = filtered && (summary->unknown || summary->closed || cgroups_failed(summary));
     const char *suffix = lost ? ": rows may be missing" : "";
     const enum report_line what = lost ? REPORT_LOSS : REPORT_NOTE;
@@ -657,7 +655,7 @@ static void report_cgroups(struct run *run)
                    suffix);
 }
 
-/* A name that nothing has: rows of it cannot be there, so the name may be mistyped. */
+/* Reports names in the filter that do not exist: the user may have mistyped them. */
 static void names_report_unknown(struct run *run, const struct predicate *typed, uint64_t lookup)
 {
     const struct value *constant = &typed->constant;

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * The network namespaces of a listing, one after another. Rows that wait are shown when all have
- * been visited, so what numbers mean in each is kept until then.
- */
+/* Visits the network namespaces of a listing, one after another. If rows wait until the last netns
+ * was read, the lookups of each netns (struct here) are kept until then. */
 #include <errno.h>
 #include <stdlib.h>
 
@@ -29,7 +27,7 @@ void engine_move(struct engine *engine)
     here_finish(&engine->context.here);
 }
 
-/* A listing that visits only its own namespace. */
+/* Names the only network namespace of a listing. */
 static void walk_name_own(struct run *run)
 {
     struct engine *engine = run->engine;
@@ -41,7 +39,7 @@ static void walk_name_own(struct run *run)
         engine->context.here.netns = &engine->own;
 }
 
-/* True if rows of a table come sooner from one pass over the sockets of all namespaces. */
+/* True if one pass over the sockets of all network namespaces reads a table faster than dumps. */
 static bool does_pass_pay(const struct run *run)
 {
     const struct listing *listing = run->listing;
@@ -55,7 +53,8 @@ static bool does_pass_pay(const struct run *run)
     return pays;
 }
 
-/* Returns 0, or -errno if there is no way back to the first namespace. */
+/* Gives the pass the number of sockets of each network namespace. Returns 0, or -errno if there is
+ * no way back to the first network namespace. */
 static int add_numbers(struct run *run)
 {
     const struct netns *list = run->netns_walk.found.list;
@@ -70,13 +69,11 @@ static int add_numbers(struct run *run)
     return away ? namespace_enter(list->fd) : 0;
 }
 
-/*
- * Reads the sockets of all namespaces at once. A refusal leads to dumps. Returns 0, or -errno: the
- * listing cannot go on.
- */
+/* Reads the sockets of all network namespaces at once. After a refusal, dumps read them. Returns 0,
+ * or -errno if the listing must stop. */
 static int read_pass(struct run *run)
 {
-    enum { ENOUGH = 8 }; /* from so many dumps on the pass is faster in any case */
+    enum { ENOUGH = 8 }; /* from 8 dumps on the pass is always faster */
     struct engine *engine = run->engine;
     const struct listing *listing = run->listing;
     int error;
@@ -96,10 +93,9 @@ static int read_pass(struct run *run)
     return error;
 }
 
-/*
- * Interfaces, and namespaces, can get other names at any time: each run looks them up anew, unless
- * this thread is no longer in the namespace of its rows, because names were looked up at home.
- */
+/* Interfaces and network namespaces can get other names at any time, so each run looks their names
+ * up again. Not if an earlier run has moved this thread to listing.home to look up names, because
+ * the interfaces there are others. */
 int run_plan_walk(struct run *run)
 {
     int error;
@@ -143,7 +139,7 @@ void run_end_walk(struct run *run)
     namespaces_finish(&run->netns_walk.found);
 }
 
-/* A filter may name the namespaces that it wants. */
+/* False if the filter compares the network namespace and refuses the current one. */
 static bool walk_may_be_wanted(const struct run *run)
 {
     const struct listing *listing = run->listing;
@@ -159,7 +155,7 @@ static bool walk_may_be_wanted(const struct run *run)
     return wanted;
 }
 
-/* Sockets that were opened before are of another namespace. */
+/* Enters a network namespace. Closes netlink sockets, because they are of the former netns. */
 static int move_to(struct run *run, const struct netns *netns)
 {
     const int error = namespace_enter(netns->fd);
@@ -173,7 +169,8 @@ static int move_to(struct run *run, const struct netns *netns)
     return error;
 }
 
-/* Begins the visit; false: its rows are not wanted, or it cannot be entered. */
+/* Begins with a network namespace. Returns false if the filter refuses its rows, or if this program
+ * cannot enter it. */
 static bool walk_move(struct run *run, size_t netns_index)
 {
     struct engine *engine = run->engine;
@@ -222,7 +219,7 @@ void run_leave(struct run *run)
 
 int run_go_home(struct run *run)
 {
-    if (run->netns_walk.barred) /* mostly all of them: that is one line */
+    if (run->netns_walk.barred) /* mostly this is all of them, so report one line */
         report_loss(run->report, "%zu network namespace%s cannot be entered: %s%s",
                     run->netns_walk.barred, run->netns_walk.barred == 1 ? "" : "s", strerror(EPERM),
                     rights_have(1u << RIGHT_NAMESPACES) ? " in spite of CAP_SYS_ADMIN (" REFUSED_BY
@@ -230,11 +227,11 @@ int run_go_home(struct run *run)
                     : *rights_advice() ? " (needs CAP_SYS_ADMIN; try sudo)"
                                        : " (needs CAP_SYS_ADMIN)");
     if (run->listing->all_netns && !run->netns_walk.wanted &&
-        !run->limits.stopped) /* a name may be mistyped */
+        !run->limits.stopped) /* the user may have mistyped a name */
         report_note(run->report, "the filter leaves out all %zu network namespaces",
                     run->netns_walk.count);
     if (run->netns_walk.count > 1 &&
-        run->netns_walk.walked > CLOCK_SECOND) /* most of it can often be spared */
+        run->netns_walk.walked > CLOCK_SECOND) /* users can often avoid this */
         report_note(run->report,
                     "%zu network namespaces took %.1f s: for each, the kernel walks the TCP "
                     "sockets of all (listeners alone are listed at once)",

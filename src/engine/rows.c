@@ -11,18 +11,19 @@
 
 enum {
     CHUNK_SIZE = 256 * 1024,
-    HUGE_PAGE = 2 * 1024 * 1024, /* of x86-64, and of arm64 with pages of 4 KiB */
-    SMALL_CHUNKS = 32,           /* before one that may be used only a little costs too much */
+    HUGE_PAGE = 2 * 1024 * 1024, /* on x86-64, and on arm64 with pages of 4 KiB */
+    SMALL_CHUNKS = 32,           /* a huge page costs too much if little of it is used */
 };
 
-/* The first word of a packed row: a bit for each word of the record, and the number of its base. */
+/* The first word of a packed row has a bit for each word of the record that differs from its base,
+ * and the index of the base. */
 enum { NUMBER_BITS = 4, BASE_SHIFT = 64 - NUMBER_BITS, BASES = 1 << NUMBER_BITS };
 static_assert(sizeof(struct record) <= BASE_SHIFT * sizeof(uint64_t), "a bit for each word");
 
-/* The first row with these fields: others with them have the most in common with it. */
+/* The first row with these fields. Later rows with the same fields store the difference to it. */
 struct base {
     union packed_words plain;
-    uint64_t loans; /* which of kind->borrowed it has: a bit for each */
+    uint64_t loans; /* a bit for each of kind->borrowed that the row has */
 };
 
 static size_t rows_words_of(size_t bytes)
@@ -36,7 +37,7 @@ struct chunk {
     _Alignas(max_align_t) char data[];
 };
 
-/* Many rows get huge pages where there are some (MADV_HUGEPAGE is a hint): 500 page faults less. */
+/* Many rows get huge pages if possible (MADV_HUGEPAGE is a hint), which saves 500 page faults. */
 static struct chunk *new_chunk(size_t number, size_t least)
 {
     size_t size = number < SMALL_CHUNKS ? CHUNK_SIZE : HUGE_PAGE;
@@ -74,7 +75,7 @@ void *rows_allocate(struct rows *rows, size_t size)
     return rows_take(rows, size, _Alignof(max_align_t));
 }
 
-/* The borrowed parts that a record has: a bit for each of kind->borrowed. */
+/* The borrowed data that a record has: a bit for each of kind->borrowed. */
 static uint64_t loans_of(const struct record *record)
 {
     uint64_t loans = 0;
@@ -94,15 +95,16 @@ static uint64_t loans_by(const struct base *base, const struct record *record)
     return is_base_of(base, record) ? base->loans : loans_of(record);
 }
 
-/* Borrowed bytes, and the words that they take; the record's pointer to them is at this offset. */
+/* Borrowed bytes and their number of words. `offset`: where the record has the pointer to them. */
 struct loan {
     const char *data;
     size_t bytes, words, offset;
     bool parted;
-    uint32_t parts; /* that are kept, if it is parted */
+    uint32_t parts; /* the kept parts, if `parted` */
 };
 
-/* Takes the lowest of the loans. Into *loan, because to return so large a struct costs more. */
+/* Removes the lowest bit of *loans, and describes that borrowed data. Fills *loan, because to
+ * return such a large struct costs more. */
 static void next_loan(struct loan *loan, const struct record *record, uint64_t *loans,
                       uint32_t spare)
 {
@@ -120,12 +122,12 @@ static void next_loan(struct loan *loan, const struct record *record, uint64_t *
                                : rows_words_of(loan->bytes);
 }
 
-/* A record that is packed. */
+/* A record to pack. */
 struct packing {
     const struct record *record;
     uint64_t loans;
-    size_t most;              /* words, at most */
-    union packed_words plain; /* the record without pointers to what it borrows */
+    size_t most;              /* largest number of words */
+    union packed_words plain; /* the record, with NULL as pointers to borrowed data */
 };
 
 static void rows_prepare(struct packing *packing, const struct record *record, uint64_t loans,
@@ -144,7 +146,8 @@ static void rows_prepare(struct packing *packing, const struct record *record, u
     }
 }
 
-/* Returns the base of the record or, if there are too many, any other one; NULL: no memory. */
+/* Returns the base with the fields of the record, which may be a new base or, if there are too
+ * many, any base. NULL: memory is short. */
 static const struct base *find_base(struct rows *rows, const struct record *record)
 {
     struct packing packing;
@@ -166,7 +169,7 @@ static const struct base *find_base(struct rows *rows, const struct record *reco
     return &rows->bases[i];
 }
 
-/* A bit for each word that differs from the base's, these words, and what the record borrows. */
+/* Writes a bit for each word that differs from the base's, these words, and the borrowed bytes. */
 static uint64_t *pack(uint64_t *to, const struct packing *packing, const union packed_words *base,
                       uint32_t spare)
 {
@@ -205,7 +208,8 @@ static const uint64_t *unpack(const uint64_t *from, union packed_words *plain,
     return from;
 }
 
-/* Copies the kept parts of a borrowed struct to their places; all other parts are 0. */
+/* Copies the kept parts of each borrowed struct to `place`, and sets its other parts to 0. Other
+ * borrowed data stays where it is. */
 static const uint64_t *unpack_borrowed(const uint64_t *from, struct record *record, uint64_t loans,
                                        uint32_t spare, char (*place)[PARTED_MAX])
 {
@@ -224,10 +228,9 @@ static const uint64_t *unpack_borrowed(const uint64_t *from, struct record *reco
     return from;
 }
 
-/*
- * Most words of a record are 0, and rows with the same fields have others in common, too. The row
- * before (--delta) follows as what differs from its record.
- */
+/* Most words of a record are 0, and rows with the same fields share other words, too, so rows are
+ * packed as a difference to their base. The row before (--delta) is packed as a difference to the
+ * row. */
 int rows_add(struct rows *rows, const struct record *record)
 {
     const struct base *const base = find_base(rows, record);
@@ -293,7 +296,7 @@ void rows_clear(struct rows *rows)
     *rows = (struct rows){0};
 }
 
-/* A row that is compared, unpacked: a merge compares most rows several times in a row. */
+/* An unpacked row. It is kept, because a merge often compares the same row again. */
 struct compared {
     const uint64_t *packed;
     struct kept_row row;
@@ -302,11 +305,11 @@ struct compared {
 struct ordering {
     const struct rows *rows;
     const struct listing *listing;
-    struct context context; /* context.here is set for each row if there are several */
+    struct context context; /* with several network namespaces, context.here is set for each row */
     const struct here *seen;
     struct compared left, right;
-    bool undecided;      /* values of one rank may differ */
-    bool unknown, known; /* whether there are such values of the last rank */
+    bool undecided;      /* rows of one rank may have different values */
+    bool unknown, known; /* whether the last rank has unknown values, known values */
 };
 
 static struct value rows_value_of(const struct field *field, const struct record *record,
@@ -338,13 +341,13 @@ static int compare_ranked(const void *left, const void *right, void *arg)
         const struct value x = rows_value_of(key->field, a, ordering);
         const struct value y = rows_value_of(key->field, b, ordering);
         order = value_compare(&x, &y);
-        if (key->descending && x.type == y.type) /* unknown ones are last in both directions */
+        if (key->descending && x.type == y.type) /* unknown values are last in both directions */
             order = -order;
     }
     return order;
 }
 
-/* The rank of a value, which decides most comparisons without the record. */
+/* A number with which most values can be compared, without the record. */
 static uint64_t rows_rank_of(struct ordering *ordering, const struct sort_key *key,
                              const struct record *record)
 {
@@ -362,7 +365,7 @@ static uint64_t rows_rank_of(struct ordering *ordering, const struct sort_key *k
     return rank;
 }
 
-/* Sorts by the ranks of one key; rows of one rank stay in order. */
+/* Sorts by the ranks of one key. Rows of equal rank stay in order. */
 static int rows_sort_by(const struct sort_key *key, struct ranked *ranked,
                         struct ordering *ordering)
 {
@@ -379,7 +382,7 @@ static int rows_sort_by(const struct sort_key *key, struct ranked *ranked,
     return sort_ranked(ranked, count);
 }
 
-/* Rows of one rank, by all that they are sorted by. */
+/* Sorts rows of equal rank by all keys. */
 static int sort_alike(struct ranked *ranked, size_t count, struct ordering *ordering)
 {
     int error = 0;
@@ -410,7 +413,7 @@ int rows_sort(struct rows *rows, const struct listing *listing, const struct con
         ranked[i] = (struct ranked){.item = rows->packed[i]};
     while (key->field)
         key++;
-    while (key-- > listing->sort && !error) /* the first one last */
+    while (key-- > listing->sort && !error) /* from the last key to the first */
         error = rows_sort_by(key, ranked, &ordering);
     if (!error && (ordering.undecided || !listing->sort->field))
         error = sort_alike(ranked, rows->count, &ordering);

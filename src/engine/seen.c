@@ -8,10 +8,8 @@
 
 #include "fastnet/hash.h"
 
-/*
- * The window is two sets. When the newer one holds WINDOW rows, it becomes the older one. So the
- * last WINDOW to 2 * WINDOW rows are remembered, more than two datagrams hold (32 KiB, 250 rows).
- */
+/* The window is two sets. When the newer set has WINDOW rows, it becomes the older set. So the last
+ * WINDOW to 2 * WINDOW rows are remembered; two datagrams have fewer (32 KiB, 250 rows each). */
 enum { WINDOW = 1024, WINDOW_BITS = 12, FIRST_BITS = 9 /* one page: most listings are short */ };
 
 struct set {
@@ -28,23 +26,21 @@ struct set {
  */
 struct seen {
     bool all;
-    unsigned fill; /* one of 1 << fill slots has a key when a set is full */
+    unsigned fill; /* a set is full if one of 1 << fill slots has a key */
     uint64_t factor;
-    struct set newer, older; /* all: only newer is used; older gets its slots when it is needed */
+    struct set newer, older; /* if `all`, only newer is used; older gets slots when needed */
 };
 
-/*
- * Zeroed. A large set is looked up all over it, so nearly each time in another page: with huge
- * pages (MADV_HUGEPAGE is a hint) that takes half the time.
- */
+/* Returns zeroed memory. Lookups are all over a large set, so nearly every lookup needs another
+ * page: with huge pages (MADV_HUGEPAGE is a hint) they take half the time. */
 static void *allocate(size_t size)
 {
-    enum { HUGE_PAGE = 2 * 1024 * 1024 }; /* of x86-64, and of arm64 with pages of 4 KiB */
+    enum { HUGE_PAGE = 2 * 1024 * 1024 }; /* on x86-64, and on arm64 with pages of 4 KiB */
     void *place;
 
     if (size < HUGE_PAGE)
         return calloc(1, size);
-    place = aligned_alloc(HUGE_PAGE, size); /* a power of two as well */
+    place = aligned_alloc(HUGE_PAGE, size); /* the size is a power of two, too */
     if (!place)
         return NULL;
     madvise(place, size, MADV_HUGEPAGE);
@@ -62,7 +58,7 @@ static int set_init(struct set *set, unsigned bits)
     return set->slots ? 0 : -ENOMEM;
 }
 
-/* The slot of the key, or the free one where it belongs. */
+/* The slot that has the key, or the free slot for it. */
 static uint64_t *set_find(const struct set *set, uint64_t key)
 {
     size_t at = (size_t)(key >> set->shift);
@@ -121,14 +117,14 @@ void seen_destroy(struct seen *seen)
 void seen_start(struct seen *seen, bool all)
 {
     seen->all = all;
-    seen->fill = all ? 1 : 2; /* in a small one most keys find their place free at once */
+    seen->fill = all ? 1 : 2; /* in a window, most keys then find their first slot free */
     if (seen->newer.count)
         set_clear(&seen->newer);
     if (seen->older.count)
         set_clear(&seen->older);
 }
 
-/* The newer set becomes the older one; returns 0 or -ENOMEM. */
+/* Makes the newer set the older set. Returns 0 or -ENOMEM. */
 static int slide(struct seen *seen)
 {
     struct set oldest = seen->older;
@@ -142,10 +138,8 @@ static int slide(struct seen *seen)
     return 0;
 }
 
-/*
- * For one more key, when the newer set is full; returns 0 or -ENOMEM. Within seen_before() it would
- * cost each row the registers that it uses.
- */
+/* Makes room for a key when the newer set is full. Returns 0 or -ENOMEM. Not inlined, because
+ * seen_before() would then save more registers for every row. */
 static __attribute__((noinline)) int make_room(struct seen *seen)
 {
     return !seen->all && seen->newer.count >= WINDOW ? slide(seen) : set_grow(&seen->newer);
