@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Looks at sockets: which of their counters are remembered, and how often all are looked at. */
+/* Samples of sockets: which counters are remembered, and how often all sockets are sampled. */
 #include "cli/netstat/netstat.h"
 #include "cli/top/top.h"
 #include "fastnet/array.h"
@@ -12,7 +12,7 @@ static void add_rate(struct top *top, const struct field *field)
     const struct field *counter = field && field->rate ? field->of : field;
 
     if (!counter || !counter->counter || field->pair || listing->rate_count == COUNT(top->rates))
-        return; /* both of a pair are there anyway */
+        return; /* all samples have both counters of a pair */
     for (size_t i = 0; i < listing->rate_count; i++)
         if (top->rates[i] == counter)
             return;
@@ -30,10 +30,8 @@ static void add_rates_of(struct top *top, const struct predicate *where)
         add_rates_of(top, part);
 }
 
-/*
- * Sockets that are BOUND_INACTIVE do not move, and have the kernel walk a table of their own, which
- * takes a tenth of a dump: they are left out, unless the filter asks for them.
- */
+/* Chooses counters and rows. Sockets that are BOUND_INACTIVE are left out unless the filter asks
+ * for them: they do not move, and the kernel walks a separate table for them, a tenth of a dump. */
 void top_choose(struct top *top)
 {
     const struct listing_command *command = top->command;
@@ -53,7 +51,7 @@ void top_choose(struct top *top)
     netstat_choose_rows(top->tables, listing->table_count, top->where, SHOW_ALL, top->inactive);
 }
 
-/* --- How often -------------------------------------------------------------------------------- */
+/* --- Budget ----------------------------------------------------------------------------------- */
 
 static bool may_look(struct budget *budget, unsigned interval_ms)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The table of sockets on a terminal: what stands above it, and the keys that only it has. */
+/* The screen of sockets: the lines above the table, and the keys of this screen alone. */
 #include "cli/terminal/screen.h"
 
 #include <errno.h>
@@ -17,21 +17,21 @@
     "bytes_sent=SENT bytes_received=RECEIVED resent_percent=RESENT% send_q=SENDQ lived=AGE "       \
     "whose=OWNERS "
 
-/* What columns are called, with rates or with totals. */
+/* Headings of columns: with rates, with totals. */
 static const char *const titles[] = {
     TITLES "bytes_sent_per_second=TX/s bytes_received_per_second=RX/s",
     TITLES "bytes_sent_per_second=TX bytes_received_per_second=RX",
 };
 
-/* What rows can stand below, by `t`. */
+/* Columns that `t` groups rows by. */
 static const char *const trees[] = {NULL, "process", "unit", "container", "netns"};
 
 struct sockets_screen {
-    struct screen_state state; /* first */
+    struct screen_state state; /* must be first */
     struct top *top;
     struct header *header;
     struct live_summary summary;
-    size_t tree; /* in `trees` */
+    size_t tree; /* index in `trees` */
 };
 
 static struct sockets_screen *top_screen_of(const struct screen_state *state)
@@ -56,10 +56,10 @@ static void top_screen_take_row(void *arg, const struct record *record)
 struct sums {
     const struct listing *listing;
     const struct live_group *group;
-    bool rated; /* its rates are known, or are totals */
+    bool rated; /* the group's rates are known, or are totals */
 };
 
-/* The sum of a column over the rows of a group, if it is one of counters or rates. */
+/* The sum of a counter or rate over the rows of a group; NULL for other columns. */
 static const char *text_of_sum(const struct field *column, char room[32], void *arg)
 {
     const struct sums *sums = arg;
@@ -107,7 +107,7 @@ static void put_states(const struct screen_state *state)
     screen_line(state->sink, SCREEN_PLAIN, text);
 }
 
-/* There are none after the first look, which has nothing to compare with. */
+/* After the first sample there are no rates, because it has nothing to compare with. */
 static void put_rates(const struct screen_state *state)
 {
     const struct live_summary *summary = &top_screen_of(state)->summary;
@@ -125,7 +125,7 @@ static void put_rates(const struct screen_state *state)
     screen_line(state->sink, SCREEN_PLAIN, text);
 }
 
-enum { ABOVE = 3 }; /* lines, and behind them interfaces */
+enum { ABOVE = 3 }; /* fixed lines, followed by a line for each interface */
 
 static size_t top_screen_count_lines(const struct screen_state *state)
 {
@@ -176,7 +176,7 @@ static int top_screen_show_chosen(struct screen_state *state, record_fn fn, void
     return 0;
 }
 
-/* --- Looks ------------------------------------------------------------------------------------ */
+/* --- Samples ---------------------------------------------------------------------------------- */
 
 static int top_screen_look(struct screen_state *state, bool all)
 {
@@ -190,14 +190,14 @@ static int top_screen_look(struct screen_state *state, bool all)
     return error;
 }
 
-/* Ranks are those of the last look, so another order needs a look. */
+/* Ranks are made by a sample, so another order needs a sample. */
 static int top_screen_choose(struct screen_state *state)
 {
     return top_screen_look(state, true);
 }
 
-/* Rows of a filter that compares other rates, or asks for other sockets, begin anew, because they
- * were not remembered. */
+/* If the new filter compares other rates, or asks for other sockets, starts with an empty live
+ * store, because the old store did not remember these. */
 static int filter(struct screen_state *state)
 {
     struct top *top = top_screen_of(state)->top;
@@ -226,10 +226,8 @@ static int read_ends(struct screen_state *state)
     return live_read_ends(top_screen_of(state)->top->live, &state->report);
 }
 
-/*
- * Looks first without owners, which take longer than all else, unless a filter needs them, so that
- * a table is there at once.
- */
+/* To show a table at once, takes the first sample without owners, whose search takes longest,
+ * unless a filter needs them. */
 static int top_screen_begin(struct screen_state *state)
 {
     struct top *top = top_screen_of(state)->top;
@@ -296,9 +294,9 @@ static int show_totals(struct screen_state *state)
     return screen_choose(state);
 }
 
-#define BOTH_WAYS "bytes_per_second" /* kind.both_ways */
+#define BOTH_WAYS "bytes_per_second" /* column of kind.both_ways */
 
-/* The column that rows are sorted by. Rows below groups come in the order of the groups' names. */
+/* Writes the sort column. Grouped rows are sorted by the names of their groups first. */
 static void put_order(FILE *stream, const struct live_view *view)
 {
     fprintf(stream, " --sort=%s%s%s%s", view->group ? view->group->name : "",
@@ -306,7 +304,7 @@ static void put_order(FILE *stream, const struct live_view *view)
             view->order.field ? view->order.field->name : BOTH_WAYS);
 }
 
-/* Groups: the largest sum of the sorted column comes first, or else the most rows. */
+/* Groups: the largest sum of the sort column comes first or, if it has no sums, the most rows. */
 static void top_screen_put_sums(FILE *stream, const struct live_view *view)
 {
     const struct field *order = view->order.field;
@@ -319,7 +317,7 @@ static void top_screen_put_sums(FILE *stream, const struct live_view *view)
     fprintf(stream, " --sort=-%s", by ? by : "count");
 }
 
-/* What happens to rows, and how old they are, only the stream tells; no listing shows events. */
+/* Whether the view needs events or ages of rows. Only the stream has them, not a listing. */
 static bool needs_stream(const struct listing_command *command, const struct live_view *view)
 {
     uint64_t fields = predicate_needs(command->listing.where).fields;
@@ -331,7 +329,7 @@ static bool needs_stream(const struct listing_command *command, const struct liv
     return fields & (SOCKET_EVENT | SOCKET_AGE);
 }
 
-/* What the command shows otherwise, behind it as a comment of the shell. */
+/* How the command's output differs from the screen, as a comment of the shell after the command. */
 static const char *difference(const struct live_view *view, bool happens, bool rates)
 {
     if (happens)
@@ -341,7 +339,7 @@ static const char *difference(const struct live_view *view, bool happens, bool r
     return rates || view->idle ? "" : " # with idle ones";
 }
 
-/* A listing alone has no rates: those of -c show the same from the second one on. */
+/* Shows the command. With its -c, rates begin with the second listing. */
 static int show_command(struct screen_state *state)
 {
     const struct top *top = top_screen_of(state)->top;

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* How much of an interface's traffic the flows are, in words. */
+/* The share of an interface's traffic that the listed flows have, in words. */
 #include <stdio.h>
 
 #include "cli/traffic/traffic.h"
 
-/* More than all is a difference of clocks, or a tag that the device does not count. */
+/* At most 100: the interface and fastnet read their counters at different times, and not every
+ * interface counts VLAN tags. */
 static double percent(uint64_t part, uint64_t whole)
 {
     return part >= whole ? 100 : 100.0 * (double)part / (double)whole;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* fastnet traffic: which packets pass an interface, by flow, and whose they are. */
+/* fastnet traffic: which packets pass an interface, by flow, and which process they belong to. */
 #include "cli/traffic/traffic.h"
 
 #include <net/if.h>
@@ -62,7 +62,7 @@ const struct grammar traffic_grammar = {
     .version = "backends: AF_PACKET (TPACKET_V3)",
 };
 
-/* What is no option is an interface. */
+/* An argument that is not an option names an interface. */
 static int traffic_take_option(const struct option *option, const char *argument, void *arg)
 {
     struct traffic_command *command = arg;
@@ -75,12 +75,12 @@ static int traffic_take_option(const struct option *option, const char *argument
     return 0;
 }
 
-/* --- How much that is ------------------------------------------------------------------------- */
+/* --- Shares ----------------------------------------------------------------------------------- */
 
-/* Lines for people. */
+/* Reports shares, unless the output is for programs. */
 static void note_shares(const void *arg, struct report *report)
 {
-    enum { MOST = 8 }; /* interfaces */
+    enum { MOST = 8 }; /* interfaces that are reported at most */
     const struct traffic_command *command = arg;
     const struct traffic_seen *seen = traffic_seen(command->traffic);
     char text[SHARE_TEXT];
@@ -105,7 +105,7 @@ static int traffic_list_rows(struct traffic_command *command)
     const struct listing_table table = {.table = &table_traffic, .if_missing = MISSING_ENDS};
     const bool plain = command->common.format == FORMAT_PLAIN;
 
-    if (plain && !rights_have(1U << RIGHT_PACKETS)) /* there is no table under a heading */
+    if (plain && !rights_have(1U << RIGHT_PACKETS)) /* no table will follow the heading */
         command->common.no_header = true;
     command->listing = (struct listing_command){
         .common = &command->common,
@@ -133,7 +133,7 @@ static int traffic_list_rows(struct traffic_command *command)
     return command_run(&command->listing);
 }
 
-/* Whether it is a table that stays in place: on a terminal, if nobody says how long it lasts. */
+/* True if a screen is shown: on a terminal, unless --for gives a duration. */
 static bool is_live(const struct traffic_command *command)
 {
     const struct common *common = &command->common;
@@ -171,7 +171,7 @@ static int traffic_watch(struct traffic_command *command, uint32_t interface)
                 options.milliseconds / 1000.0);
     status = traffic_list_rows(command);
     const struct packet_totals *all = &traffic_seen(command->traffic)->all;
-    if (!status && (all->lost || all->undescribed)) /* in one of many listings */
+    if (!status && (all->lost || all->undescribed)) /* in at least one of the listings */
         status = STATUS_FAILURE;
     traffic_destroy(command->traffic);
     return status;

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * The flows on a terminal. Those of a tick stay until the next one, so each frame lists them anew,
- * by the engine: in another order, counted, or through another filter.
- */
+/* The screen of flows. The flows of a sample stay until the next sample, so each frame runs the
+ * listing again: in another order, counted, or through another filter. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -17,12 +15,13 @@
 #define USUAL_ORDER "bytes_per_second"
 
 struct flows_screen {
-    struct screen_state state; /* first */
+    struct screen_state state; /* must be first */
     struct traffic_command *of;
     struct engine *engine;
     struct writer *writer;
     struct live_view view;
-    /* Where the rows of a listing go: to the screen, or the chosen one to fn. */
+    /* The sink of a listing. If fn is set, it gets the chosen row; else the screen gets all
+     * rows. */
     struct sink sink;
     record_fn fn;
     void *arg;
@@ -35,7 +34,7 @@ static struct flows_screen *traffic_screen_of(const struct screen_state *state)
 
 /* --- Rows ------------------------------------------------------------------------------------- */
 
-/* A flow or a group is found again by what its rows have in columns that are keys. */
+/* A hash by which the next frame finds a flow or group again: of its key columns. */
 static uint64_t traffic_screen_id_of(const struct flows_screen *screen, const struct record *record)
 {
     const struct screen_state *state = &screen->state;
@@ -60,9 +59,9 @@ static void traffic_screen_take_row(struct sink *sink, const struct record *reco
     struct flows_screen *screen =
         (struct flows_screen *)(void *)((char *)sink - offsetof(struct flows_screen, sink));
     struct screen_state *state = &screen->state;
-    const size_t at = state->listed++ - state->view->first; /* wraps: before the first */
+    const size_t at = state->listed++ - state->view->first; /* wraps around for rows before it */
 
-    if (screen->fn && at == state->chosen) /* flows stay in their order until the next look */
+    if (screen->fn && at == state->chosen) /* only a sample changes the order of flows */
         screen->fn(record, screen->arg);
     if (screen->fn || at >= state->view->count)
         return;
@@ -87,7 +86,7 @@ static int traffic_screen_show(struct screen_state *state)
     return traffic_screen_list(traffic_screen_of(state), &state->command->listing);
 }
 
-/* Also what is not shown, but for names, which may take long to look up. */
+/* Passes on all fields, also of hidden columns, except names, which may take long to look up. */
 static int traffic_screen_show_chosen(struct screen_state *state, record_fn fn, void *arg)
 {
     struct flows_screen *screen = traffic_screen_of(state);
@@ -108,7 +107,7 @@ static int traffic_screen_show_chosen(struct screen_state *state, record_fn fn, 
     return error;
 }
 
-/* --- Looks ------------------------------------------------------------------------------------ */
+/* --- Samples ---------------------------------------------------------------------------------- */
 
 static int traffic_screen_look(struct screen_state *state, bool all)
 {
@@ -118,7 +117,7 @@ static int traffic_screen_look(struct screen_state *state, bool all)
     return 0;
 }
 
-/* A column of counts is sorted by itself, all others by the field that stands for them. */
+/* Columns of counts are sort columns themselves. For other columns, view->order has the field. */
 static int traffic_screen_choose(struct screen_state *state)
 {
     const struct listing_command *command = state->command;
@@ -192,7 +191,7 @@ static void traffic_screen_put_lines(struct screen_state *state)
 
 /* --- Keys ------------------------------------------------------------------------------------- */
 
-/* The columns of the listing are others where flows are counted. */
+/* Switches between flows and counts of flows, whose listing has other columns. */
 static int traffic_screen_sum_up(struct screen_state *state)
 {
     struct listing_command *command = state->command;
@@ -250,7 +249,7 @@ static const struct screen_ops screen_ops = {
     .show_chosen = traffic_screen_show_chosen,
 };
 
-/* Flows without packets are marked as ended, and groups of only such ones. */
+/* The event that marks a flow without packets, or a group of such flows, as ended. */
 static struct value value_of_event(const struct cell *cell)
 {
     const struct record *record = cell->record;
@@ -262,7 +261,7 @@ static struct value value_of_event(const struct cell *cell)
 }
 static const struct field event = {.name = "event", .type = VALUE_TEXT, .value = value_of_event};
 
-/* Without the right to see packets there is no table. */
+/* Runs the screen, unless the first sample fails because a right is missing. */
 int traffic_live(struct listing_command *command, struct engine *engine, struct sink *sink)
 {
     struct traffic_command *typed =
