@@ -317,7 +317,7 @@ static bool is_comparable(const struct delta *delta, const struct record *record
 
 /* Copies borrowed bytes that hold counters into delta->parted, where they can be changed. Returns
  * false if there is no room. */
-static bool part(struct delta *delta, const struct field *field, size_t *used)
+static bool copy_borrowed(struct delta *delta, const struct field *field, size_t *used)
 {
     struct text text;
     char *at = (char *)&delta->before + field->offset;
@@ -347,7 +347,7 @@ const struct record *delta_recall(struct delta *delta, const struct record *reco
         const struct field *field = delta->counters[i];
         if (before[i] == NO_NUMBER)
             continue;
-        if (field->member == MEMBER_TEXT && !part(delta, field, &used))
+        if (field->member == MEMBER_TEXT && !copy_borrowed(delta, field, &used))
             return NULL;
         field_set_number(field, &delta->before, before[i]);
     }

@@ -27,7 +27,7 @@ struct delta_place {
     bool used; /* false: it was forgotten, and its number is free */
 };
 
-/* All but `least` is only read by listings that add something. */
+/* Only delta.c and the live store (live*.c) use these members. */
 struct delta {
     struct needs needs;
     size_t extra;            /* bytes that the listing adds to each row */

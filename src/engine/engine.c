@@ -154,13 +154,13 @@ static void engine_find_owners(struct run *run, struct rows *rows, size_t count)
 {
     bool ownerless = false;
 
-    if (!run->owners.unread && !(run->needs.lookups & NEED_PEERS))
+    if (!run->owners.unsearched && !(run->needs.lookups & NEED_PEERS))
         return;
     for (size_t i = 0; i < count; i++) {
         run_walk_for(run, &rows[i]);
         ownerless |= run_read_owners(run, &rows[i]);
     }
-    if (!ownerless || run->owners.same)
+    if (!ownerless || run->owners.reuse)
         return;
     if (run->listing->live)
         run_search_new_owners(run);
@@ -173,7 +173,7 @@ static void engine_find_owners(struct run *run, struct rows *rows, size_t count)
 int run_hand_on(struct run *run, struct rows *rows)
 {
     engine_find_owners(run, rows, 1);
-    run->owners.unread = false;
+    run->owners.unsearched = false;
     return emit_kept(run, rows);
 }
 
@@ -206,7 +206,7 @@ static int engine_stream(struct run *run)
         stream_tables(run);
         run_leave(run);
     }
-    return run_go_home(run);
+    return run_return(run);
 }
 
 /* Reads all tables of all network namespaces. Returns the number of tables read in each. */
@@ -247,7 +247,7 @@ static int engine_gather_rows(struct run *run)
 {
     const size_t listed = gather_rows(run),
                  times = run->listing->headings ? run->netns_walk.count : 1;
-    int error = run_go_home(run);
+    int error = run_return(run);
 
     if (error)
         return error;
@@ -370,11 +370,11 @@ static int engine_prepare_run(struct run *run)
         needs_add(&run->needs, predicate_needs(listing->tables[i].where));
     const struct predicate *only =
         predicate_requires(listing->where, offsetof(struct record, identity), PREDICATE_EQUAL);
-    run->limits.only = only ? only->constant.number : 0;
+    run->limits.identity = only ? only->constant.number : 0;
     if (run_read_cgroups(run) < 0)
         return -ENOMEM;
     need_stand_ins(run);
-    run->spare = run->needs.parts ? ~run->needs.parts : 0;
+    run->unused = run->needs.parts ? ~run->needs.parts : 0;
     if (listing->count_by_count)
         run->groups = groups_create(listing);
     run->keep_all = must_keep_all(run);

@@ -233,7 +233,7 @@ static int compare_groups(const void *a, const void *b, void *arg)
 }
 
 /* The share in percent. Unknown if the whole is 0, or if the part may be negative. */
-static struct value share(const struct value *part, const struct value *whole)
+static struct value share_of(const struct value *part, const struct value *whole)
 {
     if (part->type == VALUE_UNKNOWN || part->type == VALUE_SIGNED || !whole->number)
         return (struct value){.type = VALUE_UNKNOWN};
@@ -242,7 +242,7 @@ static struct value share(const struct value *part, const struct value *whole)
         .number = (uint64_t)((double)part->number / (double)whole->number * 100000 + 0.5)};
 }
 
-static struct value a_count(uint64_t count)
+static struct value count_value(uint64_t count)
 {
     return (struct value){.type = VALUE_NUMBER, .number = count};
 }
@@ -251,7 +251,7 @@ static struct value a_count(uint64_t count)
 static void add_shares(struct groups *groups)
 {
     const size_t sums = groups->listing->sum_count;
-    struct value rows = a_count(0), wholes[SUMS_MAX] = {{.type = VALUE_UNKNOWN}};
+    struct value rows = count_value(0), wholes[SUMS_MAX] = {{.type = VALUE_UNKNOWN}};
 
     for (size_t i = 0; i < groups->table.count; i++) {
         const struct counted_group *group = hash_table_at(&groups->table, i);
@@ -262,11 +262,11 @@ static void add_shares(struct groups *groups)
     for (size_t i = 0; i < groups->table.count; i++) {
         const struct counted_group *group = hash_table_at(&groups->table, i);
         const struct value *values = &group->values[groups->column_count],
-                           count = a_count(group->count);
+                           count = count_value(group->count);
         struct value *shares = &group->values[groups->column_count + sums];
-        *shares++ = share(&count, &rows);
+        *shares++ = share_of(&count, &rows);
         for (size_t j = 0; j < sums; j++)
-            *shares++ = share(&values[j], &wholes[j]);
+            *shares++ = share_of(&values[j], &wholes[j]);
     }
 }
 

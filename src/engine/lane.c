@@ -57,7 +57,7 @@ static void lane_make_room(const struct lane *first, const struct lane *second)
     writer_flush(second->sink->writer);
 }
 
-static void count(struct lane *lane, const struct record *record)
+static void count_row(struct lane *lane, const struct record *record)
 {
     lane->pass.rows++;
     if (!lane->run->listing->exact)
@@ -117,7 +117,7 @@ static bool lane_is_wanted(struct lane *lane, const struct record *record, bool 
         return true;
     wanted = wait ? predicate_may_be_met(listing->where, record, context, known_at_once(run))
                   : predicate_holds(listing->where, record, context);
-    if (lane->unavailable && (!wanted || wait) && !run->limits.met_only) {
+    if (lane->unavailable && (!wanted || wait) && !run->limits.seen) {
         struct needs known = known_at_once(run);
         known.fields &= ~lane->unavailable; /* these fields may be the only reason of the refusal */
         lane->pass.lost |= predicate_may_be_met(listing->where, record, context, known);
@@ -154,7 +154,7 @@ static int take_change(const struct lane *lane, const struct record *record, str
 enum { WAITING_MAX = 1024, HELD_MAX = 16384, HELD_GROWTH_SHIFT = 2 };
 
 /* Passes on waiting rows in order, up to the first row without an owner. */
-static int release(struct run *run, struct rows *rows)
+static int release_rows(struct run *run, struct rows *rows)
 {
     struct kept_row row;
     size_t gone = 0;
@@ -172,12 +172,12 @@ static int release(struct run *run, struct rows *rows)
         memmove(rows->packed, rows->packed + gone, rows->count * sizeof *rows->packed);
     } else {
         rows_clear(rows);
-        rows->spare = run->spare;
+        rows->unused = run->unused;
     }
     return error;
 }
 
-static size_t waiting(const struct lane *first)
+static size_t waiting_rows(const struct lane *first)
 {
     return first->kept->count + (first->second ? first->second->kept->count : 0);
 }
@@ -187,11 +187,11 @@ static int walk_if_many_wait(struct lane *first)
 {
     struct run *run = first->run;
 
-    if (waiting(first) <= WAITING_MAX)
+    if (waiting_rows(first) <= WAITING_MAX)
         return 0;
-    run->owners.later = false;
+    run->owners.deferred = false;
     run_walk_owners(run);
-    return release(run, first->kept);
+    return release_rows(run, first->kept);
 }
 
 /* Moves the waiting rows of the second table after the waiting rows of the first table. */
@@ -203,7 +203,7 @@ static int lane_join(struct lane *first, struct lane *second)
     for (size_t i = 0; i < second->kept->count && !error; i++)
         error = rows_add(first->kept, rows_at(second->kept, i, &row));
     rows_clear(second->kept);
-    second->kept->spare = first->run->spare;
+    second->kept->unused = first->run->unused;
     return error;
 }
 
@@ -213,17 +213,17 @@ static int release_if_many_wait(struct lane *first)
     struct run *run = first->run;
     int error = 0;
 
-    if (waiting(first) < (size_t)HELD_MAX << HELD_GROWTH_SHIFT * run->owners.early_searches)
+    if (waiting_rows(first) < (size_t)HELD_MAX << HELD_GROWTH_SHIFT * run->owners.early_searches)
         return 0;
     if (first->second && !first->kept->count)
-        error = release(run, first->second->kept);
+        error = release_rows(run, first->second->kept);
     if (!error && first->second)
         error = lane_join(first, first->second);
     if (error || !first->kept->count)
         return error;
     run->owners.early_searches++;
     error = run_hand_on(run, first->kept);
-    first->kept->spare = run->spare;
+    first->kept->unused = run->unused;
     return error;
 }
 
@@ -234,41 +234,41 @@ static int lane_keep(struct lane *first, struct lane *lane, const struct record 
     struct run *run = lane->run;
     const int error = rows_add(lane->kept, record);
 
-    run->owners.unread |= ownerless || run->owners.later || first->at_once;
+    run->owners.unsearched |= ownerless || run->owners.deferred || first->at_once;
     if (error || run->keep_all)
         return error;
-    return run->owners.later ? walk_if_many_wait(first) : release_if_many_wait(first);
+    return run->owners.deferred ? walk_if_many_wait(first) : release_if_many_wait(first);
 }
 
 /* Copies a row, and adds which compared fields the backend lacks, and the counted bytes. */
-static const struct record *mark(const struct lane *lane, const struct record *record,
-                                 struct record *marked)
+static const struct record *complete_row(const struct lane *lane, const struct record *record,
+                                         struct record *completed)
 {
-    memcpy(marked, record, record->kind->size);
-    marked->unavailable = lane->unavailable;
-    byte_counts_tell(lane->run->listing->byte_counts, marked);
-    return marked;
+    memcpy(completed, record, record->kind->size);
+    completed->unavailable = lane->unavailable;
+    byte_counts_tell(lane->run->listing->byte_counts, completed);
+    return completed;
 }
 
 /* True if this row must wait for earlier rows that wait. Events and live rows have no order. */
-static bool is_behind_others(const struct lane *first, const struct lane *lane)
+static bool must_wait_for_others(const struct lane *first, const struct lane *lane)
 {
-    return lane->is_behind || (first->kept->count && !first->at_once && !lane->run->listing->live);
+    return lane->follows || (first->kept->count && !first->at_once && !lane->run->listing->live);
 }
 
 int lane_take(const struct record *record, void *arg)
 {
     struct lane *first = arg;
     struct lane *lane = first->second && first->is_second(record) ? first->second : first;
-    struct record marked, change;
+    struct record completed, change;
     bool ownerless, wait;
     int result;
 
-    count(lane, record);
-    lane->run->limits.met_only |= record->identity && record->identity == lane->run->limits.only;
+    count_row(lane, record);
+    lane->run->limits.seen |= record->identity && record->identity == lane->run->limits.identity;
     if (lane->unavailable || lane->run->listing->byte_counts) /* rare */
-        record = mark(lane, record, &marked);
-    if (lane != first && !lane->is_behind)
+        record = complete_row(lane, record, &completed);
+    if (lane != first && !lane->follows)
         lane_make_room(first, lane);
     result = is_listed(lane, record);
     if (result == 0 && lane->run->listing->delta) {
@@ -285,11 +285,11 @@ int lane_take(const struct record *record, void *arg)
     ownerless = result == 0 && lane->run->engine->context.owners && !first->at_once &&
                 !(lane->run->listing->live && record->before) &&
                 run_is_ownerless(lane->run, record);
-    wait = lane->run->keep_all || lane->run->owners.later || ownerless;
+    wait = lane->run->keep_all || lane->run->owners.deferred || ownerless;
     if (result == 0 && !lane_is_wanted(lane, record, wait))
         return 0;
     lane->pass.wanted++;
-    if (result == 0 && !wait && !is_behind_others(first, lane))
+    if (result == 0 && !wait && !must_wait_for_others(first, lane))
         result = run_emit(lane->run, lane->sink, record);
     else if (result == 0)
         result = lane_keep(first, lane, record, ownerless);
@@ -311,15 +311,15 @@ bool lane_can_keep_order(const struct run *run)
 /* The second lane, with its own writer and kept rows. Its rows wait until the rows of the first
  * lane have come if the sink has no clone, or if rows may wait for owners: asking the kernel twice
  * would take longer. */
-struct second {
+struct second_lane {
     struct lane lane;
     struct writer writer;
     struct rows kept;
 };
 
-static void destroy_second(struct second *second)
+static void destroy_second(struct second_lane *second)
 {
-    if (!second->lane.is_behind)
+    if (!second->lane.follows)
         sink_destroy(second->lane.sink);
     writer_finish(&second->writer);
     seen_destroy(second->lane.seen);
@@ -329,20 +329,20 @@ static void destroy_second(struct second *second)
 
 void lane_keep_order(struct lane *lane, bool (*is_second)(const struct record *), bool all)
 {
-    struct second *second = lane_can_keep_order(lane->run) ? calloc(1, sizeof *second) : NULL;
+    struct second_lane *second = lane_can_keep_order(lane->run) ? calloc(1, sizeof *second) : NULL;
     const bool rows_wait = lane->run->keep_all || lane->run->needs.lookups & NEED_OWNERS;
 
     if (!second)
         return;
     lane->is_second = is_second;
-    second->kept.spare = lane->run->spare;
+    second->kept.unused = lane->run->unused;
     second->lane = (struct lane){.run = lane->run,
                                  .seen = seen_create(),
                                  .kept = &second->kept,
                                  .where = lane->where,
                                  .unavailable = lane->unavailable,
-                                 .is_behind = !lane->sink->ops->clone || rows_wait};
-    if (second->lane.is_behind)
+                                 .follows = !lane->sink->ops->clone || rows_wait};
+    if (second->lane.follows)
         second->lane.sink = lane->sink;
     else if (writer_init(&second->writer, lane->sink->writer->fd) == 0)
         second->lane.sink = lane->sink->ops->clone(lane->sink, &second->writer);
@@ -354,20 +354,20 @@ void lane_keep_order(struct lane *lane, bool (*is_second)(const struct record *)
     }
 }
 
-static void hand_over(struct lane *lane, struct second *second)
+static void pass_on_second(struct lane *lane, struct second_lane *second)
 {
     struct run *run = lane->run;
     struct writer *writer = lane->sink->writer;
     struct sink *sink = second->lane.sink;
-    const bool wait = run->keep_all || run->owners.later || lane->kept->count;
+    const bool wait = run->keep_all || run->owners.deferred || lane->kept->count;
 
-    if (!second->lane.is_behind && sink->ops->pause)
+    if (!second->lane.follows && sink->ops->pause)
         sink->ops->pause(sink);
     writer_put(writer, second->writer.buffer, second->writer.length);
     if (!writer->error)
         writer->error = second->writer.error;
-    if (second->lane.is_behind && !lane->stopped && !wait)
-        lane->stopped = release(run, &second->kept);
+    if (second->lane.follows && !lane->stopped && !wait)
+        lane->stopped = release_rows(run, &second->kept);
     if (!second->lane.stopped)
         second->lane.stopped = lane_join(lane, &second->lane);
     if (!lane->stopped)
@@ -394,10 +394,10 @@ struct lane_pass lane_end_pass(struct lane *lane)
 
 void lane_finish(struct lane *lane)
 {
-    struct second *second = (struct second *)lane->second; /* the lane is the first member */
+    struct second_lane *second = (struct second_lane *)lane->second; /* its first member */
 
     if (second) {
-        hand_over(lane, second);
+        pass_on_second(lane, second);
         destroy_second(second);
         lane->second = NULL;
     }

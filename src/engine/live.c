@@ -231,7 +231,7 @@ static int live_mark(void *arg, struct record *change, uint64_t netns)
         event = to->flags & IS_NEW ? LIVE_OPENED : 0;
     } else {
         bool moved = to->state != state_of(live, change);
-        if (live->engine->delta->waits) /* the counters are too recent, but the state may be new */
+        if (live->engine->delta->waits) /* the state may be new all the same */
             live_move_as_before(live, row, change);
         else
             moved |= take_moves(live, to, change);
@@ -286,9 +286,9 @@ void live_report(struct live *live, const struct record *record)
 {
     const uint64_t most = live->listing->most;
 
-    if (most && live->told == most)
+    if (most && live->streamed == most)
         return;
-    live->told++;
+    live->streamed++;
     live->stream->ops->row(live->stream, record);
 }
 
@@ -365,7 +365,7 @@ int live_ask_for(const struct live *live, size_t place, const struct row_id ids[
 }
 
 /* Updates a row that was asked for. */
-static int take_again(const struct record *record, void *arg)
+static int update_row(const struct record *record, void *arg)
 {
     struct live *live = arg;
     struct delta *delta = live->engine->delta;
@@ -407,7 +407,7 @@ static int ask_from(struct live *live, size_t place, size_t most, struct report 
             asked++;
         }
         if (chosen == AT_ONCE || (chosen && (i + 1 == count || asked == most))) {
-            error = live_ask_for(live, place, ids, chosen, live_needs_of(live), take_again, live,
+            error = live_ask_for(live, place, ids, chosen, live_needs_of(live), update_row, live,
                                  report);
             chosen = 0;
         }
@@ -435,31 +435,31 @@ uint64_t live_age_of(const struct live *live)
 
 bool live_is_active(const struct live *live, const struct live_row *row)
 {
-    return row->flags & HAS_MOVED && live->looked < row->active + live_age_of(live);
+    return row->flags & HAS_MOVED && live->sampled < row->active + live_age_of(live);
 }
 
 bool live_is_new(const struct live *live, const struct live_row *of)
 {
     return (of->flags & (IS_NEW | HAS_ENDED)) == IS_NEW &&
-           live->looked < of->since + live_age_of(live);
+           live->sampled < of->since + live_age_of(live);
 }
 
 int live_refresh(struct live *live, struct report *report)
 {
-    struct report look = {.verbose = report->verbose};
+    struct report problems = {.verbose = report->verbose};
     int error;
 
     live->engine->context.time = live->listing->time = clock_nanoseconds(CLOCK_REALTIME);
-    engine_read_counts(live->listing, &look);
+    engine_read_counts(live->listing, &problems);
     for (size_t i = 0; i < live->engine->delta->count; i++) {
         struct live_row *of = live_row_of(live, delta_at(live->engine->delta, i));
         if ((of->flags & (IS_WANTED | HAS_ENDED | IS_MISSING)) == IS_WANTED &&
             live_is_active(live, of))
             of->flags |= IS_ASKED;
     }
-    error = live_ask(live, ASKED_MAX, &look);
-    live->looked = live_now(live);
-    report_add_news(report, &look, &live->said);
+    error = live_ask(live, ASKED_MAX, &problems);
+    live->sampled = live_now(live);
+    report_add_news(report, &problems, &live->said);
     return error;
 }
 
@@ -476,7 +476,7 @@ static void report_refused(const struct live *live, struct report *report)
 /* Each problem is reported once, because the report of a stream is printed again and again. */
 int live_sample(struct live *live, struct report *report)
 {
-    struct report look = {.verbose = report->verbose};
+    struct report problems = {.verbose = report->verbose};
     int error, lost;
 
     hash_table_finish(&live->groups);
@@ -487,14 +487,14 @@ int live_sample(struct live *live, struct report *report)
         if (live->places[i].tracker)
             live->tracker->forget(live->places[i].tracker);
     live->listing->time = clock_nanoseconds(CLOCK_REALTIME);
-    error = engine_run(live->engine, live->listing, &live->sink, &look);
-    report_refused(live, &look);
-    lost = error < 0 ? error : live_read_ends(live, &look);
-    error = lost < 0 ? lost : live_drop_missing(live, &look);
-    report_add_news(report, &look, &live->said);
+    error = engine_run(live->engine, live->listing, &live->sink, &problems);
+    report_refused(live, &problems);
+    lost = error < 0 ? error : live_read_ends(live, &problems);
+    error = lost < 0 ? lost : live_drop_missing(live, &problems);
+    report_add_news(report, &problems, &live->said);
     live->first = false;
     netlink_spare(live->engine->netlink); /* only the first sample needs speed */
-    live->looked = live_now(live);
+    live->sampled = live_now(live);
     if (live->stream) /* a screen starts this after its first frame (live_read_ends()) */
         (void)live_note_connects(live);
     return error;
@@ -502,7 +502,7 @@ int live_sample(struct live *live, struct report *report)
 
 uint64_t live_reported(const struct live *live)
 {
-    return live->told;
+    return live->streamed;
 }
 
 /* --- Creation and end ------------------------------------------------------------------------- */

@@ -37,11 +37,11 @@ static void keep_end(struct live *live, const struct record *record)
         live->ended_lost = true;
     } else if (rows_add(&newer->rows, record) == 0) {
         newer->at[newer->rows.count - 1] = now;
-        newer->netns_walk[newer->rows.count - 1] = (uint16_t)record->netns_index;
+        newer->netns_index[newer->rows.count - 1] = (uint16_t)record->netns_index;
     }
 }
 
-static void tell_end(struct live *live, struct record *record)
+static void report_end(struct live *live, struct record *record)
 {
     record->netns_index = live->here;
     if (!(record->has & live->kind->event))
@@ -62,12 +62,12 @@ void live_filter_ended(struct live *live)
         size_t left = 0;
         for (size_t j = 0; j < ended->rows.count; j++) {
             const struct record *record = rows_at(&ended->rows, j, &kept);
-            live_use_netns(live, ended->netns_walk[j]);
+            live_use_netns(live, ended->netns_index[j]);
             if (!predicate_holds(live->listing->where, record, &live->engine->context))
                 continue;
             ended->rows.packed[left] = ended->rows.packed[j];
             ended->at[left] = ended->at[j];
-            ended->netns_walk[left++] = ended->netns_walk[j];
+            ended->netns_index[left++] = ended->netns_index[j];
         }
         ended->rows.count = left;
     }
@@ -114,7 +114,7 @@ static int live_ends_take_end(const struct record *record, void *arg)
         return 0;
     if (live->view.totals)
         live_take_totals(live, row, &change);
-    tell_end(live, &change);
+    report_end(live, &change);
     return 0;
 }
 
@@ -180,7 +180,7 @@ static bool is_awaited(const struct live *live, struct remembered *row)
  * False for a row that was there when the kernel lost ends, because its end may be lost, and for
  * the kernel's own sockets (of tunnels, mostly unconnected), because the kernel never reports their
  * ends. */
-static bool is_told_later(const struct live *live, struct remembered *row)
+static bool ends_later(const struct live *live, struct remembered *row)
 {
     const struct live_row *of = live_row_of(live, row);
     const struct lasting *lasting = live->kind->lasting;
@@ -204,7 +204,7 @@ static bool keeps(struct remembered *row, void *arg)
 }
 
 /* Groups and ranks are made for each sample. Makes them for this row, which the sample missed. */
-static void insert_again(struct live *live, struct remembered *row)
+static void rank_missing(struct live *live, struct remembered *row)
 {
     const struct record known = live_memory_of(live, row);
 
@@ -235,7 +235,7 @@ static void take_missing(struct live *live, struct remembered *row)
         live->sink.ops->row(&live->sink, &change);
 }
 
-static void tell_gone(struct live *live, struct remembered *row)
+static void report_gone(struct live *live, struct remembered *row)
 {
     struct live_row *of = live_row_of(live, row);
     struct record gone = live_memory_of(live, row);
@@ -243,7 +243,7 @@ static void tell_gone(struct live *live, struct remembered *row)
     byte_counts_take(live->listing->byte_counts, &gone);
     live_take_age(live, of, live_now(live), &gone);
     if (wants_end(live, of, &gone))
-        tell_end(live, &gone);
+        report_end(live, &gone);
     of->flags |= end_comes(live, row) ? HAS_ENDED | IS_MISSING : HAS_ENDED;
 }
 
@@ -267,7 +267,7 @@ static void forget_places(struct live *live)
         return;
     for (size_t i = 0; i < COUNT(live->ended); i++)
         for (size_t j = 0; j < live->ended[i].rows.count; j++)
-            kept[live->ended[i].netns_walk[j]] = true;
+            kept[live->ended[i].netns_index[j]] = true;
     delta_forget_places(live->engine->delta, kept);
     for (size_t i = 0; i < live->place_count; i++)
         if (!live->engine->delta->places[i].used)
@@ -294,9 +294,9 @@ int live_drop_missing(struct live *live, struct report *report)
             continue;
         live_use_netns(live, row->place);
         if (is_awaited(live, row))
-            insert_again(live, row);
-        else if (!is_told_later(live, row))
-            tell_gone(live, row);
+            rank_missing(live, row);
+        else if (!ends_later(live, row))
+            report_gone(live, row);
         else
             take_missing(live, row);
         live_leave_netns(live);

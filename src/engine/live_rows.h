@@ -57,8 +57,8 @@ struct live_place {
 /* Rows that have ended. */
 struct ended_rows {
     struct rows rows;
-    uint64_t at[ENDED_MAX];         /* when each ended: milliseconds (live_now()) */
-    uint16_t netns_walk[ENDED_MAX]; /* the network namespace of each */
+    uint64_t at[ENDED_MAX];          /* when each ended: milliseconds (live_now()) */
+    uint16_t netns_index[ENDED_MAX]; /* the network namespace of each */
 };
 
 struct grouped_rows {
@@ -103,7 +103,7 @@ struct live {
     struct live_view view;                 /* how rows are ranked and grouped */
     const struct field *idle;              /* column with the time for which a row is idle */
     uint64_t began;                        /* CLOCK_MONOTONIC at the start */
-    uint64_t looked;                       /* live_now() at the last sample */
+    uint64_t sampled;                      /* live_now() at the last sample */
     bool first;                            /* first sample: its rows existed before */
     size_t in_doubt;    /* rows that may not have ended yet, though that was told */
     struct report said; /* what looks have reported: each thing once */
@@ -116,12 +116,12 @@ struct live {
     struct hash_table groups;      /* elements: struct grouped_rows */
     struct live_order order;
     struct writer no_writer;
-    uint64_t told;         /* number of rows that the stream got */
+    uint64_t streamed;     /* number of rows that the stream got */
     struct ranked *ranked; /* room for the lines of a view */
     size_t ranked_capacity;
     size_t *unranked; /* rows whose value is unknown; they come last */
     size_t unranked_count, unranked_capacity;
-    size_t best, behind; /* how many rows are ranked, and how many come after these */
+    size_t best, beyond; /* how many rows are ranked, and how many come after these */
     struct live_line lines[LIVE_LINES]; /* the lines to hand on */
     size_t line_count;
     struct rows asked; /* the kernel's answers for these lines */

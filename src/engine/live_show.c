@@ -37,10 +37,10 @@ static void add_to_group(struct live *live, const struct remembered *row, const 
 static int sort_best(struct live *live, size_t *count)
 {
     const int error = sort_ranked(live->ranked, *count);
-    const size_t behind = !error && *count > live->best ? *count - live->best : 0;
+    const size_t beyond = !error && *count > live->best ? *count - live->best : 0;
 
-    live->behind += behind;
-    *count -= behind;
+    live->beyond += beyond;
+    *count -= beyond;
     return error;
 }
 
@@ -55,7 +55,7 @@ static void add_unranked(struct live *live, size_t item)
     if (unranked)
         *unranked = item;
     else
-        live->behind++;
+        live->beyond++;
 }
 
 static void add_ranked(struct live *live, size_t *count, struct live_rank rank, size_t item)
@@ -88,7 +88,7 @@ static int append_unranked(struct live *live, size_t *count)
     if (!ranked)
         return -ENOMEM;
     live->ranked = ranked;
-    live->behind += all - wanted;
+    live->beyond += all - wanted;
     for (size_t i = 0; *count < wanted; i++)
         ranked[(*count)++] =
             (struct ranked){UINT64_MAX, (const void *)(uintptr_t)live->unranked[i]};
@@ -162,7 +162,8 @@ static void add_ended_to_group(struct live *live, const struct record *ended)
 
 static bool is_too_old(const struct live *live, size_t index)
 {
-    return live->ended[index / ENDED_MAX].at[index % ENDED_MAX] + live_age_of(live) <= live->looked;
+    return live->ended[index / ENDED_MAX].at[index % ENDED_MAX] + live_age_of(live) <=
+           live->sampled;
 }
 
 /* Adds the values of ended rows before values are sorted. */
@@ -351,7 +352,7 @@ static void show_line(struct live *live, const struct live_line *line,
     live_show_complete(live, &record, row);
     if (live->view.totals)
         live_take_totals(live, row, &record);
-    live_take_age(live, live_row_of(live, row), live->looked, &record);
+    live_take_age(live, live_row_of(live, row), live->sampled, &record);
     live_use_netns(live, row->place);
     engine_confirm_owners(live->engine, &record);
     taker->row(taker->arg, &record);
@@ -367,7 +368,7 @@ int live_show(struct live *live, const struct live_view *view, const struct live
 
     *summary = (struct live_summary){.rows = 0};
     live->best = live->view.group ? SIZE_MAX / 2 : view->first + view->count + RANKED_MIN;
-    live->behind = live->unranked_count = 0;
+    live->beyond = live->unranked_count = 0;
     error = prepare_order(live, ended);
     if (error)
         return error;
@@ -382,8 +383,8 @@ int live_show(struct live *live, const struct live_view *view, const struct live
         error = append_unranked(live, &count);
     if (!error && live->view.group)
         error = order_groups(live, count);
-    summary->listed = choose_lines(live, view, count) + live->behind;
-    if (live->behind && most && summary->listed > most)
+    summary->listed = choose_lines(live, view, count) + live->beyond;
+    if (live->beyond && most && summary->listed > most)
         summary->listed = (size_t)most;
     if (!error)
         error = ask_for_lines(live, report);

@@ -83,16 +83,16 @@ static int names_search_owners(struct run *run, struct owners **owners)
 }
 
 /* The cost of a search for owners decides how soon the next search may come. */
-static void begin_owner_search(struct owner_searches *looks)
+static void begin_owner_search(struct owner_searches *search)
 {
-    looks->at = clock_nanoseconds(CLOCK_MONOTONIC);
-    looks->cost = clock_nanoseconds(CLOCK_PROCESS_CPUTIME_ID);
+    search->at = clock_nanoseconds(CLOCK_MONOTONIC);
+    search->cost = clock_nanoseconds(CLOCK_PROCESS_CPUTIME_ID);
 }
 
-static void end_owner_search(struct owner_searches *looks)
+static void end_owner_search(struct owner_searches *search)
 {
-    looks->cost = clock_nanoseconds(CLOCK_PROCESS_CPUTIME_ID) - looks->cost;
-    looks->credit -= (int64_t)looks->cost;
+    search->cost = clock_nanoseconds(CLOCK_PROCESS_CPUTIME_ID) - search->cost;
+    search->credit -= (int64_t)search->cost;
 }
 
 void run_walk_owners(struct run *run)
@@ -119,11 +119,11 @@ void run_walk_owners(struct run *run)
         run->listing->report_shut_out(run->report, owners_summary(owners));
 }
 
-void run_put_off_owners(struct run *run)
+void run_defer_owners(struct run *run)
 {
     owners_destroy(run->engine->context.owners);
     run->engine->context.owners = NULL;
-    run->owners.later = true;
+    run->owners.deferred = true;
 }
 
 /* The inode of the row's socket; 0: no process can hold it. */
@@ -140,9 +140,9 @@ void run_walk_for(struct run *run, const struct rows *rows)
 {
     struct kept_row row;
 
-    for (size_t i = 0; i < rows->count && run->owners.later; i++)
+    for (size_t i = 0; i < rows->count && run->owners.deferred; i++)
         if (names_inode_of(rows_glance(rows, i, &row)) || run->needs.lookups & NEED_PEERS) {
-            run->owners.later = false;
+            run->owners.deferred = false;
             run_walk_owners(run);
         }
 }
@@ -197,45 +197,45 @@ static bool filters_by(const struct run *run, uint64_t lookup)
 /* Searches take 1/20 of the CPU time, or 1/2000 if neither filter nor order needs owners. */
 enum { SHARE = 20, SHARE_UNASKED = 2000, WAIT_DOUBLINGS = 4 };
 enum { SEARCHES_MAX = 100 }; /* after this number, a search forgets owners that are gone */
-static const uint64_t LOOK_LASTS = CLOCK_SECOND / 4; /* how long found owners count as true */
+static const uint64_t FOUND_LASTS = CLOCK_SECOND / 4; /* how long found owners count as true */
 static const int64_t CREDIT_MAX = CLOCK_SECOND / 5;
 
 /* Whether there is CPU time for a search. Unused time adds up to CREDIT_MAX, which allows a short
  * burst of searches. */
-static bool may_search_owners(struct owner_searches *looks)
+static bool may_search_owners(struct owner_searches *search)
 {
-    const uint64_t now = clock_nanoseconds(CLOCK_MONOTONIC), apart = now - looks->counted;
+    const uint64_t now = clock_nanoseconds(CLOCK_MONOTONIC), apart = now - search->counted;
 
-    if (!looks->counted || apart / SHARE > (uint64_t)CREDIT_MAX)
-        looks->credit = CREDIT_MAX;
+    if (!search->counted || apart / SHARE > (uint64_t)CREDIT_MAX)
+        search->credit = CREDIT_MAX;
     else
-        looks->credit += (int64_t)(apart / SHARE);
-    if (looks->credit > CREDIT_MAX)
-        looks->credit = CREDIT_MAX;
-    looks->counted = now;
-    return looks->credit > 0;
+        search->credit += (int64_t)(apart / SHARE);
+    if (search->credit > CREDIT_MAX)
+        search->credit = CREDIT_MAX;
+    search->counted = now;
+    return search->credit > 0;
 }
 
 /* True if one search for all owners takes less CPU time than to confirm the owners of each row. */
-static bool does_search_pay(const struct owner_searches *looks)
+static bool does_search_pay(const struct owner_searches *search)
 {
-    return looks->rows * looks->each > looks->cost;
+    return search->rows * search->each_cost > search->cost;
 }
 
 void run_search_new_owners(struct run *run)
 {
-    struct owner_searches *looks = &run->engine->owner_searches;
+    struct owner_searches *search = &run->engine->owner_searches;
     struct owners *owners = NULL;
 
-    begin_owner_search(looks);
+    begin_owner_search(search);
     run->engine->looks++;
-    if (++looks->again < SEARCHES_MAX) {
+    if (++search->refreshes < SEARCHES_MAX) {
         run_search_unowned_again(run);
     } else {
         (void)names_search_owners(run, &owners);
-        looks->again = 0;
+        search->refreshes = 0;
     }
-    end_owner_search(looks);
+    end_owner_search(search);
     if (!owners)
         return; /* keeps the former owners, also if the search failed */
     owners_destroy(run->engine->context.owners);
@@ -244,13 +244,13 @@ void run_search_new_owners(struct run *run)
 
 void run_search_owners_again(struct run *run)
 {
-    struct owner_searches *looks = &run->engine->owner_searches;
+    struct owner_searches *search = &run->engine->owner_searches;
     const bool asked = filters_by(run, NEED_ANY_OWNERS) ||
                        run->listing->live->needs_owners(run->listing->live->arg);
-    const bool pays = does_search_pay(looks);
+    const bool pays = does_search_pay(search);
 
-    looks->rows = 0;
-    if (pays || (asked && may_search_owners(looks)) || looks->again >= SEARCHES_MAX)
+    search->rows = 0;
+    if (pays || (asked && may_search_owners(search)) || search->refreshes >= SEARCHES_MAX)
         run_search_new_owners(run);
 }
 
@@ -260,32 +260,32 @@ void run_search_owners_again(struct run *run)
  * more rarely, up to every 16 seconds. */
 void engine_confirm_owners(struct engine *engine, const struct record *record)
 {
-    struct owner_searches *looks = &engine->owner_searches;
+    struct owner_searches *search = &engine->owner_searches;
     struct owners *owners = engine->context.owners;
     const uint64_t inode = names_inode_of(record), now = clock_nanoseconds(CLOCK_MONOTONIC);
     const struct owner *first;
 
     if (!owners || !inode)
         return;
-    looks->rows++;
-    if (now - looks->at < LOOK_LASTS)
+    search->rows++;
+    if (now - search->at < FOUND_LASTS)
         return;
-    const bool pays = does_search_pay(looks);
+    const bool pays = does_search_pay(search);
     const enum owners_state state = pays ? OWNERS_CHANGED : owners_confirm(owners, inode);
     if (!pays)
-        looks->each = (7 * looks->each + clock_nanoseconds(CLOCK_MONOTONIC) - now) / 8;
-    if ((state == OWNERS_HOLD && now - looks->at < SHARE_UNASKED * looks->cost) ||
-        (state == OWNERS_NONE && now < looks->unheld) || (!pays && !may_search_owners(looks)))
+        search->each_cost = (7 * search->each_cost + clock_nanoseconds(CLOCK_MONOTONIC) - now) / 8;
+    if ((state == OWNERS_HOLD && now - search->at < SHARE_UNASKED * search->cost) ||
+        (state == OWNERS_NONE && now < search->retry_at) || (!pays && !may_search_owners(search)))
         return;
-    begin_owner_search(looks);
-    looks->again++;
+    begin_owner_search(search);
+    search->refreshes++;
     (void)owners_refresh(owners); /* after a failure owners_summary() has the error */
-    end_owner_search(looks);
+    end_owner_search(search);
     if (owners_find(owners, inode, &first)) {
-        looks->in_vain = state == OWNERS_HOLD ? looks->in_vain : 0;
+        search->in_vain = state == OWNERS_HOLD ? search->in_vain : 0;
     } else {
-        looks->unheld = now + (CLOCK_SECOND << looks->in_vain);
-        looks->in_vain += looks->in_vain < WAIT_DOUBLINGS;
+        search->retry_at = now + (CLOCK_SECOND << search->in_vain);
+        search->in_vain += search->in_vain < WAIT_DOUBLINGS;
     }
 }
 
@@ -294,7 +294,7 @@ static bool are_owners_missing(const struct run *run, const struct owners *owner
     const struct owners_summary *summary;
 
     if (!owners)
-        return !run->owners.later; /* no row needed owners, if the search is still deferred */
+        return !run->owners.deferred; /* no row needed owners, if the search is still deferred */
     summary = owners_summary(owners);
     return summary->error || summary->hidden || summary->shut_out || summary->unnamed ||
            (run->owners.unowned && !owners_know_all(summary));
@@ -328,10 +328,10 @@ void run_need_owners(struct run *run)
     const struct listing *listing = run->listing;
 
     run->needs.lookups |= NEED_OWNERS;
-    run->owners.same = listing->maker && run->engine->context.owners &&
-                       run->engine->walked_at == listing->time &&
-                       !(run->needs.lookups & ~run->engine->walked_for);
-    if (run->owners.same)
+    run->owners.reuse = listing->maker && run->engine->context.owners &&
+                        run->engine->walked_at == listing->time &&
+                        !(run->needs.lookups & ~run->engine->walked_for);
+    if (run->owners.reuse)
         return;
     if (listing->live && run->engine->context.owners) {
         run_search_owners_again(run); /* new rows cause a search, too */
@@ -341,7 +341,7 @@ void run_need_owners(struct run *run)
      * a captured tree: the right to read it is in effect while rows come. */
     if ((listing->where || listing->maker) && !listing->live && !listing->events &&
         !listing->diag_file && !run_is_captured(run))
-        run_put_off_owners(run);
+        run_defer_owners(run);
     else
         run_walk_owners(run);
 }
@@ -350,7 +350,7 @@ void run_report_owners(struct run *run)
 {
     const struct owners *owners = run->engine->context.owners;
     const struct owners_summary *summary;
-    const size_t said = run->report->count;
+    const size_t reported_before = run->report->count;
 
     if (run->listing->live && run->engine->owners_reported)
         return;
@@ -371,7 +371,7 @@ void run_report_owners(struct run *run)
                                           : "processes do not show their names");
     if (run->owners.unowned)
         report_unowned(run, summary);
-    run->engine->owners_reported |= run->report->count > said;
+    run->engine->owners_reported |= run->report->count > reported_before;
 }
 
 static int add_hosts_of(const struct run *run, const struct record *record)
@@ -414,10 +414,10 @@ static void resolve_hosts(struct run *run)
 
 bool engine_gives_up_rights(const struct listing *listing, uint64_t lookups)
 {
-    const bool elsewhere =
+    const bool other_source =
         listing->home || listing->all_netns || !proc_tree_is_own(listing->proc_root);
 
-    return lookups & NEED_NAMES & ~(elsewhere ? 0 : NEED_USERS);
+    return lookups & NEED_NAMES & ~(other_source ? 0 : NEED_USERS);
 }
 
 /* Asks the rpcbind of this machine, so a captured tree gets no names. */
@@ -574,7 +574,7 @@ static void read_names_of_tree(const struct run *run, struct interfaces *interfa
     rights_lower();
 }
 
-int run_prepare_here(struct run *run)
+int run_prepare_netns(struct run *run)
 {
     struct here *here = &run->engine->context.here;
     const uint64_t needs = run->needs.lookups;
@@ -676,7 +676,7 @@ static void names_report_unknown(struct run *run, const struct predicate *typed,
         report_note(run->report, "no interface has the name '%s'", name);
 }
 
-void run_report_here(struct run *run)
+void run_report_netns(struct run *run)
 {
     const struct listing *listing = run->listing;
 

@@ -55,7 +55,7 @@ static bool does_pass_pay(const struct run *run)
 
 /* Gives the pass the number of sockets of each network namespace. Returns 0, or -errno if there is
  * no way back to the first network namespace. */
-static int add_numbers(struct run *run)
+static int add_socket_counts(struct run *run)
 {
     const struct netns *list = run->netns_walk.found.list;
     bool away = false;
@@ -73,21 +73,21 @@ static int add_numbers(struct run *run)
  * or -errno if the listing must stop. */
 static int read_pass(struct run *run)
 {
-    enum { ENOUGH = 8 }; /* from 8 dumps on the pass is always faster */
+    enum { PASS_MIN = 8 }; /* from 8 dumps on the pass is always faster */
     struct engine *engine = run->engine;
     const struct listing *listing = run->listing;
     int error;
 
     if (run->netns_walk.count == 1 || listing->exact || listing->backend != BACKEND_AUTO ||
         listing->owners == OWNERS_PROC || !does_pass_pay(run) ||
-        (run->netns_walk.count < ENOUGH && !run_owners_program(run)))
+        (run->netns_walk.count < PASS_MIN && !run_owners_program(run)))
         return 0;
     if (!engine->pass && socket_pass_create(&engine->pass, run->report) < 0)
         return 0;
     run->netns_walk.pass = NULL;
     if (socket_pass_begin(engine->pass) < 0)
         return 0;
-    error = add_numbers(run);
+    error = add_socket_counts(run);
     if (error == 0 && socket_pass_end(engine->pass) == 0)
         run->netns_walk.pass = engine->pass;
     return error;
@@ -156,13 +156,13 @@ static bool walk_may_be_wanted(const struct run *run)
 }
 
 /* Enters a network namespace. Closes netlink sockets, because they are of the former netns. */
-static int move_to(struct run *run, const struct netns *netns)
+static int enter_netns(struct run *run, const struct netns *netns)
 {
     const int error = namespace_enter(netns->fd);
 
     netlink_close(run->engine->netlink);
     if (error == -EPERM)
-        run->netns_walk.barred++;
+        run->netns_walk.refused++;
     else if (error)
         report_loss(run->report, "network namespace %s%s%llu: cannot be entered: %s", netns->name,
                     *netns->name ? ", " : "", (unsigned long long)netns->id, strerror(-error));
@@ -171,7 +171,7 @@ static int move_to(struct run *run, const struct netns *netns)
 
 /* Begins with a network namespace. Returns false if the filter refuses its rows, or if this program
  * cannot enter it. */
-static bool walk_move(struct run *run, size_t netns_index)
+static bool walk_enter(struct run *run, size_t netns_index)
 {
     struct engine *engine = run->engine;
     const struct netns *netns = &run->netns_walk.found.list[netns_index];
@@ -179,7 +179,7 @@ static bool walk_move(struct run *run, size_t netns_index)
     engine->context.here.netns = netns->id ? netns : NULL;
     const bool wanted = walk_may_be_wanted(run);
     run->netns_walk.wanted += wanted;
-    if (!wanted || (netns_index && move_to(run, netns) < 0)) {
+    if (!wanted || (netns_index && enter_netns(run, netns) < 0)) {
         engine->context.here.netns = NULL;
         return false;
     }
@@ -195,9 +195,9 @@ static bool walk_move(struct run *run, size_t netns_index)
 
 bool run_enter(struct run *run, size_t netns_index)
 {
-    if (run->listing->all_netns && !walk_move(run, netns_index))
+    if (run->listing->all_netns && !walk_enter(run, netns_index))
         return false;
-    run->limits.stopped = run_prepare_here(run);
+    run->limits.stopped = run_prepare_netns(run);
     if (run->limits.stopped && run->listing->all_netns)
         here_finish(&run->engine->context.here);
     return !run->limits.stopped;
@@ -207,7 +207,7 @@ void run_leave(struct run *run)
 {
     struct here *here = &run->engine->context.here;
 
-    run_report_here(run);
+    run_report_netns(run);
     if (!run->listing->all_netns)
         return;
     if (run->keep_all)
@@ -217,26 +217,26 @@ void run_leave(struct run *run)
     *here = (struct here){.interfaces = NULL};
 }
 
-int run_go_home(struct run *run)
+int run_return(struct run *run)
 {
-    if (run->netns_walk.barred) /* mostly this is all of them, so report one line */
-        report_loss(run->report, "%zu network namespace%s cannot be entered: %s%s",
-                    run->netns_walk.barred, run->netns_walk.barred == 1 ? "" : "s", strerror(EPERM),
-                    rights_have(1u << RIGHT_NAMESPACES) ? " in spite of CAP_SYS_ADMIN (" REFUSED_BY
-                                                          ")"
-                    : *rights_advice() ? " (needs CAP_SYS_ADMIN; try sudo)"
-                                       : " (needs CAP_SYS_ADMIN)");
+    if (run->netns_walk.refused) /* mostly this is all of them, so report one line */
+        report_loss(
+            run->report, "%zu network namespace%s cannot be entered: %s%s", run->netns_walk.refused,
+            run->netns_walk.refused == 1 ? "" : "s", strerror(EPERM),
+            rights_have(1u << RIGHT_NAMESPACES) ? " in spite of CAP_SYS_ADMIN (" REFUSED_BY ")"
+            : *rights_advice()                  ? " (needs CAP_SYS_ADMIN; try sudo)"
+                                                : " (needs CAP_SYS_ADMIN)");
     if (run->listing->all_netns && !run->netns_walk.wanted &&
         !run->limits.stopped) /* the user may have mistyped a name */
         report_note(run->report, "the filter leaves out all %zu network namespaces",
                     run->netns_walk.count);
     if (run->netns_walk.count > 1 &&
-        run->netns_walk.walked > CLOCK_SECOND) /* users can often avoid this */
+        run->netns_walk.shared_ns > CLOCK_SECOND) /* users can often avoid this */
         report_note(run->report,
                     "%zu network namespaces took %.1f s: for each, the kernel walks the TCP "
                     "sockets of all (listeners alone are listed at once)",
-                    run->netns_walk.count, (double)run->netns_walk.walked / CLOCK_SECOND);
-    const int error = run->netns_walk.current ? move_to(run, run->netns_walk.found.list) : 0;
+                    run->netns_walk.count, (double)run->netns_walk.shared_ns / CLOCK_SECOND);
+    const int error = run->netns_walk.current ? enter_netns(run, run->netns_walk.found.list) : 0;
     return run->limits.stopped ? run->limits.stopped : error;
 }
 
@@ -252,6 +252,6 @@ struct rows *run_rows(struct run *run, size_t netns_index, unsigned section)
         &run->sections[run->listing->headings ? netns_index * LISTING_SECTIONS_MAX + section
                                               : section];
 
-    rows->spare = run->spare;
+    rows->unused = run->unused;
     return rows;
 }

@@ -28,7 +28,7 @@ static const struct wording {
 };
 
 /* Why no backend may read a table, by the --backend of the command line. */
-static const char *const unallowed[] = {
+static const char *const why_no_backend[] = {
     [BACKEND_AUTO] = "this needs /proc, not netlink",
     [BACKEND_NETLINK] = "this needs /proc, not netlink",
     [BACKEND_PROC] = "this needs netlink, not /proc",
@@ -172,7 +172,7 @@ void run_report_unread(struct run *run, const struct listing_table *table,
     if (!answers->count)
         report_loss(run->report, "%s: %s", table->table->name,
                     run_is_captured(run) ? "fastnet reads no file of a captured tree for this"
-                                         : unallowed[run->listing->backend]);
+                                         : why_no_backend[run->listing->backend]);
     else if (kernel_lacks_it && !refused)
         run_report_missing(run, table,
                            answers->count == 1
@@ -188,9 +188,9 @@ void run_report_unread(struct run *run, const struct listing_table *table,
 static bool refusals_is_fault(const struct table *table, const struct answers *answers, size_t i)
 {
     const int error = answers->errors[i];
-    const bool next_says_it = i + 1 < answers->count && answers->errors[i + 1] == error;
+    const bool next_reports_it = i + 1 < answers->count && answers->errors[i + 1] == error;
 
-    return !is_refusal(error) && !remedy_of(answers->asked[i], table, error) && !next_says_it;
+    return !is_refusal(error) && !remedy_of(answers->asked[i], table, error) && !next_reports_it;
 }
 
 static void put_answer(char *reason, size_t size, const struct table *table,

@@ -23,7 +23,7 @@ static_assert(sizeof(struct record) <= BASE_SHIFT * sizeof(uint64_t), "a bit for
 /* The first row with these fields. Later rows with the same fields store the difference to it. */
 struct base {
     union packed_words plain;
-    uint64_t loans; /* a bit for each of kind->borrowed that the row has */
+    uint64_t pieces; /* a bit for each of kind->borrowed that the row has */
 };
 
 static size_t rows_words_of(size_t bytes)
@@ -76,13 +76,13 @@ void *rows_allocate(struct rows *rows, size_t size)
 }
 
 /* The borrowed data that a record has: a bit for each of kind->borrowed. */
-static uint64_t loans_of(const struct record *record)
+static uint64_t pieces_of(const struct record *record)
 {
-    uint64_t loans = 0;
+    uint64_t pieces = 0;
 
     for (size_t i = 0; i < record->kind->borrowed_count; i++)
-        loans |= (uint64_t) !(record->kind->borrowed[i].fields & ~record->has) << i;
-    return loans;
+        pieces |= (uint64_t) !(record->kind->borrowed[i].fields & ~record->has) << i;
+    return pieces;
 }
 
 static bool is_base_of(const struct base *base, const struct record *record)
@@ -90,59 +90,60 @@ static bool is_base_of(const struct base *base, const struct record *record)
     return base->plain.record.has == record->has && base->plain.record.kind == record->kind;
 }
 
-static uint64_t loans_by(const struct base *base, const struct record *record)
+static uint64_t pieces_by(const struct base *base, const struct record *record)
 {
-    return is_base_of(base, record) ? base->loans : loans_of(record);
+    return is_base_of(base, record) ? base->pieces : pieces_of(record);
 }
 
 /* Borrowed bytes and their number of words. `offset`: where the record has the pointer to them. */
-struct loan {
+struct borrowed_piece {
     const char *data;
     size_t bytes, words, offset;
     bool parted;
     uint32_t parts; /* the kept parts, if `parted` */
 };
 
-/* Removes the lowest bit of *loans, and describes that borrowed data. Fills *loan, because to
- * return such a large struct costs more. */
-static void next_loan(struct loan *loan, const struct record *record, uint64_t *loans,
-                      uint32_t spare)
+/* Removes the lowest bit of *pieces, and describes that borrowed data. Fills *piece,
+ * because to return such a large struct costs more. */
+static void next_piece(struct borrowed_piece *piece, const struct record *record, uint64_t *pieces,
+                       uint32_t unused)
 {
-    const struct borrowed *borrowed = &record->kind->borrowed[__builtin_ctzll(*loans)];
+    const struct borrowed *borrowed = &record->kind->borrowed[__builtin_ctzll(*pieces)];
     size_t count;
 
-    *loans &= *loans - 1;
-    loan->offset = borrowed->offset;
-    memcpy(&loan->data, (const char *)record + loan->offset, sizeof loan->data);
-    memcpy(&count, (const char *)record + loan->offset + sizeof loan->data, sizeof count);
-    loan->bytes = count * borrowed->unit;
-    loan->parted = spare && borrowed->parted && loan->bytes && loan->bytes <= PARTED_MAX;
-    loan->parts = loan->parted ? PARTS(0, loan->bytes) & ~spare : 0;
-    loan->words = loan->parted ? (size_t)__builtin_popcount(loan->parts) * rows_words_of(PART_SIZE)
-                               : rows_words_of(loan->bytes);
+    *pieces &= *pieces - 1;
+    piece->offset = borrowed->offset;
+    memcpy(&piece->data, (const char *)record + piece->offset, sizeof piece->data);
+    memcpy(&count, (const char *)record + piece->offset + sizeof piece->data, sizeof count);
+    piece->bytes = count * borrowed->unit;
+    piece->parted = unused && borrowed->parted && piece->bytes && piece->bytes <= PARTED_MAX;
+    piece->parts = piece->parted ? PARTS(0, piece->bytes) & ~unused : 0;
+    piece->words = piece->parted
+                       ? (size_t)__builtin_popcount(piece->parts) * rows_words_of(PART_SIZE)
+                       : rows_words_of(piece->bytes);
 }
 
 /* A record to pack. */
 struct packing {
     const struct record *record;
-    uint64_t loans;
+    uint64_t pieces;
     size_t most;              /* largest number of words */
     union packed_words plain; /* the record, with NULL as pointers to borrowed data */
 };
 
-static void rows_prepare(struct packing *packing, const struct record *record, uint64_t loans,
-                         uint32_t spare)
+static void rows_prepare(struct packing *packing, const struct record *record, uint64_t pieces,
+                         uint32_t unused)
 {
-    struct loan loan;
+    struct borrowed_piece piece;
 
     packing->record = record;
-    packing->loans = loans;
+    packing->pieces = pieces;
     packing->most = 1 + COUNT(packing->plain.words);
     memcpy(&packing->plain, record, record->kind->size);
-    while (loans) {
-        next_loan(&loan, record, &loans, spare);
-        memset((char *)&packing->plain + loan.offset, 0, sizeof loan.data);
-        packing->most += loan.words;
+    while (pieces) {
+        next_piece(&piece, record, &pieces, unused);
+        memset((char *)&packing->plain + piece.offset, 0, sizeof piece.data);
+        packing->most += piece.words;
     }
 }
 
@@ -160,10 +161,10 @@ static const struct base *find_base(struct rows *rows, const struct record *reco
     if (!rows->bases || i == BASES)
         return rows->bases;
     if (i == rows->base_count) {
-        rows_prepare(&packing, record, loans_of(record), rows->spare);
+        rows_prepare(&packing, record, pieces_of(record), rows->unused);
         memset(&rows->bases[i], 0, sizeof *rows->bases);
         memcpy(&rows->bases[i].plain, &packing.plain, record->kind->size);
-        rows->bases[i].loans = packing.loans;
+        rows->bases[i].pieces = packing.pieces;
         rows->base_count++;
     }
     return &rows->bases[i];
@@ -171,12 +172,12 @@ static const struct base *find_base(struct rows *rows, const struct record *reco
 
 /* Writes a bit for each word that differs from the base's, these words, and the borrowed bytes. */
 static uint64_t *pack(uint64_t *to, const struct packing *packing, const union packed_words *base,
-                      uint32_t spare)
+                      uint32_t unused)
 {
     const size_t count = rows_words_of(packing->record->kind->size);
     uint64_t *const differing = to++;
-    uint64_t bits = 0, loans = packing->loans;
-    struct loan loan;
+    uint64_t bits = 0, pieces = packing->pieces;
+    struct borrowed_piece piece;
 
     for (size_t i = 0; i < count; i++) {
         const bool differs = packing->plain.words[i] != base->words[i];
@@ -185,14 +186,14 @@ static uint64_t *pack(uint64_t *to, const struct packing *packing, const union p
         bits |= (uint64_t)differs << i;
     }
     *differing = bits;
-    for (; loans; to += loan.words) {
-        next_loan(&loan, packing->record, &loans, spare);
+    for (; pieces; to += piece.words) {
+        next_piece(&piece, packing->record, &pieces, unused);
         char *part = (char *)to;
-        if (loan.bytes && !loan.parted)
-            memcpy(to, loan.data, loan.bytes);
-        for (uint32_t left = loan.parts; left; left &= left - 1, part += PART_SIZE) {
-            const size_t at = (size_t)__builtin_ctz(left) * PART_SIZE, end = loan.bytes - at;
-            memcpy(part, loan.data + at, end < PART_SIZE ? end : PART_SIZE);
+        if (piece.bytes && !piece.parted)
+            memcpy(to, piece.data, piece.bytes);
+        for (uint32_t left = piece.parts; left; left &= left - 1, part += PART_SIZE) {
+            const size_t at = (size_t)__builtin_ctz(left) * PART_SIZE, end = piece.bytes - at;
+            memcpy(part, piece.data + at, end < PART_SIZE ? end : PART_SIZE);
         }
     }
     return to;
@@ -210,20 +211,20 @@ static const uint64_t *unpack(const uint64_t *from, union packed_words *plain,
 
 /* Copies the kept parts of each borrowed struct to `place`, and sets its other parts to 0. Other
  * borrowed data stays where it is. */
-static const uint64_t *unpack_borrowed(const uint64_t *from, struct record *record, uint64_t loans,
-                                       uint32_t spare, char (*place)[PARTED_MAX])
+static const uint64_t *unpack_borrowed(const uint64_t *from, struct record *record, uint64_t pieces,
+                                       uint32_t unused, char (*place)[PARTED_MAX])
 {
-    struct loan loan;
+    struct borrowed_piece piece;
 
-    while (loans) {
-        next_loan(&loan, record, &loans, spare);
-        const char *part = (const char *)from, *data = loan.parted ? *place++ : part;
-        if (loan.parted)
-            memset(place[-1], 0, loan.bytes);
-        for (uint32_t left = loan.parts; left; left &= left - 1, part += PART_SIZE)
+    while (pieces) {
+        next_piece(&piece, record, &pieces, unused);
+        const char *part = (const char *)from, *data = piece.parted ? *place++ : part;
+        if (piece.parted)
+            memset(place[-1], 0, piece.bytes);
+        for (uint32_t left = piece.parts; left; left &= left - 1, part += PART_SIZE)
             memcpy(place[-1] + (size_t)__builtin_ctz(left) * PART_SIZE, part, PART_SIZE);
-        memcpy((char *)record + loan.offset, &data, sizeof data);
-        from += loan.words;
+        memcpy((char *)record + piece.offset, &data, sizeof data);
+        from += piece.words;
     }
     return from;
 }
@@ -242,20 +243,20 @@ int rows_add(struct rows *rows, const struct record *record)
         rows->packed = packed;
     if (!packed || !base)
         return -ENOMEM;
-    rows_prepare(&now, record, loans_by(base, record), rows->spare);
+    rows_prepare(&now, record, pieces_by(base, record), rows->unused);
     before.most = 0;
     if (record->before)
-        rows_prepare(&before, record->before, loans_by(base, record->before), rows->spare);
+        rows_prepare(&before, record->before, pieces_by(base, record->before), rows->unused);
     uint64_t *const start =
         rows_take(rows, (now.most + before.most) * sizeof *start, sizeof *start);
     if (!start)
         return -ENOMEM;
     if (rows->netns_index)
         now.plain.record.netns_index = rows->netns_index;
-    uint64_t *end = pack(start, &now, &base->plain, rows->spare);
+    uint64_t *end = pack(start, &now, &base->plain, rows->unused);
     *start |= (uint64_t)(base - rows->bases) << BASE_SHIFT;
     if (record->before)
-        end = pack(end, &before, &now.plain, rows->spare);
+        end = pack(end, &before, &now.plain, rows->unused);
     rows->chunks->used = (size_t)((char *)end - rows->chunks->data);
     packed[rows->count++] = start;
     return 0;
@@ -276,11 +277,11 @@ const struct record *rows_unpack(const struct rows *rows, const uint64_t *packed
     const struct base *const base = &rows->bases[*packed >> BASE_SHIFT];
 
     packed = unpack(packed, &row->plain, &base->plain);
-    packed = unpack_borrowed(packed, record, loans_by(base, record), rows->spare, row->parted[0]);
+    packed = unpack_borrowed(packed, record, pieces_by(base, record), rows->unused, row->parted[0]);
     if (!record->before)
         return record;
     packed = unpack(packed, &row->before, &row->plain);
-    unpack_borrowed(packed, before, loans_by(base, before), rows->spare, row->parted[1]);
+    unpack_borrowed(packed, before, pieces_by(base, before), rows->unused, row->parted[1]);
     record->before = before;
     return record;
 }

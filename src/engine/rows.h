@@ -27,7 +27,7 @@ struct rows {
     struct chunk *chunks; /* memory of the rows */
     struct base *bases;   /* rows are packed as a difference to one of these */
     size_t base_count;
-    uint32_t spare; /* parts of borrowed structs (needs.parts) that are not kept; 0: all are kept */
+    uint32_t unused; /* parts of borrowed structs (needs.parts) to leave out; 0: all are kept */
     uint64_t netns_index; /* set in added rows; 0: rows keep their own netns_index */
 };
 

@@ -13,15 +13,15 @@
 /* When owners are searched for again, in a listing that goes on (names.c). Times: CLOCK_MONOTONIC,
  * in nanoseconds; 0: never. */
 struct owner_searches {
-    uint64_t at;      /* start of the last search */
-    uint64_t cost;    /* CPU time of the last search */
-    uint64_t counted; /* when `credit` was updated */
-    int64_t credit;   /* CPU time that searches may use */
-    uint64_t unheld;  /* from then on sockets without owners may be searched for */
-    unsigned again;   /* searches that kept the known owners */
-    unsigned in_vain; /* consecutive searches for sockets without owners that found no owner */
-    uint64_t each;    /* time to confirm the owners of one row */
-    size_t rows;      /* rows since the last listing that needed confirmed owners */
+    uint64_t at;        /* start of the last search */
+    uint64_t cost;      /* CPU time of the last search */
+    uint64_t counted;   /* when `credit` was updated */
+    int64_t credit;     /* CPU time that searches may use */
+    uint64_t retry_at;  /* from then on sockets without owners may be searched for */
+    unsigned refreshes; /* searches that kept the known owners */
+    unsigned in_vain;   /* consecutive searches for sockets without owners that found no owner */
+    uint64_t each_cost; /* time to confirm the owners of one row */
+    size_t rows;        /* rows since the last listing that needed confirmed owners */
 };
 
 struct engine {
@@ -67,33 +67,33 @@ struct lacking {
 struct netns_walk {
     struct namespaces found; /* all network namespaces, unless there is only one */
     size_t wanted;           /* how many the filter may want */
-    size_t barred;           /* how many this program may not enter */
+    size_t refused;          /* how many this program may not enter */
     size_t current, count;   /* index of the current netns; how many (1 if there is only one) */
     uint64_t cookie;         /* --delta: cookie of the current netns; 0: the only one */
     bool heading_due;        /* no row of the current netns was shown yet */
     struct here *here;       /* if rows wait: the lookups of each netns; else NULL */
-    uint64_t walked;         /* nanoseconds that netlink took for tables with table.shared */
+    uint64_t shared_ns;      /* nanoseconds that netlink took for tables with table.shared */
     const struct socket_pass *pass; /* sockets of all netns (socket_pass.h), or NULL */
 };
 
 /* How owners are searched for (names.c). */
 struct owner_search {
     bool stand_ins;          /* owners' groups replace the groups of sockets */
-    bool same;               /* no new search: a maker's rows are of the same moment */
-    bool later;              /* search when it is known which rows pass the filter */
-    bool unread;             /* some waiting rows were not searched for, or have no owner */
+    bool reuse;              /* no new search: a maker's rows are of the same moment */
+    bool deferred;           /* search when it is known which rows pass the filter */
+    bool unsearched;         /* some waiting rows were not searched for, or have no owner */
     bool unowned;            /* after the second search a socket has no owner */
     unsigned early_searches; /* second searches before the end, because many rows waited */
 };
 
 /* Conditions that end a listing before its last table. */
 struct limits {
-    int stopped;      /* why no further row is wanted: -errno */
-    uint64_t taken;   /* rows that passed the filter, if listing.limit is set */
-    uint64_t only;    /* the identity that the filter requires; 0: any */
-    bool met_only;    /* the row with that identity has come */
-    uint64_t emitted; /* rows that were shown; each counts 1, even if it represents several */
-    bool ended;       /* a missing table ended the listing (MISSING_ENDS) */
+    int stopped;       /* why no further row is wanted: -errno */
+    uint64_t taken;    /* rows that passed the filter, if listing.limit is set */
+    uint64_t identity; /* the identity that the filter requires; 0: any */
+    bool seen;         /* that row has come */
+    uint64_t emitted;  /* rows that were shown; each counts 1, even if it represents several */
+    bool ended;        /* a missing table ended the listing (MISSING_ENDS) */
 };
 
 struct run {
@@ -105,7 +105,7 @@ struct run {
     struct netns_walk netns_walk;
     struct owner_search owners;
     struct limits limits;
-    uint32_t spare;   /* parts that waiting rows do not keep (struct rows) */
+    uint32_t unused;  /* parts that waiting rows do not keep (struct rows) */
     bool silent;      /* first run with --delta: rows are only remembered */
     bool keep_all;    /* rows are kept until all rows have come */
     bool second_pass; /* --exact: only rows that the first pass missed */
@@ -149,7 +149,7 @@ void run_leave(struct run *run);
 
 /* Returns to the first network namespace, where the next listing begins. Returns 0 or -errno: why
  * the listing stopped, or why there is no way back; then no names are looked up. */
-int run_go_home(struct run *run);
+int run_return(struct run *run);
 
 /* From now on, looks up numbers as in that network namespace. */
 void run_use_netns(struct run *run, uint64_t netns_index);
@@ -204,7 +204,7 @@ struct lane {
     struct sink *sink;
     struct seen *seen;
     struct rows *kept;             /* rows that wait */
-    bool is_behind;                /* all rows wait for the rows of the first lane */
+    bool follows;                  /* all rows wait for the rows of the first lane */
     const struct predicate *where; /* the table's own filter */
     /* Compared fields that another backend would fill, or that the kernel gives only with more
      * rights. */
@@ -262,7 +262,7 @@ void run_walk_owners(struct run *run);
 void run_need_owners(struct run *run);
 /* If a filter may leave few rows, the search is deferred until these are known. run_walk_for()
  * makes it, unless no process can hold any of the rows. */
-void run_put_off_owners(struct run *run);
+void run_defer_owners(struct run *run);
 void run_walk_for(struct run *run, const struct rows *rows);
 /* Reads everything that is shown of the owners of these rows, because rights may be given up before
  * the rows are shown. Returns whether a row has no owner. */
@@ -279,11 +279,11 @@ void run_report_owners(struct run *run);
 /* Looks up users, services, hosts and networks. Most of these lookups give up all rights. */
 int run_prepare_names(struct run *run);
 /* Other lookups, which may need rights. run_prepare_numbers() is for the machine,
- * run_prepare_here() for the current network namespace. */
+ * run_prepare_netns() for the current network namespace. */
 int run_prepare_numbers(struct run *run);
 int run_read_cgroups(struct run *run);
-int run_prepare_here(struct run *run);
-void run_report_here(struct run *run);
+int run_prepare_netns(struct run *run);
+void run_report_netns(struct run *run);
 void run_report_lookups(struct run *run);
 
 #endif

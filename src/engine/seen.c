@@ -33,25 +33,25 @@ struct seen {
 
 /* Returns zeroed memory. Lookups are all over a large set, so nearly every lookup needs another
  * page: with huge pages (MADV_HUGEPAGE is a hint) they take half the time. */
-static void *allocate(size_t size)
+static void *allocate_slots(size_t size)
 {
     enum { HUGE_PAGE = 2 * 1024 * 1024 }; /* on x86-64, and on arm64 with pages of 4 KiB */
-    void *place;
+    void *slots;
 
     if (size < HUGE_PAGE)
         return calloc(1, size);
-    place = aligned_alloc(HUGE_PAGE, size); /* the size is a power of two, too */
-    if (!place)
+    slots = aligned_alloc(HUGE_PAGE, size); /* the size is a power of two, too */
+    if (!slots)
         return NULL;
-    madvise(place, size, MADV_HUGEPAGE);
-    return memset(place, 0, size);
+    madvise(slots, size, MADV_HUGEPAGE);
+    return memset(slots, 0, size);
 }
 
 static int set_init(struct set *set, unsigned bits)
 {
     const size_t slots = (size_t)1 << bits;
 
-    set->slots = allocate(slots * sizeof *set->slots);
+    set->slots = allocate_slots(slots * sizeof *set->slots);
     set->mask = slots - 1;
     set->shift = 64 - bits;
     set->count = 0;
@@ -125,7 +125,7 @@ void seen_start(struct seen *seen, bool all)
 }
 
 /* Makes the newer set the older set. Returns 0 or -ENOMEM. */
-static int slide(struct seen *seen)
+static int slide_window(struct seen *seen)
 {
     struct set oldest = seen->older;
 
@@ -140,9 +140,9 @@ static int slide(struct seen *seen)
 
 /* Makes room for a key when the newer set is full. Returns 0 or -ENOMEM. Not inlined, because
  * seen_before() would then save more registers for every row. */
-static __attribute__((noinline)) int make_room(struct seen *seen)
+static __attribute__((noinline)) int seen_make_room(struct seen *seen)
 {
-    return !seen->all && seen->newer.count >= WINDOW ? slide(seen) : set_grow(&seen->newer);
+    return !seen->all && seen->newer.count >= WINDOW ? slide_window(seen) : set_grow(&seen->newer);
 }
 
 int seen_before(struct seen *seen, uint64_t identity)
@@ -150,7 +150,7 @@ int seen_before(struct seen *seen, uint64_t identity)
     const uint64_t key = identity * seen->factor;
     uint64_t *slot;
 
-    if (seen->newer.count << seen->fill > seen->newer.mask && make_room(seen) < 0)
+    if (seen->newer.count << seen->fill > seen->newer.mask && seen_make_room(seen) < 0)
         return -ENOMEM;
     slot = set_find(&seen->newer, key);
     if (*slot || (seen->older.count && *set_find(&seen->older, key)))

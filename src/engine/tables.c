@@ -78,7 +78,7 @@ bool run_lacks_groups(const struct run *run, const struct table *table)
 }
 
 /* True for a saved file and for files of a captured tree: they do not change. */
-static bool stands_still(const struct run *run, const struct table *table)
+static bool cannot_change(const struct run *run, const struct table *table)
 {
     return is_saved(run, table) || (run_is_captured(run) && run->listing->backend == BACKEND_PROC);
 }
@@ -87,7 +87,7 @@ static bool stands_still(const struct run *run, const struct table *table)
 static bool is_read_twice(const struct run *run, const struct table *table)
 {
     return run->listing->exact && table->kind->identified && !table->endless && !table->single &&
-           !stands_still(run, table);
+           !cannot_change(run, table);
 }
 
 /* True if repeats of rows are found in the whole table, not only within a window. Such a table can
@@ -192,7 +192,7 @@ static int tables_ask(const struct listing_table *table, const struct backend *b
     if (run_is_captured(run))
         rights_lower();
     if (result == 0 && table->table->shared && backend->source == BACKEND_NETLINK)
-        run->netns_walk.walked += clock_nanoseconds(CLOCK_MONOTONIC) - began;
+        run->netns_walk.shared_ns += clock_nanoseconds(CLOCK_MONOTONIC) - began;
     *pass = lane_end_pass(lane);
     run->found |= result == 0 || pass->rows;
     return result;
@@ -208,8 +208,8 @@ static int tables_ask(const struct listing_table *table, const struct backend *b
 enum { PASSES_MAX = 8, PASSES_OF_FILE = 3, PASSES_OF_NETLINK = 2 };
 
 /* --exact: reads the table again to find rows that the first pass missed. */
-static void ask_again(const struct listing_table *table, const struct backend *backend,
-                      struct lane *lane, struct lane_pass before)
+static void read_again(const struct listing_table *table, const struct backend *backend,
+                       struct lane *lane, struct lane_pass before)
 {
     struct run *run = lane->run;
     const bool until_same = backend_counts_rows(backend, table->table);
@@ -248,8 +248,8 @@ static void make_exact(const struct listing_table *table, const struct backend *
     struct run *run = lane->run;
 
     if (is_read_twice(run, table->table))
-        ask_again(table, backend, lane, pass);
-    else if (run->listing->exact && stands_still(run, table->table))
+        read_again(table, backend, lane, pass);
+    else if (run->listing->exact && cannot_change(run, table->table))
         report_note(run->report, "--exact: %s may lack rows that its capture missed",
                     is_saved(run, table->table) ? run->listing->diag_file
                                                 : run->listing->proc_root);
@@ -288,7 +288,7 @@ static bool read_by(struct run *run, const struct listing_table *table, struct a
         !(backend_fields(backend, table->table) & table->table->kind->cgroup)) {
         run->owners.stand_ins = true;
         run_need_owners(run);
-        run->owners.unread = true; /* waiting rows have the owners of the search before */
+        run->owners.unsearched = true; /* waiting rows have the owners of the search before */
     }
     start_lane(&lane, run, table, backend);
     *error = tables_ask(table, backend, &lane, &pass);
@@ -377,19 +377,19 @@ static bool may_be_counted(const struct run *run, const struct table *table)
 }
 
 /* Tables that contain the rows of tables i and i + 1; the cheapest table is first. */
-enum { TOGETHER_MAX = 2 };
-struct together {
-    struct listing_table tables[TOGETHER_MAX];
+enum { JOINT_MAX = 2 };
+struct joint_tables {
+    struct listing_table tables[JOINT_MAX];
     size_t count;
 };
 
 /* Two tables can be read as one if the order of their rows is kept or does not matter. Not in a
  * saved file: it may be a pipe, which can be read only once. */
-static struct together together(const struct run *run, size_t i)
+static struct joint_tables joint_tables(const struct run *run, size_t i)
 {
     const struct listing *listing = run->listing;
     const struct listing_table *table = &listing->tables[i];
-    struct together both = {.count = 0};
+    struct joint_tables both = {.count = 0};
 
     if (i + 1 == listing->table_count || !table->table || !table->table->joint ||
         table[1].table != table->table->partner || table[1].where != table->where)
@@ -409,7 +409,7 @@ static struct together together(const struct run *run, size_t i)
 
 size_t run_tables(struct run *run, size_t i)
 {
-    const struct together both = together(run, i);
+    const struct joint_tables both = joint_tables(run, i);
     struct answers answers;
     size_t by;
 
@@ -435,7 +435,7 @@ static void add_backends(struct explained *explained, const struct answers *answ
 size_t run_explain(struct run *run, size_t i, struct explained *explained)
 {
     const struct listing_table *table = &run->listing->tables[i];
-    const struct together both = together(run, i);
+    const struct joint_tables both = joint_tables(run, i);
     struct listing_table read = *table;
     struct predicate_tree where;
     size_t count = 1;
