@@ -77,7 +77,7 @@ static int show_row(struct screen_state *state)
 }
 
 /* How many lines down a key moves; below 0: up. 0: the key does not move. all: number of lines. */
-static long way_of(int key, size_t page, size_t all)
+static long steps_of(int key, size_t page, size_t all)
 {
     const size_t by = key == KEY_UP || key == KEY_DOWN             ? 1
                       : key == KEY_PAGE_UP || key == KEY_PAGE_DOWN ? page
@@ -88,7 +88,7 @@ static long way_of(int key, size_t page, size_t all)
 }
 
 /* The number `at`, but at most `most` and not below 0. */
-static size_t within(long at, long most)
+static size_t clamp(long at, long most)
 {
     at = at < most ? at : most;
     return at > 0 ? (size_t)at : 0;
@@ -97,11 +97,11 @@ static size_t within(long at, long most)
 static int take_page_key(struct screen_state *state, int key)
 {
     const size_t room = state->height > 1 ? state->height - 1 : 1;
-    const long way = way_of(key, room, state->page_count);
+    const long down = steps_of(key, room, state->page_count);
 
-    if (!way)
+    if (!down)
         state->page_count = 0;
-    state->page_first = within((long)state->page_first + way, (long)state->page_count - (long)room);
+    state->page_first = clamp((long)state->page_first + down, (long)state->page_count - (long)room);
     return 0;
 }
 
@@ -219,16 +219,16 @@ static int type_key(struct screen_state *state, int key)
 static int keys_move(struct screen_state *state)
 {
     const long room = state->shown_count ? (long)state->shown_count : 1;
-    const long at = (long)state->chosen + way_of(state->key, state->height, state->listed);
+    const long at = (long)state->chosen + steps_of(state->key, state->height, state->listed);
     const long beyond = at < 0 ? at : at >= room ? at - room + 1 : 0;
-    const struct screen_row not_there_yet = {.id = 0};
+    const struct screen_row unknown_row = {.id = 0};
     struct live_view *view = state->view;
 
     if (beyond)
-        view->first = within((long)view->first + beyond, (long)state->listed - room);
-    state->chosen = within(at, room - 1);
+        view->first = clamp((long)view->first + beyond, (long)state->listed - room);
+    state->chosen = clamp(at, room - 1);
     state->chosen_row = beyond || !state->shown_count
-                            ? not_there_yet /* the next frame chooses the row on that line */
+                            ? unknown_row /* the next frame chooses the row on that line */
                             : state->rows[(state->held ? view->first : 0) + state->chosen];
     state->follows = state->key != KEY_HOME;
     return 0;
@@ -291,7 +291,7 @@ const struct key_binding keys_of_order[] = {
     {'/', type_filter, "/|filter, in the language of --where; an empty one shows all"},
     {0, NULL, NULL},
 };
-const struct key_binding keys_of_place[] = {
+const struct key_binding keys_of_position[] = {
     {' ', pause_samples, "space|pause: no row changes; they can be scrolled"},
     {KEY_UP, keys_move, "up, down|choose a row, and follow it; page up, page down, home, end"},
     {KEY_DOWN, keys_move, NULL},

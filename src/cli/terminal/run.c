@@ -49,7 +49,7 @@ static bool wait(struct screen_state *state)
 }
 
 /* Samples if it is time, or if events need it. Returns 1 if it did, 0 or -errno. */
-static int terminal_run_look(struct screen_state *state)
+static int terminal_run_sample(struct screen_state *state)
 {
     const uint64_t interval = *state->interval_ms * (CLOCK_SECOND / 1000);
     const uint64_t now = clock_nanoseconds(CLOCK_MONOTONIC);
@@ -58,7 +58,7 @@ static int terminal_run_look(struct screen_state *state)
     if (state->paused)
         return 0;
     if (now >= state->next) {
-        error = state->ops->look(state, false);
+        error = state->ops->sample(state, false);
         state->next = state->next + interval > now ? state->next + interval : now + interval;
         return error < 0 ? error : 1;
     }
@@ -66,12 +66,12 @@ static int terminal_run_look(struct screen_state *state)
         error = state->ops->read_events(state);
         state->events_read = now;
         if (error > 0)
-            error = state->ops->look(state, true);
+            error = state->ops->sample(state, true);
     }
     return error < 0 ? error : 0;
 }
 
-static int terminal_run_go_on(struct screen_state *state)
+static int terminal_run_step(struct screen_state *state)
 {
     const bool changed = terminal_changed();
     int error = 0, key;
@@ -84,12 +84,12 @@ static int terminal_run_go_on(struct screen_state *state)
             error = screen_draw(state);
     }
     if (error >= 0)
-        error = terminal_run_look(state);
+        error = terminal_run_sample(state);
     note_problem(state);
     return error > 0 || (!error && changed) ? screen_draw(state) : error;
 }
 
-static int terminal_run_run(struct screen_state *state)
+static int terminal_run_loop(struct screen_state *state)
 {
     const uint64_t began = clock_nanoseconds(CLOCK_MONOTONIC), millisecond = CLOCK_SECOND / 1000;
     const uint64_t end = state->for_ms ? began + state->for_ms * millisecond : UINT64_MAX;
@@ -100,7 +100,7 @@ static int terminal_run_run(struct screen_state *state)
     if (error >= 0)
         error = screen_draw(state);
     while (error >= 0 && !state->quits && clock_nanoseconds(CLOCK_MONOTONIC) < end && wait(state))
-        error = terminal_run_go_on(state);
+        error = terminal_run_step(state);
     return error;
 }
 
@@ -125,7 +125,7 @@ int screen_run(struct screen_state *state, struct sink_options *options, const s
         error = terminal_begin();
     if (!error) {
         options->writer->full = WRITER_CAPACITY; /* a frame is one write(2) */
-        error = terminal_run_run(state);
+        error = terminal_run_loop(state);
         terminal_end();
     }
     report_print(&state->report, stderr, program);

@@ -62,7 +62,7 @@ static int put_bottom(struct screen_state *state)
 
 static bool screen_is_same(const struct screen_row *one, const struct screen_row *other)
 {
-    return one->id && one->id == other->id && one->place == other->place &&
+    return one->id && one->id == other->id && one->netns_index == other->netns_index &&
            one->group == other->group;
 }
 

@@ -17,7 +17,7 @@ struct screen_ops;
 /* The object of a row, by which the next frame finds it again. id 0: it cannot be found. */
 struct screen_row {
     uint64_t id; /* identity of a socket, hash of a group */
-    uint64_t place;
+    uint64_t netns_index;
     bool group, ended;
 };
 
@@ -73,7 +73,7 @@ struct screen_ops {
     /* Takes the first samples. It may draw. */
     int (*begin)(struct screen_state *state);
     /* Takes a sample. all: samples all rows, also if that exceeds the budget. */
-    int (*look)(struct screen_state *state, bool all);
+    int (*sample)(struct screen_state *state, bool all);
     /* Called when the user chose another order, or another filter (listing.where). */
     int (*choose)(struct screen_state *state);
     int (*filter)(struct screen_state *state);
@@ -114,7 +114,7 @@ const char *screen_amount(char room[SCREEN_AMOUNT], double amount);
 
 /* --- Keys (keys.c) ---------------------------------------------------------------------------- */
 
-extern const struct key_binding keys_of_order[], keys_of_place[], keys_of_end[];
+extern const struct key_binding keys_of_order[], keys_of_position[], keys_of_end[];
 
 /* Applies another order or group. Returns 0 or -errno. */
 int screen_choose(struct screen_state *state);

@@ -20,8 +20,8 @@
 /* Escape sequences: the alternate screen, no cursor, no wrapping at the last column; and back, also
  * from the middle of a frame. If the terminal has no alternate screen (the linux console, screen(1)
  * by default), later output is below the frame. */
-#define TAKE "\033[?1049h\033[?25l\033[?7l"
-#define GIVE "\033[?2026l\033[0m\033[?7h\033[?25h\033[999H\n\033[?1049l"
+#define ENTER "\033[?1049h\033[?25l\033[?7l"
+#define LEAVE "\033[?2026l\033[0m\033[?7h\033[?25h\033[999H\n\033[?1049l"
 
 /* At file scope, because a signal handler has no other way to reach them. */
 static struct termios former, raw;
@@ -40,7 +40,7 @@ static void terminal_set(const struct termios *to, int when)
         ;
 }
 
-static void terminal_say(const char *text, size_t length)
+static void terminal_write(const char *text, size_t length)
 {
     (void)!write(STDOUT_FILENO, text, length);
 }
@@ -48,14 +48,14 @@ static void terminal_say(const char *text, size_t length)
 static void terminal_take(void)
 {
     terminal_set(&raw, TCSADRAIN);
-    terminal_say(TAKE, sizeof TAKE - 1);
+    terminal_write(ENTER, sizeof ENTER - 1);
     taken = 1;
     changed = 1;
 }
 
 void terminal_end(void)
 {
-    enum { PATIENCE_MS = 300 };
+    enum { WRITABLE_MS = 300 };
     struct pollfd terminal = {.fd = STDOUT_FILENO, .events = POLLOUT};
     int reads;
 
@@ -63,10 +63,10 @@ void terminal_end(void)
         return;
     taken = 0;
     /* do not wait for a terminal that nobody reads */
-    while ((reads = poll(&terminal, 1, PATIENCE_MS)) < 0 && errno == EINTR)
+    while ((reads = poll(&terminal, 1, WRITABLE_MS)) < 0 && errno == EINTR)
         ;
     if (reads > 0)
-        terminal_say(GIVE, sizeof GIVE - 1);
+        terminal_write(LEAVE, sizeof LEAVE - 1);
     terminal_set(&former, reads > 0 ? TCSADRAIN : TCSANOW);
 }
 
@@ -131,18 +131,18 @@ static void handle_signals(void)
 {
     /* these do nothing by default, or stop the program, or cannot be caught */
     static const int others[] = {SIGCHLD, SIGURG, SIGKILL, SIGSTOP, SIGTTIN, SIGTTOU};
-    sigset_t told;
+    sigset_t blocked;
 
-    sigemptyset(&told);
-    sigaddset(&told, SIGWINCH);
-    sigaddset(&told, SIGCONT);
-    sigaddset(&told, SIGTSTP);
-    sigprocmask(SIG_BLOCK, &told, &waiting);
+    sigemptyset(&blocked);
+    sigaddset(&blocked, SIGWINCH);
+    sigaddset(&blocked, SIGCONT);
+    sigaddset(&blocked, SIGTSTP);
+    sigprocmask(SIG_BLOCK, &blocked, &waiting);
     handle(SIGWINCH, note_change);
     handle(SIGCONT, resume);
     set_suspend();
     for (int number = 1; number <= SIGRTMAX; number++) {
-        bool ends = !sigismember(&told, number);
+        bool ends = !sigismember(&blocked, number);
         for (size_t i = 0; i < COUNT(others); i++)
             ends &= number != others[i];
         if (ends)

@@ -53,7 +53,7 @@ void top_choose(struct top *top)
 
 /* --- Budget ----------------------------------------------------------------------------------- */
 
-static bool may_look(struct budget *budget, unsigned interval_ms)
+static bool may_sample_all(struct budget *budget, unsigned interval_ms)
 {
     const struct pace_time now = pace_now();
     const double most = budget->share * interval_ms * (double)(CLOCK_SECOND / 1000);
@@ -72,18 +72,18 @@ int top_sample(struct top *top, bool all, struct report *report)
 
     if (ends < 0)
         return ends;
-    top->budget.waits++;
-    if (!may_look(&top->budget, top->interval_ms) && !all && !ends) {
-        if (top->budget.apart <= top->budget.waits)
-            top->budget.apart = top->budget.waits + 1;
+    top->budget.since_all++;
+    if (!may_sample_all(&top->budget, top->interval_ms) && !all && !ends) {
+        if (top->budget.every <= top->budget.since_all)
+            top->budget.every = top->budget.since_all + 1;
         return live_refresh(top->live, report);
     }
-    top->budget.apart = top->budget.waits;
-    top->budget.waits = 0;
+    top->budget.every = top->budget.since_all;
+    top->budget.since_all = 0;
     return live_sample(top->live, report);
 }
 
-void top_count_again(struct top *top)
+void top_start_budget(struct top *top)
 {
     top->budget.last = pace_now();
     top->budget.credit = 0;
@@ -93,7 +93,7 @@ int top_begin(struct top *top, struct sink *stream, struct report *report)
 {
     int error;
 
-    if (!top->budget.apart)
+    if (!top->budget.every)
         counts_begin(&top->command->listing, top->counted, report);
     top_choose(top);
     top->live = live_create(top->engine, &top->command->listing, &socket_tracker, stream,
@@ -103,6 +103,6 @@ int top_begin(struct top *top, struct sink *stream, struct report *report)
     top->view.interval = top->interval_ms * (CLOCK_SECOND / 1000);
     live_choose(top->live, &top->view);
     error = top_sample(top, true, report);
-    top_count_again(top);
+    top_start_budget(top);
     return error;
 }

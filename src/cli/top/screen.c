@@ -139,9 +139,9 @@ static void top_screen_put_lines(struct screen_state *state)
     const struct top *top = top_screen_of(state)->top;
     char how_often[64] = "", text[HEADER_TEXT];
 
-    if (top->budget.apart > 1)
+    if (top->budget.every > 1)
         snprintf(how_often, sizeof how_often, " (all sockets: every %.1f s)",
-                 top->budget.apart * (top->interval_ms / 1000.0));
+                 top->budget.every * (top->interval_ms / 1000.0));
     screen_put_first(state, "top", how_often, top->counted);
     put_states(state);
     put_rates(state);
@@ -169,7 +169,7 @@ static int top_screen_show_chosen(struct screen_state *state, record_fn fn, void
 
     if (row->group)
         return 0;
-    error = live_show_one(top_screen_of(state)->top->live, row->id, (size_t)row->place,
+    error = live_show_one(top_screen_of(state)->top->live, row->id, (size_t)row->netns_index,
                           UINT64_MAX & ~SOCKET_STORAGES, fn, arg, &state->report);
     if (error || !state->page_count)
         screen_say(state, true, "that socket is gone");
@@ -178,7 +178,7 @@ static int top_screen_show_chosen(struct screen_state *state, record_fn fn, void
 
 /* --- Samples ---------------------------------------------------------------------------------- */
 
-static int top_screen_look(struct screen_state *state, bool all)
+static int top_screen_sample(struct screen_state *state, bool all)
 {
     struct top *top = top_screen_of(state)->top;
     int error;
@@ -193,7 +193,7 @@ static int top_screen_look(struct screen_state *state, bool all)
 /* Ranks are made by a sample, so another order needs a sample. */
 static int top_screen_choose(struct screen_state *state)
 {
-    return top_screen_look(state, true);
+    return top_screen_sample(state, true);
 }
 
 /* If the new filter compares other rates, or asks for other sockets, starts with an empty live
@@ -210,15 +210,15 @@ static int filter(struct screen_state *state)
     top_choose(top);
     if (listing->rate_count == rate_count && top->inactive == inactive &&
         memcmp(rates, top->rates, rate_count * sizeof *rates) == 0)
-        return top_screen_look(state, true);
+        return top_screen_sample(state, true);
     live_destroy(top->live);
     top->live = NULL;
     return top_begin(top, NULL, &state->report);
 }
 
-static size_t descriptors(const struct screen_state *state, int *of_ends, size_t most)
+static size_t descriptors(const struct screen_state *state, int *fds, size_t most)
 {
-    return live_descriptors(top_screen_of(state)->top->live, of_ends, most);
+    return live_descriptors(top_screen_of(state)->top->live, fds, most);
 }
 
 static int read_ends(struct screen_state *state)
@@ -242,7 +242,7 @@ static int top_screen_begin(struct screen_state *state)
     needs->lookups |= owners;
     if (error >= 0 && owners)
         error = top_sample(top, true, &state->report);
-    top_count_again(top);
+    top_start_budget(top);
     if (error >= 0)
         header_read(top_screen_of(state)->header, top->live, 0);
     return error;
@@ -261,7 +261,7 @@ static int group_by(struct screen_state *state, const struct field *field, bool 
     return screen_choose(state);
 }
 
-static int plant_tree(struct screen_state *state)
+static int next_tree(struct screen_state *state)
 {
     const char *name;
 
@@ -330,9 +330,9 @@ static bool needs_stream(const struct listing_command *command, const struct liv
 }
 
 /* How the command's output differs from the screen, as a comment of the shell after the command. */
-static const char *difference(const struct live_view *view, bool happens, bool rates)
+static const char *difference(const struct live_view *view, bool is_stream, bool rates)
 {
-    if (happens)
+    if (is_stream)
         return " # events, as they come";
     if (view->totals)
         return " # with rates: only top knows these totals";
@@ -343,7 +343,7 @@ static const char *difference(const struct live_view *view, bool happens, bool r
 static int show_command(struct screen_state *state)
 {
     const struct top *top = top_screen_of(state)->top;
-    const bool happens = needs_stream(top->command, &top->view);
+    const bool is_stream = needs_stream(top->command, &top->view);
     const struct field *order = top->view.group && top->view.folded ? NULL : top->view.order.field;
     const bool rates = !order || !order->counter; /* --delta has no totals to sort by */
     FILE *stream = fmemopen(state->message, sizeof state->message - 1, "w");
@@ -351,18 +351,18 @@ static int show_command(struct screen_state *state)
     if (!stream)
         return 0;
     state->is_problem = false;
-    fprintf(stream, "fastnet %s", happens ? "top" : "s");
+    fprintf(stream, "fastnet %s", is_stream ? "top" : "s");
     common_put_letters(stream, top->common.grammar->tables[0], 0, &top->common);
     common_put_filters(stream, &top->common);
     if (*state->filter)
         text_put_word(stream, " --where=", state->filter);
     fprintf(stream, " -c %g%s%s%s", top->interval_ms / 1000.0,
-            happens ? " --ndjson"
-            : rates ? " --delta"
-                    : "",
+            is_stream ? " --ndjson"
+            : rates   ? " --delta"
+                      : "",
             top->no_bytes ? " --no-bytes" : "",
-            top->view.idle || happens || !rates ? "" : " --nonzero");
-    if (happens) {
+            top->view.idle || is_stream || !rates ? "" : " --nonzero");
+    if (is_stream) {
         if (top->common.columns)
             text_put_word(stream, " --columns=", top->common.columns);
     } else if (top->view.folded && top->view.group) {
@@ -374,13 +374,13 @@ static int show_command(struct screen_state *state)
     }
     if (top->command->listing.most)
         fprintf(stream, " --limit=%" PRIu64, top->command->listing.most);
-    fputs(difference(&top->view, happens, rates), stream);
+    fputs(difference(&top->view, is_stream, rates), stream);
     fclose(stream);
     return 0;
 }
 
 static const struct key_binding keys[] = {
-    {'t', plant_tree, "t|tree: below processes, units, containers, namespaces, none"},
+    {'t', next_tree, "t|tree: below processes, units, containers, namespaces, none"},
     {'g', top_screen_sum_up, "g|sums of groups, by the column that is sorted by"},
     {'a', show_idle, "a|also sockets that do not move"},
     {'T', show_totals, "T|totals since it began, in place of rates"},
@@ -393,7 +393,7 @@ static const struct key_binding more_keys[] = {
 
 static const struct screen_ops ops = {
     .bottom = "? help  / filter  < > sort  t tree  g group  a idle  space pause  q quit",
-    .keys = {keys_of_order, keys, keys_of_place, more_keys, keys_of_end},
+    .keys = {keys_of_order, keys, keys_of_position, more_keys, keys_of_end},
     .notes = "\n"
              "A new socket has a + before it, one that has ended a - and its totals, for 3 "
              "seconds.\n"
@@ -401,7 +401,7 @@ static const struct screen_ops ops = {
              "\"about\": its bytes have headers, and sockets that have ended are missing.\n"
              "Bytes of UDP, raw and unix sockets are those that programs moved since it began.\n",
     .begin = top_screen_begin,
-    .look = top_screen_look,
+    .sample = top_screen_sample,
     .choose = top_screen_choose,
     .filter = filter,
     .count_lines = top_screen_count_lines,

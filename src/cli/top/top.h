@@ -16,8 +16,8 @@ struct budget {
     double share;
     double credit; /* unused CPU time of that share; below 0: borrowed from the future */
     struct pace_time last;
-    unsigned waits; /* intervals since the last sample of all sockets */
-    unsigned apart; /* intervals between two of these, at least; 0: no sample yet */
+    unsigned since_all; /* intervals since the last sample of all sockets */
+    unsigned every;     /* intervals between two of these samples, or more; 0: no sample yet */
 };
 
 struct top {
@@ -43,7 +43,7 @@ struct top {
 int top_begin(struct top *top, struct sink *stream, struct report *report);
 
 /* Starts to count CPU time, so that the time before is free. */
-void top_count_again(struct top *top);
+void top_start_budget(struct top *top);
 
 /* Samples all sockets if the budget allows that, or if `all`; otherwise only the active sockets. */
 int top_sample(struct top *top, bool all, struct report *report);

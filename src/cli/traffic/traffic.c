@@ -110,23 +110,24 @@ static int traffic_list_rows(struct traffic_command *command)
     command->listing = (struct listing_command){
         .common = &command->common,
         .kind = &kind_traffic,
-        .columns = {command->live ? "protocol from to packets_per_second bytes_per_second packets "
-                                    "frames bytes tcp_flags"
-                    : plain       ? "protocol from to packets frames bytes packets_per_second "
-                                    "bytes_per_second tcp_flags lost"
-                                  : "protocol src dst sport dport packets frames bytes "
-                                    "packets_per_second bytes_per_second tcp_flags lost first last "
-                                    "interface",
+        .columns = {command->screen
+                        ? "protocol from to packets_per_second bytes_per_second packets "
+                          "frames bytes tcp_flags"
+                    : plain ? "protocol from to packets frames bytes packets_per_second "
+                              "bytes_per_second tcp_flags lost"
+                            : "protocol src dst sport dport packets frames bytes "
+                              "packets_per_second bytes_per_second tcp_flags lost first last "
+                              "interface",
                     command->interface ? NULL : "interface"},
         .drop = "lost frames tcp_flags packets_per_second bytes_per_second packets",
         .whole = "from to",
         .both_ends = "address",
-        .without = command->live ? NEED_NAMES : 0,
+        .without = command->screen ? NEED_NAMES : 0,
         .listing = {.tables = &table,
                     .table_count = 1,
                     .maker = &maker,
                     .compare = traffic_most_first},
-        .go_on = command->live ? traffic_live : NULL,
+        .go_on = command->screen ? traffic_screen_run : NULL,
         .after_each_pass = note_shares,
         .arg = command,
     };
@@ -134,7 +135,7 @@ static int traffic_list_rows(struct traffic_command *command)
 }
 
 /* True if a screen is shown: on a terminal, unless --for gives a duration. */
-static bool is_live(const struct traffic_command *command)
+static bool is_screen(const struct traffic_command *command)
 {
     const struct common *common = &command->common;
     const bool help = common->columns && strcmp(common->columns, "help") == 0;
@@ -143,7 +144,7 @@ static bool is_live(const struct traffic_command *command)
            !common->explain && !help && terminal_is_there();
 }
 
-static int traffic_watch(struct traffic_command *command, uint32_t interface)
+static int traffic_run_command(struct traffic_command *command, uint32_t interface)
 {
     const struct common *common = &command->common;
     const unsigned usual = thread_cpus() < THREADS ? thread_cpus() : THREADS;
@@ -151,12 +152,12 @@ static int traffic_watch(struct traffic_command *command, uint32_t interface)
         .milliseconds = command->milliseconds ? command->milliseconds
                         : common->interval_ms ? common->interval_ms
                                               : FOR_MS,
-        .live = command->live,
+        .live = command->screen,
         .how = {.interface = interface,
                 .threads = command->threads ? (unsigned)command->threads : usual,
                 .flows = command->flows ? (size_t)command->flows : FLOWS,
-                .repeats = command->live || common->interval_ms,
-                .keep_ms = command->live ? LIVE_AGE : 0},
+                .repeats = command->screen || common->interval_ms,
+                .keep_ms = command->screen ? LIVE_AGE : 0},
         .listing = &command->listing.listing,
     };
     int status;
@@ -166,7 +167,7 @@ static int traffic_watch(struct traffic_command *command, uint32_t interface)
     command->traffic = traffic_create(&options);
     if (!command->traffic)
         return no_memory_status(common->program);
-    if (isatty(STDERR_FILENO) && !command->live && !common->explain)
+    if (isatty(STDERR_FILENO) && !command->screen && !common->explain)
         fprintf(stderr, "%s: watching for %g s; ctrl-C shows what there is\n", common->program,
                 options.milliseconds / 1000.0);
     status = traffic_list_rows(command);
@@ -194,8 +195,8 @@ int traffic_run(int argc, char *const argv[])
         return common_misuse(common, "packets are seen in one network namespace: --netns names it");
     if (common->exact)
         return common_misuse(common, "--exact is for tables that are read: packets pass once");
-    command.live = is_live(&command);
-    if (command.live) {
+    command.screen = is_screen(&command);
+    if (command.screen) {
         command.tick_ms = common->interval_ms ? common->interval_ms : 1000;
         command.common.interval_ms = 0;
     }
@@ -205,5 +206,5 @@ int traffic_run(int argc, char *const argv[])
     if (command.interface && !interface)
         return common_misuse_typed(common, traffic_grammar.name, "there is no interface '%s'",
                                    as_text(command.interface));
-    return traffic_watch(&command, interface);
+    return traffic_run_command(&command, interface);
 }

@@ -11,7 +11,7 @@ struct traffic_command {
     const char *interface; /* NULL: any interface */
     unsigned milliseconds;
     uint64_t flows, threads; /* 0: the default number */
-    bool live;
+    bool screen;
     unsigned tick_ms; /* screen: between two samples */
     struct traffic *traffic;
     struct listing_command listing;
@@ -23,9 +23,9 @@ void traffic_put_share(const struct traffic_share *share, const struct predicate
                        char text[SHARE_TEXT]);
 /* "at most ", or "" if the number of flows is exact. A filter by owners makes it a limit, because
  * flows are added up before owners are known. */
-const char *traffic_at_most(const struct predicate *where);
+const char *traffic_count_prefix(const struct predicate *where);
 
 /* Runs the screen; a listing_command.go_on. */
-int traffic_live(struct listing_command *command, struct engine *engine, struct sink *sink);
+int traffic_screen_run(struct listing_command *command, struct engine *engine, struct sink *sink);
 
 #endif

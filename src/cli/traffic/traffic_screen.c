@@ -16,7 +16,7 @@
 
 struct flows_screen {
     struct screen_state state; /* must be first */
-    struct traffic_command *of;
+    struct traffic_command *typed;
     struct engine *engine;
     struct writer *writer;
     struct live_view view;
@@ -109,10 +109,10 @@ static int traffic_screen_show_chosen(struct screen_state *state, record_fn fn, 
 
 /* --- Samples ---------------------------------------------------------------------------------- */
 
-static int traffic_screen_look(struct screen_state *state, bool all)
+static int traffic_screen_sample(struct screen_state *state, bool all)
 {
     (void)all;
-    traffic_begin(traffic_screen_of(state)->of->traffic);
+    traffic_begin(traffic_screen_of(state)->typed->traffic);
     state->command->listing.time = clock_nanoseconds(CLOCK_REALTIME);
     return 0;
 }
@@ -140,14 +140,14 @@ static int traffic_screen_begin(struct screen_state *state)
 
 static size_t traffic_screen_count_lines(const struct screen_state *state)
 {
-    const size_t shares = traffic_seen(traffic_screen_of(state)->of->traffic)->share_count;
+    const size_t shares = traffic_seen(traffic_screen_of(state)->typed->traffic)->share_count;
 
     return 2 + (shares < state->height / 6 ? shares : state->height / 6);
 }
 
 static void traffic_screen_put_sums(struct screen_state *state)
 {
-    const struct traffic_seen *seen = traffic_seen(traffic_screen_of(state)->of->traffic);
+    const struct traffic_seen *seen = traffic_seen(traffic_screen_of(state)->typed->traffic);
     const struct flow_totals *sums = &seen->sums;
     const struct packet_totals *totals = seen->totals;
     const double seconds = totals->elapsed ? (double)totals->elapsed / CLOCK_SECOND : 1;
@@ -164,7 +164,7 @@ static void traffic_screen_put_sums(struct screen_state *state)
         snprintf(forgotten, sizeof forgotten, ", %" PRIu64 " flow%s made room for others",
                  totals->forgotten.flows, totals->forgotten.flows == 1 ? "" : "s");
     snprintf(text, sizeof text, "%s%" PRIu64 " flow%s, %s packets/s, %s%s%s%s%s",
-             traffic_at_most(state->command->listing.where), sums->flows,
+             traffic_count_prefix(state->command->listing.where), sums->flows,
              sums->flows == 1 ? "" : "s",
              totals->elapsed ? screen_amount(packets, (double)sums->packets / seconds) : "-",
              totals->elapsed ? screen_amount(bytes, (double)sums->bytes / seconds) : "-",
@@ -174,7 +174,7 @@ static void traffic_screen_put_sums(struct screen_state *state)
 
 static void traffic_screen_put_lines(struct screen_state *state)
 {
-    const struct traffic_command *command = traffic_screen_of(state)->of;
+    const struct traffic_command *command = traffic_screen_of(state)->typed;
     const char *interface = command->interface;
     char name[TYPED_MAX + 8], text[SHARE_TEXT], escaped[ESCAPE_FACTOR * SHARE_TEXT + 1];
     const struct traffic_share *share = traffic_seen(command->traffic)->shares;
@@ -195,7 +195,7 @@ static void traffic_screen_put_lines(struct screen_state *state)
 static int traffic_screen_sum_up(struct screen_state *state)
 {
     struct listing_command *command = state->command;
-    struct common *common = &traffic_screen_of(state)->of->common;
+    struct common *common = &traffic_screen_of(state)->typed->common;
     const char *name = state->view->order.field->name;
     const struct field *order = field_compared(command->kind, name, strlen(name));
     const struct field *by = common->count_by ? NULL : screen_group_column(state);
@@ -234,13 +234,13 @@ static const struct key_binding keys[] = {
 
 static const struct screen_ops screen_ops = {
     .bottom = "? help  / filter  < > sort  r reverse  g group  space pause  q quit",
-    .keys = {keys_of_order, keys, keys_of_place, keys_of_end},
+    .keys = {keys_of_order, keys, keys_of_position, keys_of_end},
     .notes = "\n"
              "A flow without packets, or a group of such, has a - before it, for 3 seconds.\n"
              "Packets still count during a pause.\n"
              "Payload is not looked at.\n",
     .begin = traffic_screen_begin,
-    .look = traffic_screen_look,
+    .sample = traffic_screen_sample,
     .choose = traffic_screen_choose,
     .filter = traffic_screen_choose,
     .count_lines = traffic_screen_count_lines,
@@ -262,7 +262,7 @@ static struct value value_of_event(const struct cell *cell)
 static const struct field event = {.name = "event", .type = VALUE_TEXT, .value = value_of_event};
 
 /* Runs the screen, unless the first sample fails because a right is missing. */
-int traffic_live(struct listing_command *command, struct engine *engine, struct sink *sink)
+int traffic_screen_run(struct listing_command *command, struct engine *engine, struct sink *sink)
 {
     struct traffic_command *typed =
         (void *)((char *)command - offsetof(struct traffic_command, listing));
@@ -280,7 +280,7 @@ int traffic_live(struct listing_command *command, struct engine *engine, struct 
                   .command = command,
                   .view = &screen.view,
                   .interval_ms = &typed->tick_ms},
-        .of = typed,
+        .typed = typed,
         .engine = engine,
         .writer = sink->writer,
         .view = {.group = *command->listing.count_by, .order = sort->field ? *sort : usual},
