@@ -262,7 +262,7 @@ static int delta_begin(struct delta *delta, const struct kind *kind)
         for (size_t i = 0; i < kind->field_count && delta->counters; i++) {
             const struct field *field = &kind->fields[i];
             const struct needs *needs = &delta->needs;
-            /* remember only counters whose inputs the listing all reads */
+            /* remember only counters of which the listing reads all inputs */
             if (field->counter && !(field->fields & ~needs->fields) &&
                 !(needs->parts && field->parts & ~needs->parts))
                 delta->counters[delta->counter_count++] = field;

@@ -14,7 +14,7 @@ struct remembered {
     uint64_t key;     /* the row's identity, or a hash of its key */
     uint64_t at : 56; /* when the row was last sampled: microseconds */
     uint64_t run : 8; /* the run of that sample: low bits, because only the last two runs matter */
-    uint64_t elapsed : 48; /* microseconds between the last two samples; 0: they do not compare */
+    uint64_t elapsed : 48; /* microseconds between the last two samples; 0: not comparable */
     uint64_t place : 16;   /* number of the row's network namespace */
     uint64_t before[];     /* numbers of its counters at the last sample */
 };
@@ -27,7 +27,7 @@ struct delta_place {
     bool used; /* false: it was forgotten, and its number is free */
 };
 
-/* Only delta.c and the live store (live*.c) use these members. */
+/* All but `least` is only read by listings that add something. */
 struct delta {
     struct needs needs;
     size_t extra;            /* bytes that the listing adds to each row */
@@ -44,7 +44,7 @@ struct delta {
     size_t stride, count, capacity;
     struct remembered *last; /* the row that was taken last; NULL: that row is not remembered */
     size_t expected;         /* index of the row that will probably be taken next */
-    /* 1 + the index of a row, or 0: free. A power of two, of which at least a fifth is free. */
+    /* Hash table of 1 + row index, or 0 (free). Its size is a power of two; a fifth is free. */
     uint32_t *slots;
     size_t slot_count;
     struct delta_place *places; /* namespaces of the rows, by their numbers */

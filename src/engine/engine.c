@@ -312,7 +312,7 @@ static int carry_out(struct run *run)
     result = run_prepare_numbers(run);
     if (!result && !run->keep_all)
         result = run_prepare_names(run);
-    engine_read_counts(run->listing, run->report); /* last: as new as the rows */
+    engine_read_counts(run->listing, run->report); /* last, so that counts are recent */
     if (!run->silent)
         sink_begin(run->sink);
     if (!result)
@@ -330,8 +330,8 @@ static int carry_out(struct run *run)
     return result;
 }
 
-/* Whether ids of control groups do not identify all groups: containers may be in version 1, and
- * other processes' groups may be outside of this cgroup namespace. */
+/* True if ids are not enough to identify control groups: containers use version 1, or the groups of
+ * other processes may be outside of this cgroup namespace. */
 static bool are_ids_too_few(const struct run *run)
 {
     struct cgroups *cgroups = run->engine->context.cgroups;

@@ -31,7 +31,7 @@ struct groups {
     uint64_t fields;                       /* presence bits of the columns */
     uint64_t has;                          /* those bits in the record before */
     uint64_t numbers[LISTING_COLUMNS_MAX]; /* the columns of the record before */
-    size_t last;                           /* index of the record's group */
+    size_t last;                           /* index of the group of the record before */
 };
 
 struct groups *groups_create(const struct listing *listing)
@@ -110,8 +110,7 @@ static const struct owner *keep_owners(struct groups *groups, const struct value
     return owners;
 }
 
-/* Copies borrowed bytes of a value into the group: they are only valid while its record, or the
- * lookup, is. */
+/* A group keeps copies, because borrowed bytes are valid only as long as the record or lookup. */
 static int keep_value(struct groups *groups, struct value *value)
 {
     switch (value->type) {

@@ -46,9 +46,9 @@ static int is_listed(const struct lane *lane, const struct record *record)
     return seen_before(lane->seen, record->identity);
 }
 
-/* If the second buffer is nearly full, writes both buffers out, the first buffer first, because its
- * rows precede. This happens between two rows: a row that is written in pieces must not have other
- * rows in between. */
+/* If the second buffer is nearly full, writes out the first buffer and then the second, because
+ * rows of the first lane come first. This happens between two rows: a row that is written in pieces
+ * must not have other rows in between. */
 static void lane_make_room(const struct lane *first, const struct lane *second)
 {
     if (second->sink->writer->length <= WRITER_CAPACITY - WRITER_RESERVE_MAX)
@@ -119,15 +119,14 @@ static bool lane_is_wanted(struct lane *lane, const struct record *record, bool 
                   : predicate_holds(listing->where, record, context);
     if (lane->unavailable && (!wanted || wait) && !run->limits.seen) {
         struct needs known = known_at_once(run);
-        known.fields &= ~lane->unavailable; /* these fields may be the only reason of the refusal */
+        known.fields &= ~lane->unavailable; /* maybe they are the only reason */
         lane->pass.lost |= predicate_may_be_met(listing->where, record, context, known);
     }
     return count_refused(listing, wanted) && is_within_limit(lane->run);
 }
 
 /* --delta: finds the row before, unless the filter refuses this row by columns other than rates.
- * Returns 1 if the row is wanted further, 0 if not (the first run only remembers rows), or
- * -ENOMEM. */
+ * Returns 1 to go on with the row, 0 to drop it (the first run only remembers rows), or -ENOMEM. */
 static int take_change(const struct lane *lane, const struct record *record, struct record *change)
 {
     const struct run *run = lane->run;
@@ -240,7 +239,7 @@ static int lane_keep(struct lane *first, struct lane *lane, const struct record 
     return run->owners.deferred ? walk_if_many_wait(first) : release_if_many_wait(first);
 }
 
-/* Copies a row, and adds which compared fields the backend lacks, and the counted bytes. */
+/* Copies a row; adds counted bytes, and `unavailable`: compared fields that the backend lacks. */
 static const struct record *complete_row(const struct lane *lane, const struct record *record,
                                          struct record *completed)
 {

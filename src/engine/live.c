@@ -198,7 +198,7 @@ void live_move_as_before(const struct live *live, struct remembered *row, struct
     record->elapsed = (uint64_t)row->elapsed * 1000;
 }
 
-/* Before this sample, only the idle time shows what a new row did. */
+/* Remembers a row that is new to fastnet. Only its idle time shows what it did before. */
 static void take_new(const struct live *live, struct live_row *to, const struct record *record,
                      bool over)
 {
@@ -231,7 +231,7 @@ static int live_mark(void *arg, struct record *change, uint64_t netns)
         event = to->flags & IS_NEW ? LIVE_OPENED : 0;
     } else {
         bool moved = to->state != state_of(live, change);
-        if (live->engine->delta->waits) /* the state may be new all the same */
+        if (live->engine->delta->waits) /* too early for rates; the state may have changed */
             live_move_as_before(live, row, change);
         else
             moved |= take_moves(live, to, change);
@@ -389,7 +389,7 @@ uint64_t live_needs_of(const struct live *live)
     return live->listing->needs.fields | predicate_needs(live->listing->where).fields;
 }
 
-/* Asks for at most `most` rows of one network namespace that have IS_ASKED. */
+/* Asks for at most `most` rows with IS_ASKED, of one network namespace. */
 static int ask_from(struct live *live, size_t place, size_t most, struct report *report)
 {
     const size_t count = live->engine->delta->count;
@@ -493,7 +493,7 @@ int live_sample(struct live *live, struct report *report)
     error = lost < 0 ? lost : live_drop_missing(live, &problems);
     report_add_news(report, &problems, &live->said);
     live->first = false;
-    netlink_spare(live->engine->netlink); /* only the first sample needs speed */
+    netlink_spare(live->engine->netlink); /* only the first sample must be fast */
     live->sampled = live_now(live);
     if (live->stream) /* a screen starts this after its first frame (live_read_ends()) */
         (void)live_note_connects(live);

@@ -75,7 +75,7 @@ void live_filter_ended(struct live *live)
     live->where = live->listing->where;
 }
 
-/* An end is wanted if the row was, even if its state or rate no longer passes the filter. */
+/* An ended row is wanted as before, even if the filter refuses its last state or rate. */
 static bool wants_end(const struct live *live, const struct live_row *row, struct record *end)
 {
     const struct listing *listing = live->listing;

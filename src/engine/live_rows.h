@@ -12,7 +12,7 @@
 
 enum {
     ENDED_MAX = 4096, /* ended rows that each of two lists keeps for the screen */
-    GROUP_NAME = 128, /* longer than a screen can show */
+    GROUP_NAME = 128, /* bytes of a name: more than a screen shows */
 };
 
 /* Flags of a remembered row (live_row.flags). IS_MISSING: the last sample did not find the row, but
@@ -35,8 +35,8 @@ struct live_row {
     uint8_t id[offsetof(struct row_id, state)]; /* the id; its identity is the row's key */
     uint8_t state, flags;
     uint32_t group;       /* index in live.groups */
-    uint64_t since : 40;  /* when the row was first sampled; `since` and `active` are live_now() */
-    uint64_t active : 40; /* when the row last moved, if HAS_MOVED */
+    uint64_t since : 40;  /* live_now() at the row's first sample */
+    uint64_t active : 40; /* live_now() when the row last moved, if HAS_MOVED */
     /* Growth of n counters: moved[0..n) since the last sample but one, moved[n..2n) since the
      * first. */
     uint64_t moved[];
@@ -54,7 +54,7 @@ struct live_place {
     int refused;        /* why it got no watch then: -errno */
 };
 
-/* Rows that have ended. */
+/* One of two lists of rows that have ended. */
 struct ended_rows {
     struct rows rows;
     uint64_t at[ENDED_MAX];          /* when each ended: milliseconds (live_now()) */
@@ -104,9 +104,9 @@ struct live {
     const struct field *idle;              /* column with the time for which a row is idle */
     uint64_t began;                        /* CLOCK_MONOTONIC at the start */
     uint64_t sampled;                      /* live_now() at the last sample */
-    bool first;                            /* first sample: its rows existed before */
-    size_t in_doubt;    /* rows that may not have ended yet, though that was told */
-    struct report said; /* what looks have reported: each thing once */
+    bool first;                            /* during the first sample, whose rows existed before */
+    size_t in_doubt;                       /* rows whose end fastnet reported before the kernel */
+    struct report said;                    /* what looks have reported: each thing once */
     struct live_place *places;
     size_t place_count, place_capacity;
     size_t here;                   /* the place that rows are read in */

@@ -8,7 +8,7 @@
 #include "fastnet/byte_counts.h"
 #include "fastnet/clock.h"
 
-enum { RANKED_MIN = 1000 }; /* rows that are sorted together, at least */
+enum { RANKED_MIN = 1000 }; /* rows that are ranked after the view's last row */
 
 static double rate_of(const struct remembered *row, const struct live_row *of, size_t i)
 {
@@ -204,7 +204,7 @@ static double weight_of(const struct live *live, const struct grouped_rows *grou
     if (by && by->pair)
         by = NULL;
     for (size_t i = 0; by && i < live->listing->rate_count; i++)
-        if (by->name == live->listing->rates[i]->name) /* the kind with rates has a copy */
+        if (by->name == live->listing->rates[i]->name) /* names, because the field may be a copy */
             return group->sums.totals[i];
         else if (by->rate && by->of->name == live->listing->rates[i]->name)
             return group->sums.rates[i];

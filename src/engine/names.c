@@ -294,7 +294,7 @@ static bool are_owners_missing(const struct run *run, const struct owners *owner
     const struct owners_summary *summary;
 
     if (!owners)
-        return !run->owners.deferred; /* no row needed owners, if the search is still deferred */
+        return !run->owners.deferred; /* still deferred: no row needed owners */
     summary = owners_summary(owners);
     return summary->error || summary->hidden || summary->shut_out || summary->unnamed ||
            (run->owners.unowned && !owners_know_all(summary));
@@ -338,7 +338,7 @@ void run_need_owners(struct run *run)
         return;
     }
     /* Defer the search: a filter may leave few rows, and few rows of a maker have sockets. Not for
-     * a captured tree: the right to read it is in effect while rows come. */
+     * a captured tree, where the search would run while RIGHT_READ is raised for the dump. */
     if ((listing->where || listing->maker) && !listing->live && !listing->events &&
         !listing->diag_file && !run_is_captured(run))
         run_defer_owners(run);
@@ -447,7 +447,7 @@ int run_prepare_names(struct run *run)
         return error;
     if ((needs & NEED_USERS) && !context->users && !(context->users = users_create()))
         return -ENOMEM;
-    if ((needs & NEED_USERS) && !run->listing->live) /* it would slow down many samples */
+    if ((needs & NEED_USERS) && !run->listing->live) /* asking again would slow samples down */
         users_forget(context->users);
     if (engine_gives_up_rights(run->listing, needs) || !rights_any()) {
         rights_drop();
@@ -596,7 +596,7 @@ int run_prepare_netns(struct run *run)
     if (error < 0 || details.count)
         report_note(run->report, "interfaces: some details are missing: %s",
                     error < 0 ? strerror(-error) : details.lines[0]);
-    if ((needs & NEED_EPHEMERAL) && !here->ephemeral[1]) /* unknown without the file */
+    if ((needs & NEED_EPHEMERAL) && !here->ephemeral[1]) /* stays 0 (unknown) without the file */
         (void)sysctl_numbers(run->listing->proc_root, "net/ipv4/ip_local_port_range",
                              here->ephemeral, 2);
     return (needs & NEED_PEERS) ? read_peers(run) : 0;
@@ -627,7 +627,7 @@ static void report_containers(struct run *run)
 static void report_cgroups(struct run *run)
 {
     const struct cgroups *cgroups = run->engine->context.cgroups;
-    const bool named = run->needs.lookups & NEED_OWNERS_CGROUPS; /* names, not only paths */
+    const bool named = run->needs.lookups & NEED_OWNERS_CGROUPS; /* more than paths by id */
     const bool filtered = filters_by(run, NEED_CGROUPS);
     const struct cgroups_summary *summary;
 

@@ -27,7 +27,7 @@ void engine_move(struct engine *engine)
     here_finish(&engine->context.here);
 }
 
-/* Names the only network namespace of a listing. */
+/* For a listing of a single network namespace: sets its name, if a field needs it. */
 static void walk_name_own(struct run *run)
 {
     struct engine *engine = run->engine;
@@ -231,7 +231,7 @@ int run_return(struct run *run)
         report_note(run->report, "the filter leaves out all %zu network namespaces",
                     run->netns_walk.count);
     if (run->netns_walk.count > 1 &&
-        run->netns_walk.shared_ns > CLOCK_SECOND) /* users can often avoid this */
+        run->netns_walk.shared_ns > CLOCK_SECOND) /* a listing of listeners alone is fast */
         report_note(run->report,
                     "%zu network namespaces took %.1f s: for each, the kernel walks the TCP "
                     "sockets of all (listeners alone are listed at once)",

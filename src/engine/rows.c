@@ -170,7 +170,7 @@ static const struct base *find_base(struct rows *rows, const struct record *reco
     return &rows->bases[i];
 }
 
-/* Writes a bit for each word that differs from the base's, these words, and the borrowed bytes. */
+/* Writes a word with a bit for each differing word, the differing words, and the borrowed bytes. */
 static uint64_t *pack(uint64_t *to, const struct packing *packing, const union packed_words *base,
                       uint32_t unused)
 {
@@ -310,7 +310,7 @@ struct ordering {
     const struct here *seen;
     struct compared left, right;
     bool undecided;      /* rows of one rank may have different values */
-    bool unknown, known; /* whether the last rank has unknown values, known values */
+    bool unknown, known; /* whether unknown values, known values have the rank UINT64_MAX */
 };
 
 static struct value rows_value_of(const struct field *field, const struct record *record,

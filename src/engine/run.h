@@ -52,11 +52,11 @@ struct lane_pass {
     size_t rows;         /* rows that the backend passed on */
     size_t unidentified; /* rows without an identity */
     size_t wanted;       /* rows that passed the filters */
-    bool lost;       /* a refused row might pass, but lane.unavailable has fields of the filter */
-    uint64_t digest; /* sum of the identities' hashes */
+    bool lost;           /* a row may have been refused only because of lane.unavailable */
+    uint64_t digest;     /* sum of the identities' hashes */
 };
 
-/* A missing table that costs the exit status, which is reported at the end. */
+/* A missing table that is reported at the end, with exit status 1. */
 enum { LACKING_MAX = 32 };
 struct lacking {
     const struct table *table; /* may be NULL */
@@ -65,7 +65,7 @@ struct lacking {
 
 /* The network namespaces of a listing, one after another (netns_walk.c). */
 struct netns_walk {
-    struct namespaces found; /* all network namespaces, unless there is only one */
+    struct namespaces found; /* all_netns: the network namespaces */
     size_t wanted;           /* how many the filter may want */
     size_t refused;          /* how many this program may not enter */
     size_t current, count;   /* index of the current netns; how many (1 if there is only one) */

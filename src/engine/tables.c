@@ -91,8 +91,8 @@ static bool is_read_twice(const struct run *run, const struct table *table)
 }
 
 /* True if repeats of rows are found in the whole table, not only within a window. Such a table can
- * be read again if the kernel resizes it during the dump. That alone is a reason only if all rows
- * are kept or counted anyway. */
+ * be read again if the kernel resizes it during the dump. For that purpose alone, repeats are found
+ * only if all rows are kept or counted anyway. */
 static bool is_repeatable(const struct run *run, const struct table *table)
 {
     return table->repeats || is_read_twice(run, table) ||
@@ -369,7 +369,7 @@ static bool may_be_counted(const struct run *run, const struct table *table)
         is_saved(run, table))
         return false;
     for (size_t i = 0; i < listing->count_by_count; i++) {
-        const uint64_t fields = listing->count_by[i]->fields; /* 0: the value is in no field */
+        const uint64_t fields = listing->count_by[i]->fields; /* 0: no backend fills it */
         if (!fields || fields & ~known)
             return false;
     }

@@ -224,7 +224,7 @@ static int draw_table(struct screen_state *state, bool may_scroll)
     int error = screen_put_rows(state);
 
     if (view->first >= state->listed && view->first) {
-        const size_t least = view->count ? view->count : 1; /* the last row can be reached */
+        const size_t least = view->count ? view->count : 1; /* to show the last row */
         view->first = state->listed > least ? state->listed - least : 0;
         return error < 0 ? error : draw_table(state, may_scroll);
     }

@@ -117,7 +117,7 @@ static int traffic_screen_sample(struct screen_state *state, bool all)
     return 0;
 }
 
-/* Columns of counts are sort columns themselves. For other columns, view->order has the field. */
+/* Sorts by view->order or, if flows are counted, by the chosen column itself. */
 static int traffic_screen_choose(struct screen_state *state)
 {
     const struct listing_command *command = state->command;
