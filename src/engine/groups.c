@@ -232,7 +232,7 @@ static int compare_groups(const void *a, const void *b, void *arg)
 }
 
 /* The share in percent. Unknown if the whole is 0, or if the part may be negative. */
-static struct value share_of(const struct value *part, const struct value *whole)
+static struct value share_in_percent(const struct value *part, const struct value *whole)
 {
     if (part->type == VALUE_UNKNOWN || part->type == VALUE_SIGNED || !whole->number)
         return (struct value){.type = VALUE_UNKNOWN};
@@ -263,9 +263,9 @@ static void add_shares(struct groups *groups)
         const struct value *values = &group->values[groups->column_count],
                            count = count_value(group->count);
         struct value *shares = &group->values[groups->column_count + sums];
-        *shares++ = share_of(&count, &rows);
+        *shares++ = share_in_percent(&count, &rows);
         for (size_t j = 0; j < sums; j++)
-            *shares++ = share_of(&values[j], &wholes[j]);
+            *shares++ = share_in_percent(&values[j], &wholes[j]);
     }
 }
 

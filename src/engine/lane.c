@@ -57,7 +57,7 @@ static void lane_make_room(const struct lane *first, const struct lane *second)
     writer_flush(second->sink->writer);
 }
 
-static void count_row(struct lane *lane, const struct record *record)
+static void lane_count(struct lane *lane, const struct record *record)
 {
     lane->pass.rows++;
     if (!lane->run->listing->exact)
@@ -263,7 +263,7 @@ int lane_take(const struct record *record, void *arg)
     bool ownerless, wait;
     int result;
 
-    count_row(lane, record);
+    lane_count(lane, record);
     lane->run->limits.seen |= record->identity && record->identity == lane->run->limits.identity;
     if (lane->unavailable || lane->run->listing->byte_counts) /* rare */
         record = complete_row(lane, record, &completed);

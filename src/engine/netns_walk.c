@@ -156,7 +156,7 @@ static bool walk_may_be_wanted(const struct run *run)
 }
 
 /* Enters a network namespace. Closes netlink sockets, because they are of the former netns. */
-static int enter_netns(struct run *run, const struct netns *netns)
+static int walk_move_to(struct run *run, const struct netns *netns)
 {
     const int error = namespace_enter(netns->fd);
 
@@ -179,7 +179,7 @@ static bool walk_enter(struct run *run, size_t netns_index)
     engine->context.here.netns = netns->id ? netns : NULL;
     const bool wanted = walk_may_be_wanted(run);
     run->netns_walk.wanted += wanted;
-    if (!wanted || (netns_index && enter_netns(run, netns) < 0)) {
+    if (!wanted || (netns_index && walk_move_to(run, netns) < 0)) {
         engine->context.here.netns = NULL;
         return false;
     }
@@ -236,7 +236,7 @@ int run_return(struct run *run)
                     "%zu network namespaces took %.1f s: for each, the kernel walks the TCP "
                     "sockets of all (listeners alone are listed at once)",
                     run->netns_walk.count, (double)run->netns_walk.shared_ns / CLOCK_SECOND);
-    const int error = run->netns_walk.current ? enter_netns(run, run->netns_walk.found.list) : 0;
+    const int error = run->netns_walk.current ? walk_move_to(run, run->netns_walk.found.list) : 0;
     return run->limits.stopped ? run->limits.stopped : error;
 }
 
