@@ -9,10 +9,10 @@
 #include "fastnet/clock.h"
 #include "fastnet/hash.h"
 
-/* What a row of a counter's number is that does not count: no counter is so large. */
+/* Stored for a counter that the row does not have: no counter is so large. */
 #define NO_NUMBER UINT64_MAX
 
-/* The greatest times that struct remembered can keep: 2,283 years, and almost 9. */
+/* The largest times that struct remembered can store: `at` 2,283 years, `elapsed` almost 9. */
 #define AT_MASK      ((UINT64_C(1) << 56) - 1)
 #define ELAPSED_MASK ((UINT64_C(1) << 48) - 1)
 
@@ -58,9 +58,9 @@ void delta_destroy(struct delta *delta)
     free(delta);
 }
 
-/* --- Where rows are --------------------------------------------------------------------------- */
+/* --- Finding rows ----------------------------------------------------------------------------- */
 
-/* Where the search for a row starts, with a secret: users choose names that are keys. */
+/* The first slot to search. The hash has a secret, because users choose names that are keys. */
 static size_t delta_slot_of(const struct delta *delta, uint64_t key, size_t place)
 {
     return (size_t)hash_word(place, key) & (delta->slot_count - 1);
@@ -83,7 +83,7 @@ static void put_slots(struct delta *delta)
         delta_put_slot(delta, i);
 }
 
-/* Most dumps come in the order of the one before: the row behind the last one is tried first. */
+/* Dumps mostly repeat their order, so the row after the last found row is tried first. */
 struct remembered *delta_find(const struct delta *delta, uint64_t key, size_t place)
 {
     if (!delta->slot_count)
@@ -170,7 +170,7 @@ static bool is_of_run(struct remembered *row, void *arg)
     return delta_is_of(row, *(const uint32_t *)arg);
 }
 
-/* Forgets the rows of the run before the last: a row that comes back may be another one. */
+/* Forgets the rows of the run before the last run: a row that comes back may be another object. */
 void delta_start(struct delta *delta)
 {
     if (!delta->extra) {
@@ -180,7 +180,7 @@ void delta_start(struct delta *delta)
     delta->run++;
 }
 
-/* --- What is remembered ----------------------------------------------------------------------- */
+/* --- Remembering ------------------------------------------------------------------------------ */
 
 /* Returns 0 or -ENOMEM. */
 static int delta_begin(struct delta *delta, const struct kind *kind)
@@ -190,7 +190,7 @@ static int delta_begin(struct delta *delta, const struct kind *kind)
         for (size_t i = 0; i < kind->field_count && delta->counters; i++) {
             const struct field *field = &kind->fields[i];
             const struct needs *needs = &delta->needs;
-            /* those of which the listing needs all that they are made of */
+            /* remember only counters of which the listing reads all inputs */
             if (field->counter && !(field->fields & ~needs->fields) &&
                 !(needs->parts && field->parts & ~needs->parts))
                 delta->counters[delta->counter_count++] = field;
@@ -204,7 +204,7 @@ static int delta_begin(struct delta *delta, const struct kind *kind)
     return 0;
 }
 
-/* The record's identity, or a hash of its key; 0: it has neither. */
+/* The record's identity, or a hash of its key; 0: the record has neither. */
 static uint64_t delta_key_of(const struct record *record)
 {
     const struct kind *kind = record->kind;
@@ -231,7 +231,7 @@ static uint64_t delta_number_in(const struct field *counter, const struct record
     return field_grows(counter, record) ? field_number(counter, record) : NO_NUMBER;
 }
 
-/* True if changes can be computed: the counters are the same, and none fell (was reset). */
+/* True if both records have the same counters, and no counter fell (was reset). */
 static bool is_comparable(const struct delta *delta, const struct record *record,
                           const struct remembered *row)
 {
@@ -243,8 +243,9 @@ static bool is_comparable(const struct delta *delta, const struct record *record
     return true;
 }
 
-/* Gives the record before bytes of its own, in which counters are. Returns false: no room. */
-static bool part(struct delta *delta, const struct field *field, size_t *used)
+/* Copies borrowed bytes that hold counters into delta->parted, where they can be changed. Returns
+ * false if there is no room. */
+static bool copy_borrowed(struct delta *delta, const struct field *field, size_t *used)
 {
     struct text text;
     char *at = (char *)&delta->before + field->offset;
@@ -262,7 +263,7 @@ static bool part(struct delta *delta, const struct field *field, size_t *used)
     return true;
 }
 
-/* It differs in its counters. */
+/* Copies `record`, with the numbers `before` in its counters. */
 const struct record *delta_recall(struct delta *delta, const struct record *record,
                                   const uint64_t *before)
 {
@@ -274,7 +275,7 @@ const struct record *delta_recall(struct delta *delta, const struct record *reco
         const struct field *field = delta->counters[i];
         if (before[i] == NO_NUMBER)
             continue;
-        if (field->member == MEMBER_TEXT && !part(delta, field, &used))
+        if (field->member == MEMBER_TEXT && !copy_borrowed(delta, field, &used))
             return NULL;
         field_set_number(field, &delta->before, before[i]);
     }

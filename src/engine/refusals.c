@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Why a table was not read, or not as a whole, and how that is said. */
+/* Reports why tables were not read, or only in part. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -15,10 +15,10 @@
 static const int refusals[] = {EPERM,      ENOENT,          ENOTDIR,      ENOSYS,         EACCES,
                                EOPNOTSUPP, EPROTONOSUPPORT, EAFNOSUPPORT, ESOCKTNOSUPPORT};
 
-/* What an error of a file says; what is not here has the words of strerror(3). */
+/* Texts for errors of files. Other errors have the text of strerror(3). */
 static const struct wording {
     int error;
-    bool captured; /* the file is part of a captured tree */
+    bool captured; /* the file is in a captured tree */
     const char *text;
 } wordings[] = {
     {ENOTDIR, false, "is missing (is /proc mounted with subset=pid?)"},
@@ -27,8 +27,8 @@ static const struct wording {
     {EXDEV, true, "a symbolic link that leads out of the tree"},
 };
 
-/* Why no backend may read a table, by what --backend names. */
-static const char *const unallowed[] = {
+/* Why no backend may read a table, by the --backend of the command line. */
+static const char *const why_no_backend[] = {
     [BACKEND_AUTO] = "this needs /proc, not netlink",
     [BACKEND_NETLINK] = "this needs /proc, not netlink",
     [BACKEND_PROC] = "this needs netlink, not /proc",
@@ -50,7 +50,7 @@ static const char *refusals_words_of(const struct run *run, int error)
     return strerror(-error);
 }
 
-/* Names the missing thing, if the backend knows it; else NULL. */
+/* Words of the backend about the missing thing (a right, a module), or NULL. */
 static const char *remedy_of(const struct backend *backend, const struct table *table, int error)
 {
     return backend->remedy ? backend->remedy(table, error) : NULL;
@@ -58,8 +58,7 @@ static const char *remedy_of(const struct backend *backend, const struct table *
 
 /* --- Tables that were not read ---------------------------------------------------------------- */
 
-/* In a captured tree the missing file is named, because it is unknown which tables its kernel had.
- */
+/* In a captured tree, reports the missing file: nobody knows which tables its kernel had. */
 static bool note_missing_file(const struct run *run, const struct table *table)
 {
     const bool captured = run_is_captured(run) && table && table->file;
@@ -69,7 +68,7 @@ static bool note_missing_file(const struct run *run, const struct table *table)
     return captured;
 }
 
-/* Where a loss has cost the status already, that was said. */
+/* Reports missing tables, unless a loss has set exit status 1 already. */
 void run_report_lacking(struct run *run)
 {
     if (!run->lacking_count || run->report->partial)
@@ -96,7 +95,7 @@ void run_report_missing(struct run *run, const struct listing_table *table, cons
     run->limits.ended |= ends;
 }
 
-/* Adds a table to the failure with this reason; if there are too many, to the last one. */
+/* Adds a table to the failure with this reason or, if there are too many failures, to the last. */
 static void add_failure(struct run *run, const struct table *table, const char *reason, bool unread,
                         bool costs_status)
 {
@@ -110,16 +109,15 @@ static void add_failure(struct run *run, const struct table *table, const char *
     failure->costs_status |= costs_status;
     failure->unread |= unread;
     if (run->netns_walk.current && text_has_word(failure->tables, table->name))
-        return; /* said of another namespace */
+        return; /* reported for another network namespace */
     length = strlen(failure->tables);
     snprintf(failure->tables + length, sizeof failure->tables - length, "%s%s", length ? ", " : "",
              table->name);
 }
 
-/*
- * Adds that no backend had the table, and why: in the backend's own words, if it has some. One that
- * only asks others is named if it is alone.
- */
+/* Adds that no backend could read the table, with the reason of each, in the backend's own words if
+ * it has words. A backend that only calls other backends (BACKEND_AUTO) is named only if no other
+ * was asked. */
 static void add_refusals(struct run *run, const struct table *table, const struct answers *answers)
 {
     char reason[sizeof run->failures->reason] = "";
@@ -160,7 +158,8 @@ void run_report_failures(struct run *run)
 void run_report_unread(struct run *run, const struct listing_table *table,
                        const struct answers *answers)
 {
-    /* without rights that every row needs, a file that is missing says nothing of the kernel */
+    /* if every row needs a right that is missing, a missing file does not mean that the kernel
+     * lacks the table */
     const bool private = table->table->rights && !table->table->privileged;
     bool kernel_lacks_it = false, refused = false;
 
@@ -174,7 +173,7 @@ void run_report_unread(struct run *run, const struct listing_table *table,
     if (!answers->count)
         report_loss(run->report, "cannot read %s: %s", table->table->name,
                     run_is_captured(run) ? "a captured tree has no file for this"
-                                         : unallowed[run->listing->backend]);
+                                         : why_no_backend[run->listing->backend]);
     else if (kernel_lacks_it && !refused)
         run_report_missing(run, table,
                            answers->count == 1
@@ -190,9 +189,9 @@ void run_report_unread(struct run *run, const struct listing_table *table,
 static bool refusals_is_fault(const struct table *table, const struct answers *answers, size_t i)
 {
     const int error = answers->errors[i];
-    const bool next_says_it = i + 1 < answers->count && answers->errors[i + 1] == error;
+    const bool next_reports_it = i + 1 < answers->count && answers->errors[i + 1] == error;
 
-    return !is_refusal(error) && !remedy_of(answers->asked[i], table, error) && !next_says_it;
+    return !is_refusal(error) && !remedy_of(answers->asked[i], table, error) && !next_reports_it;
 }
 
 static void put_answer(char *reason, size_t size, const struct table *table,
@@ -236,15 +235,15 @@ void run_report_fallback(struct run *run, const struct listing_table *listed,
     }
 }
 
-/* --- Fields that the source does not tell ----------------------------------------------------- */
+/* --- Fields that the backend lacks ------------------------------------------------------------ */
 
-/* The fields of a table that another backend has, and this one has not. */
+/* The fields of a table that this backend lacks and another backend has. */
 static uint64_t lacking(const struct table *table, const struct backend *backend)
 {
     return backends_fields(table) & ~backend_fields(backend, table);
 }
 
-/* The fields of a table that the kernel tells only with rights that this process has not. */
+/* The fields that the kernel does not give to this process, because it lacks a right. */
 static uint64_t withheld(const struct table *table, const struct backend *backend)
 {
     return rights_have(table->rights) ? 0 : table->privileged & backend_fields(backend, table);

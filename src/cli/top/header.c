@@ -22,7 +22,7 @@ void header_put_kernel(const struct machine_rates *rates, char text[HEADER_TEXT]
              segments > 0 ? 100 * again / segments : 0, machine_rates_of(rates, LISTEN_OVERFLOWS));
 }
 
-/* "eth0", or "eth0 in web" if it is in another namespace. */
+/* Writes "eth0", or "eth0 in web" if the interface is in another network namespace. */
 static void name_interface(const struct interface_rate *interface, char name[NAME_TEXT])
 {
     const struct netns *netns = &interface->netns;

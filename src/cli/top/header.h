@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The rates of the machine above the table, in words. */
+/* The lines about the whole machine, above the table. */
 #ifndef CLI_TOP_HEADER_H
 #define CLI_TOP_HEADER_H
 
@@ -7,10 +7,10 @@
 
 enum { HEADER_TEXT = 700 };
 
-/* "... 0.3 % of segments sent again, 2 listen overflows/s"; "-" for what is not known. */
+/* Text: "sent again 0.30 % of segments, listen overflows 2/s", with "-" for unknown numbers. */
 void header_put_kernel(const struct machine_rates *rates, char text[HEADER_TEXT]);
 
-/* An interface with traffic; i: below machine_rates_interfaces(). */
+/* Text about an interface with traffic. i: below machine_rates_interfaces(). */
 void header_put_interface(const struct machine_rates *rates, size_t i, char text[HEADER_TEXT]);
 
 #endif

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * fastnet top: which connections move how much, what was opened and what ended: a table on a
- * terminal, otherwise a stream of events.
- */
+/* fastnet top: which connections move how much, which are opened and which end. On a terminal it is
+ * a screen, otherwise a stream of events. */
 #include "cli/top/top.h"
 
 #include <errno.h>
@@ -86,7 +84,7 @@ static int top_take_option(const struct option *option, const char *argument, vo
 
 /* --- A stream --------------------------------------------------------------------------------- */
 
-/* Waits until then, or until something has ended. Returns false when the user wants to stop. */
+/* Waits until this time, or until a socket has ended. Returns false when the user wants to stop. */
 static bool top_wait_for(const struct top *top, uint64_t until)
 {
     enum { MOST = 256 };
@@ -128,7 +126,7 @@ static int stream_events(struct top *top, struct sink *sink, struct report *repo
         }
         error = top_sample(top, lost, report);
         lost = 0;
-        for (next += interval; next <= now;) /* the machine slept, or a look took longer */
+        for (next += interval; next <= now;) /* the machine slept, or a sample took longer */
             next += interval;
     }
     return error;
@@ -161,7 +159,7 @@ static int top_go_on(struct listing_command *command, struct engine *engine, str
 
     if (status)
         return status;
-    listing->events = NULL; /* looks have an end */
+    listing->events = NULL; /* each sample ends by itself */
     listing->limit = 0;
     top->command = command;
     top->engine = engine;
@@ -199,7 +197,7 @@ static int top_run_screen(struct top *top)
 {
     struct rates *rates = malloc(sizeof *rates);
     struct byte_counts *counts = top->no_bytes ? NULL : byte_counts_create();
-    const bool has_units = access("/run/systemd/system", F_OK) == 0; /* sd_booted(3) */
+    const bool has_units = access("/run/systemd/system", F_OK) == 0; /* as sd_booted(3) does */
     struct listing_command command = {
         .common = &top->common,
         .columns = {top->screen ? "whose" : NULL, top->screen && has_units ? "unit" : NULL,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* fastnet traffic: which packets pass an interface, by flow, and whose they are. */
+/* fastnet traffic: which packets pass an interface, by flow, and which process they belong to. */
 #include "cli/traffic/traffic.h"
 
 #include <net/if.h>
@@ -62,7 +62,7 @@ const struct grammar traffic_grammar = {
     .version = "backends: AF_PACKET (TPACKET_V3)",
 };
 
-/* What is no option is an interface. */
+/* An argument that is not an option names an interface. */
 static int traffic_take_option(const struct option *option, const char *argument, void *arg)
 {
     struct traffic_command *command = arg;
@@ -76,12 +76,12 @@ static int traffic_take_option(const struct option *option, const char *argument
     return 0;
 }
 
-/* --- How much that is ------------------------------------------------------------------------- */
+/* --- Shares ----------------------------------------------------------------------------------- */
 
-/* Lines for people. */
+/* Reports shares, unless the output is for programs. */
 static void note_shares(const void *arg, struct report *report)
 {
-    enum { MOST = 8 }; /* interfaces */
+    enum { MOST = 8 }; /* interfaces that are reported at most */
     const struct traffic_command *command = arg;
     const struct traffic_seen *seen = traffic_seen(command->traffic);
     char text[SHARE_TEXT];
@@ -106,36 +106,37 @@ static int traffic_list_rows(struct traffic_command *command)
     const struct listing_table table = {.table = &table_traffic, .if_missing = MISSING_ENDS};
     const bool plain = command->common.format == FORMAT_PLAIN;
 
-    if (plain && !rights_have(1U << RIGHT_PACKETS)) /* there is no table under a heading */
+    if (plain && !rights_have(1U << RIGHT_PACKETS)) /* no table will follow the heading */
         command->common.no_header = true;
     command->listing = (struct listing_command){
         .common = &command->common,
         .kind = &kind_traffic,
-        .columns = {command->live ? "protocol from to packets_per_second bytes_per_second packets "
-                                    "frames bytes tcp_flags"
-                    : plain       ? "protocol from to packets frames bytes packets_per_second "
-                                    "bytes_per_second tcp_flags lost"
-                                  : "protocol src dst sport dport packets frames bytes "
-                                    "packets_per_second bytes_per_second tcp_flags lost first last "
-                                    "interface",
+        .columns = {command->screen
+                        ? "protocol from to packets_per_second bytes_per_second packets "
+                          "frames bytes tcp_flags"
+                    : plain ? "protocol from to packets frames bytes packets_per_second "
+                              "bytes_per_second tcp_flags lost"
+                            : "protocol src dst sport dport packets frames bytes "
+                              "packets_per_second bytes_per_second tcp_flags lost first last "
+                              "interface",
                     command->interface ? NULL : "interface"},
         .drop = "lost frames tcp_flags packets_per_second bytes_per_second packets",
         .whole = "from to",
         .both_ends = "address",
-        .without = command->live ? NEED_NAMES : 0,
+        .without = command->screen ? NEED_NAMES : 0,
         .listing = {.tables = &table,
                     .table_count = 1,
                     .maker = &maker,
                     .compare = traffic_most_first},
-        .go_on = command->live ? traffic_live : NULL,
+        .go_on = command->screen ? traffic_screen_run : NULL,
         .after_each_pass = note_shares,
         .arg = command,
     };
     return command_run(&command->listing);
 }
 
-/* Whether it is a table that stays in place: on a terminal, if nobody says how long it lasts. */
-static bool is_live(const struct traffic_command *command)
+/* True if a screen is shown: on a terminal, unless --for gives a duration. */
+static bool is_screen(const struct traffic_command *command)
 {
     const struct common *common = &command->common;
     const bool help = common->columns && strcmp(common->columns, "help") == 0;
@@ -144,7 +145,7 @@ static bool is_live(const struct traffic_command *command)
            !common->explain && !help && terminal_is_there();
 }
 
-static int traffic_watch(struct traffic_command *command, uint32_t interface)
+static int traffic_run_command(struct traffic_command *command, uint32_t interface)
 {
     const struct common *common = &command->common;
     const unsigned usual = thread_cpus() < THREADS ? thread_cpus() : THREADS;
@@ -152,12 +153,12 @@ static int traffic_watch(struct traffic_command *command, uint32_t interface)
         .milliseconds = command->milliseconds ? command->milliseconds
                         : common->interval_ms ? common->interval_ms
                                               : FOR_MS,
-        .live = command->live,
+        .live = command->screen,
         .how = {.interface = interface,
                 .threads = command->threads ? (unsigned)command->threads : usual,
                 .flows = command->flows ? (size_t)command->flows : FLOWS,
-                .repeats = command->live || common->interval_ms,
-                .keep_ms = command->live ? LIVE_AGE : 0},
+                .repeats = command->screen || common->interval_ms,
+                .keep_ms = command->screen ? LIVE_AGE : 0},
         .listing = &command->listing.listing,
     };
     int status;
@@ -167,12 +168,12 @@ static int traffic_watch(struct traffic_command *command, uint32_t interface)
     command->traffic = traffic_create(&options);
     if (!command->traffic)
         return no_memory_status(common->program);
-    if (isatty(STDERR_FILENO) && !command->live && !common->explain)
+    if (isatty(STDERR_FILENO) && !command->screen && !common->explain)
         fprintf(stderr, "%s: watching for %g s; ctrl-C ends this early and shows the rows\n",
                 common->program, options.milliseconds / 1000.0);
     status = traffic_list_rows(command);
     const struct packet_totals *all = &traffic_seen(command->traffic)->all;
-    if (!status && (all->lost || all->undescribed)) /* in one of many listings */
+    if (!status && (all->lost || all->undescribed)) /* in at least one of the listings */
         status = STATUS_FAILURE;
     traffic_destroy(command->traffic);
     return status;
@@ -199,8 +200,8 @@ int traffic_run(int argc, char *const argv[])
         return common_misuse(
             common,
             "--exact cannot be used here: it reads a table twice, but a packet passes only once");
-    command.live = is_live(&command);
-    if (command.live) {
+    command.screen = is_screen(&command);
+    if (command.screen) {
         command.tick_ms = common->interval_ms ? common->interval_ms : 1000;
         command.common.interval_ms = 0;
     }
@@ -210,5 +211,5 @@ int traffic_run(int argc, char *const argv[])
     if (command.interface && !interface)
         return common_misuse_typed(common, traffic_grammar.name, "there is no interface '%s'",
                                    as_text(command.interface));
-    return traffic_watch(&command, interface);
+    return traffic_run_command(&command, interface);
 }
