@@ -42,6 +42,7 @@ static inline struct address address_make(uint8_t family, const void *bytes)
     return result;
 }
 
+/* True if family and bytes are equal. */
 static inline bool address_equal(const struct address *a, const struct address *b)
 {
     return a->family == b->family && memcmp(a->bytes, b->bytes, sizeof a->bytes) == 0;

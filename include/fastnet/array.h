@@ -90,11 +90,13 @@ int sort_stable(void *elements, size_t count, size_t size,
  * uint64_t that is `offset` bytes into each element. */
 int sort_numbers(void *elements, size_t count, size_t offset);
 
+/* An item with its key for sort_ranked(). */
 struct ranked {
     _Alignas(8) uint64_t rank; /* aligned, so that the struct has 16 bytes on 32-bit machines */
     const void *item;
 };
 
+/* Sorts by rank, as sort_numbers() does. */
 static inline int sort_ranked(struct ranked *elements, size_t count)
 {
     return sort_numbers(elements, count, offsetof(struct ranked, rank));

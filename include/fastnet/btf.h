@@ -42,6 +42,7 @@ enum { BTF_DEPTH_MAX = 32, BTF_NAME_MAX = 511 /* KSYM_NAME_LEN - 1 of linux/kall
 /* Larger descriptions are refused. A kernel's BTF has 5 to 10 MB. */
 enum { BTF_BYTES_MAX = 64 * 1024 * 1024 };
 
+/* The types that btf_init() found. btf_finish() frees `offsets`. */
 struct btf {
     struct text types, names; /* sections of the bytes given to btf_init(), borrowed */
     uint32_t *offsets;        /* where each type begins in `types`, from type 1 on */
@@ -49,6 +50,7 @@ struct btf {
     size_t pointer_size; /* in bytes: 8, also for BPF programs; 4 for a 32-bit kernel */
 };
 
+/* A type. It borrows from struct btf. */
 struct btf_type {
     struct text name; /* may be empty; not escaped */
     enum btf_kind kind;

@@ -13,9 +13,9 @@ struct byte_counts;
 struct byte_counts *byte_counts_create(void);
 void byte_counts_destroy(struct byte_counts *counts);
 
-/* Starts counting, in all network namespaces, for the 32,768 sockets that sent or received last.
- * Returns NULL if the kernel counts now, otherwise why it does not; that text lives as long as
- * `counts`. Uses RIGHT_BPF. */
+/* Starts counting in all network namespaces, for the 32,768 sockets that sent or received last.
+ * Returns NULL if the kernel counts now. Otherwise returns a text that says why it does not, and
+ * that lives as long as `counts`. Uses RIGHT_BPF. */
 const char *byte_counts_begin(struct byte_counts *counts);
 
 /* Reads all counters. Returns 0, or -errno: then the counters of the last successful call stay. */

@@ -68,6 +68,7 @@ void cgroups_set_mixed(struct cgroups *cgroups);
 void cgroups_take_names(struct cgroups *cgroups, struct containers *containers);
 const char *cgroups_name(struct cgroups *cgroups, const char *id);
 
+/* Facts about the groups, and results of searches. */
 struct cgroups_summary {
     int error;     /* errno why no id has a group (ENOENT: cgroup2 is not mounted), or 0 */
     bool version1; /* hierarchies of version 1 are mounted */
@@ -79,6 +80,7 @@ struct cgroups_summary {
     bool closed;   /* some directories of groups are not readable */
     int nameless;  /* errno that may hide names from cgroups_name(), or 0 */
 };
+/* Returns the summary, borrowed; calls of other functions change it. */
 const struct cgroups_summary *cgroups_summary(const struct cgroups *cgroups);
 
 /* True if the ids of sockets lead to their groups: cgroup2 is mounted and in use. */

@@ -24,9 +24,9 @@ struct connect {
     bool failed;             /* it was never established */
     int error;               /* errno why it failed; 0: unknown, or see given_up */
     bool closed;             /* the program closed the socket */
-    bool given_up; /* the program closed the socket; no error came before (IPv6: the program may
-                      have read it) */
-    /* A socket loses its addresses if the peer refuses, or if the socket resets. */
+    bool given_up;           /* the program closed the socket before an error (IPv6: or read it) */
+    /* Noted, because a socket loses its addresses when its peer refuses, or when it sends a
+     * reset. */
     struct address remote, local;
     uint16_t port; /* port of the peer, host byte order */
 };

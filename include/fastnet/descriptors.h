@@ -10,6 +10,7 @@
 
 enum { DESCRIPTORS_NAME = 16 }; /* TASK_COMM_LEN of linux/sched.h, with the NUL */
 
+/* A process, and the number of its open descriptors. */
 struct process_descriptors {
     pid_t pid;
     uint64_t open;
@@ -21,7 +22,7 @@ struct process_descriptors {
 struct descriptors_missed {
     size_t denied;   /* number of processes whose descriptors this user may not see */
     size_t unlisted; /* number of processes whose descriptors a captured tree lacks */
-    bool hidden;     /* /proc lists not all processes (hidepid=, proc(5)), or no process */
+    bool hidden;     /* /proc does not list all processes (hidepid=, proc(5)), or no process */
     bool none;       /* the captured tree has no processes */
     int error;       /* first other error, -errno; or 0 */
 };

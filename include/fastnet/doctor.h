@@ -28,6 +28,7 @@ const struct doctor_rule *doctor_rule(size_t i);
 
 struct doctor;
 
+/* How to examine. The strings are borrowed. */
 struct doctor_options {
     uint64_t rules;        /* bit n: use doctor_rule(n) */
     unsigned milliseconds; /* interval between the two readings; 0: only one reading */
@@ -65,6 +66,7 @@ struct doctor_summary {
     uint64_t rules, milliseconds;
     bool partial; /* not everything could be examined */
 };
+/* Returns the totals, borrowed. */
 const struct doctor_summary *doctor_summary(const struct doctor *doctor);
 
 #endif

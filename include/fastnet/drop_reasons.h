@@ -7,6 +7,7 @@
 
 #include "fastnet/text.h"
 
+/* Whether somebody misses a dropped packet. */
 enum drop_class {
     DROP_IS_LOSS,     /* somebody wanted the packet */
     DROP_IS_POLICY,   /* a rule of the user, or the protocol, demands the drop */

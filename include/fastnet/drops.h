@@ -10,6 +10,7 @@
 
 #include "fastnet/query.h"
 
+/* How to count and list drops. */
 struct drops_options {
     unsigned milliseconds; /* time to count before the first listing */
     bool all_netns;        /* the caller lists several network namespaces, one after another */
@@ -32,7 +33,7 @@ int drops_list(void *drops, const struct query *query, record_fn fn, void *arg);
 
 /* Packets for which the last listing has no row. */
 struct drops_summary {
-    uint64_t harmless;  /* nobody misses them; the filter was applied without its lookups */
+    uint64_t harmless;  /* nobody misses them; the filter ran without lookups */
     uint64_t elsewhere; /* dropped in network namespaces that were not listed */
     uint64_t lost;      /* the table was full */
 };

@@ -57,6 +57,7 @@ struct listing_hooks {
     void *arg;
 };
 
+/* What a command line asks for. All pointers are borrowed. */
 struct listing {
     const struct listing_table *tables;
     size_t table_count;
@@ -136,6 +137,7 @@ struct explained {
     size_t backend_count;
     struct explanation kernel; /* request of the first backend */
 };
+/* Takes the explanation of one table, which is valid during the call. */
 typedef void (*explain_fn)(const struct explained *explained, void *arg);
 
 /* Passes each table of the listing to `fn` instead of reading it. Returns 0 or -ENOMEM. */

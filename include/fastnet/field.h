@@ -56,6 +56,7 @@ enum { PART_SIZE = 16, PARTED_MAX = 32 * PART_SIZE };
     ((uint32_t)((UINT64_C(2) << ((offset) + (size)-1) / PART_SIZE) -                               \
                 (UINT64_C(1) << (offset) / PART_SIZE)))
 
+/* Adds `more` to `needs`. */
 static inline void needs_add(struct needs *needs, struct needs more)
 {
     needs->fields |= more.fields;
@@ -81,7 +82,7 @@ struct here {
     /* First and last port that the kernel chooses (ip_local_port_range of ip(7)); 0: unknown. */
     uint64_t ephemeral[2];
     struct peers *peers;
-    const struct netns *netns; /* namespace.h */
+    const struct netns *netns; /* the network namespace (namespace.h) */
 };
 
 /* True if the kernel chooses this port (host byte order) for sockets without one. */
@@ -120,6 +121,7 @@ enum member_type {
     MEMBER_ULONG = sizeof(unsigned long) == 8 ? MEMBER_UINT64 : MEMBER_UINT32,
 };
 
+/* The unit of a number. */
 enum unit {
     UNIT_NONE,
     UNIT_BYTES,
@@ -137,6 +139,7 @@ struct cell {
     const struct context *context;
 };
 
+/* field_fn makes the value of a cell. word_fn returns the name of a number, or NULL. */
 typedef struct value field_fn(const struct cell *cell);
 typedef const char *word_fn(uint64_t number);
 
@@ -145,7 +148,7 @@ struct field {
     const char *name;  /* name in --columns, JSON and CSV; in capitals the heading of a table */
     const char *help;  /* meaning of the column, one line */
     uint64_t fields;   /* fields that the backend must fill (SOCKET_*, FLOW_* ...) */
-    uint64_t optional; /* fields that a backend is asked for, too, but that may be absent */
+    uint64_t optional; /* fields that a backend is also asked for; they may be absent */
     uint32_t lookups;  /* NEED_* */
     uint32_t parts;    /* parts of borrowed structs that the field reads, as in struct needs */
     uint16_t offset;   /* bytes from the start of the record to the member */
@@ -177,7 +180,7 @@ struct field {
         word_fn *word;                  /* name of a number, or NULL */
     };
     union {
-        size_t index;           /* which of several parts of the record */
+        size_t index;           /* number of the part of the record that the field shows */
         view_fn *write;         /* for VIEW_BY() */
         const struct field *of; /* fields that a rate or a pair is computed from */
         /* A number inside a member of type struct text, which may be too short for it. */
@@ -271,6 +274,7 @@ struct network_field {
     const struct field *of; /* a field of type VALUE_ADDRESS */
     uint8_t ipv4, ipv6;
 };
+/* Makes *dst a field that shows the networks of the addresses in field `of`, which is borrowed. */
 void field_network(struct network_field *dst, const struct field *of, uint8_t ipv4, uint8_t ipv6);
 
 /* The number of rows in a group (kind_count). */

@@ -14,7 +14,8 @@
  * (net/netfilter/nf_conntrack_proto_dccp.c). data is NULL if the protocol has no states, or no such
  * state. */
 struct text flow_state_name(uint8_t protocol, uint8_t state);
-/* Returns name number i of all states of all protocols; names repeat. NULL after the last name. */
+/* Returns the name of state i % 256 of TCP (i < 256), SCTP (i < 512) or DCCP (i < 768); NULL if
+ * there is no such state. Names repeat. */
 const char *flow_state_word(uint64_t i);
 /* Returns the number of a state by its name, in any case; -1 if the protocol has no such state. */
 int flow_state_number(uint8_t protocol, const char *name, size_t length);

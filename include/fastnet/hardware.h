@@ -9,7 +9,8 @@
 /* stands for all types that net-tools does not know */
 enum { HARDWARE_UNSPECIFIED = -1 };
 
-/* The members from net_tools on describe net-tools 2.10 (Debian's build). 0: unknown there. */
+/* The members from net_tools on describe net-tools 2.10 (Debian's build). A member is 0 if
+ * net-tools does not know the type. */
 struct hardware {
     int type;              /* ARPHRD_* */
     const char *name;      /* name that ip-link(8) writes after "link/" */

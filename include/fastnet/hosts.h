@@ -18,6 +18,7 @@ enum { HOSTS_MILLISECONDS = 5000 }; /* time limit for the names of a listing */
 #define HOSTS_SLOW UINT64_C(500000000)
 typedef void (*hosts_wait_fn)(size_t count, const char *name);
 struct hosts;
+/* Returns NULL if memory is short. */
 struct hosts *hosts_create(void);
 void hosts_destroy(struct hosts *hosts); /* threads that still wait for answers continue */
 /* Adds an address. Addresses that have no name (0.0.0.0, ::, AF_UNSPEC) are ignored. Returns 0 or

@@ -15,6 +15,7 @@ struct interface {
     const char *name; /* ends with NUL, borrowed; NULL: the interface has none (any more) */
 };
 
+/* Returns NULL if memory is short. */
 struct interfaces *interfaces_create(void);
 void interfaces_destroy(struct interfaces *interfaces);
 /* Fixes the network namespace of lookups: that of this thread, now. Without this call it is that of

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Numbers and structs of the kernel that headers older than some release lack; headers of Linux
- * 5.10 have all others. They never change, so the program does not depend on the headers it was
- * built with. A kernel that does not know a number refuses the call. #ifndef does not see an
- * enumerator, so numbers of enums are defined as macros in every case. */
+/* Numbers and structs of the kernel that old headers lack; headers of Linux 5.10 and later have all
+ * others that are used. These numbers never change, so the program does not depend on the headers
+ * it was built with. A kernel that does not know a number refuses the call. #ifndef does not see
+ * enumerators, so a number of an enum is defined as a macro in every case. */
 #ifndef FASTNET_KERNEL_ABI_H
 #define FASTNET_KERNEL_ABI_H
 

@@ -118,7 +118,7 @@ struct counter_record;
     SYSCTL(TIME_WAIT_REUSE, NULL, NO_NUMBER, "net/ipv4/tcp_tw_reuse", 1, 0)                        \
     SYSCTL(SYNCOOKIES, NULL, NO_NUMBER, "net/ipv4/tcp_syncookies", 1, 0)                           \
     SYSCTL(SYN_BACKLOG, NULL, NO_NUMBER, "net/ipv4/tcp_max_syn_backlog", 1, 0)                     \
-    /* open, unused and allowed files (proc(5)) */                                                 \
+    /* file-nr has three numbers: open, unused and allowed files (proc(5)) */                      \
     SYSCTL(FILES_OPEN, NULL, FILES_MAX, "fs/file-nr", 3, 0)                                        \
     SYSCTL(FILES_MAX, "fs.file-max", NO_NUMBER, "fs/file-nr", 3, 2)                                \
     SYSCTL(FLOWS_TRACKED, NULL, FLOWS_MAX, "net/netfilter/nf_conntrack_count", 1, 0)               \

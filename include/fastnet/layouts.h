@@ -49,7 +49,7 @@ struct masquerade_layout {
 /* The layout of conntrack -o (conntrack-tools 1.4.7) for flows and expectations. Each record of
  * connection tracking, of any kind, is one line or one XML element. */
 struct conntrack_layout {
-    bool extended; /* the protocol of the network layer first */
+    bool extended; /* lines begin with the protocol of the network layer */
     bool id;
     bool timestamp;  /* events: the time when they were received */
     bool ktimestamp; /* begin and end of a flow */
@@ -59,7 +59,7 @@ struct conntrack_layout {
 
 /* For the totals after arp's rows. */
 struct arp_totals {
-    size_t skipped; /* rows that the filter left out */
+    size_t skipped; /* rows that the filter refused */
 };
 
 /* The layouts of arp (net-tools 2.10). Values are never cut. */

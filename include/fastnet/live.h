@@ -62,8 +62,8 @@ struct live *live_create(struct engine *engine, struct listing *listing,
                          int *error);
 void live_destroy(struct live *live);
 
-/* Sets how the next samples rank and group rows: by view->order and view->group, which must stay
- * valid until then. */
+/* Sets how the next samples rank and group rows: by view->order and view->group, which the caller
+ * must keep until these samples are done. */
 void live_choose(struct live *live, const struct live_view *view);
 
 /* Samples all rows. Returns 0 or -errno. */

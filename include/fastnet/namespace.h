@@ -11,6 +11,7 @@
 
 struct report;
 
+/* A network namespace. */
 struct netns {
     uint64_t id;             /* inode of its file, which lsns(8) shows */
     int fd;                  /* descriptor of that file, for setns(2) */

@@ -121,6 +121,7 @@ struct owners_summary {
     bool any;  /* a process other than fastnet holds a socket */
     int error; /* first errno (EMFILE, ENOMEM, EIO ...) that hid descriptors, or 0 */
 };
+/* Returns the summary, borrowed. */
 const struct owners_summary *owners_summary(const struct owners *owners);
 
 /* True if a socket without owners is certainly not held by any process. */

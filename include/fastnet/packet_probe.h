@@ -14,6 +14,7 @@
 enum { PACKET_THREADS_MAX = 64, PACKET_FLOWS_MAX = 1000000 };
 enum { LOOPBACK_IFINDEX = 1 }; /* index of lo in every network namespace */
 
+/* How to count packets. */
 struct packet_probe_options {
     uint32_t interface; /* index; 0: all interfaces */
     unsigned threads;   /* 1 to PACKET_THREADS_MAX */
@@ -54,6 +55,7 @@ static inline void flow_totals_add(struct flow_totals *to, struct flow_totals mo
     to->bytes += more.bytes;
 }
 
+/* The counts of one interval. */
 struct packet_totals {
     uint64_t from;        /* start of the interval, ns since 1970 */
     uint64_t elapsed;     /* length of the interval in ns, also if the clock was set */
@@ -68,6 +70,7 @@ struct packet_totals {
 /* Ends an interval, takes its counts, and begins the next interval. Waits at most 100 ms, until the
  * kernel has handed over all packets. fields: options.fields of the next interval. */
 void packet_probe_take(struct packet_probe *probe, uint64_t fields);
+/* Returns the counts of the last interval, borrowed. */
 const struct packet_totals *packet_probe_totals(const struct packet_probe *probe);
 
 /* Passes each flow of the last interval to `fn`, without inode and uid. Call packet_probe_take()

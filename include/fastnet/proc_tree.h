@@ -21,8 +21,9 @@ struct proc_tree {
 /* True if `root` is /proc itself, whose files all come from the kernel. */
 bool proc_tree_is_own(const char *root);
 
-/* Both use only rights of the real user, no rights lent to the program. proc_tree_find() returns 0
- * if `root` is a directory, or -errno. proc_tree_has() is true if the tree has the file `path`. */
+/* Both functions use only rights of the real user, no rights lent to the program. proc_tree_find()
+ * returns 0 if `root` is a directory, or -errno. proc_tree_has() is true if the tree has the file
+ * `path`. */
 int proc_tree_find(const char *root);
 bool proc_tree_has(const char *root, const char *path);
 
@@ -75,8 +76,8 @@ int procfs_find_namespace(const char *path, struct procfs *procfs);
  * of the proc file system is not the first. */
 bool procfs_is_partial(const struct proc_tree *tree);
 
-/* Returns the pid of this process in the proc file system; 0: it has no pid there, or is
- * unknown. */
+/* Returns the pid that this process has in the proc file system; 0: it has no pid there, or the pid
+ * is unknown. */
 pid_t procfs_self(const struct proc_tree *tree);
 
 /* How the machine that wrote a tree differs from this machine, in bits. */

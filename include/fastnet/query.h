@@ -27,9 +27,9 @@ struct table {
     const struct table *partner, *joint;
     /* Joint tables: true if a row belongs to the second table. NULL in other tables. */
     bool (*is_second)(const struct record *record);
-    /* For joint tables: a table with counts of the same rows. One of its records counts many rows
-     * (record.rows); its fields are those that its backends provide. NULL: rows can only be
-     * listed. */
+    /* For joint tables: another table that counts these rows. Each of its records stands for many
+     * rows (record.rows), and has the fields that the other table's backends fill. NULL: rows can
+     * only be listed. */
     const struct table *counted;
     unsigned rights;     /* bits 1 << enum right: rights that reading may need */
     uint64_t privileged; /* only these fields need the rights; 0: all rows need them */
@@ -131,8 +131,8 @@ struct query {
     struct netlink *netlink; /* for netlink backends; lives as long as the engine */
     struct report *report;   /* takes skipped lines and lost rows */
     bool exclusive;          /* no other backend may be asked, not even for single fields */
-    bool repeatable;         /* the table may be read again: the engine drops all repeated rows */
-    const struct predicate *where; /* may leave out rows that it refuses; NULL: wants all */
+    bool repeatable; /* the table may be read twice, so the engine drops every row that repeats */
+    const struct predicate *where; /* rows that it refuses may be left out; NULL: none */
     struct cgroups *cgroups; /* the groups that `where` compares; NULL: it compares no groups */
     /* For a table of one row: a record with the fields that identify the row (record.has). */
     const struct record *key;
@@ -175,7 +175,7 @@ enum backend_choice {
 /* Which rows the kernel would leave out of its answer to a request. */
 enum { EXPLAINED_MEMBERS_MAX = 24, EXPLAINED_TEXT_MAX = 320 };
 struct explanation {
-    size_t members[EXPLAINED_MEMBERS_MAX]; /* members that it compares: offsets in struct record */
+    size_t members[EXPLAINED_MEMBERS_MAX]; /* offsets of compared members in struct record */
     size_t count;
     char text[EXPLAINED_TEXT_MAX]; /* details for people, joined by "; "; may be empty */
 };
@@ -197,12 +197,12 @@ struct backend {
     const char *name; /* as in --backend, if users can choose it there */
     enum backend_choice source;
     const struct table_fields *provides; /* its tables */
-    /* Tables whose dump the kernel resumes by counting rows: if a row is removed meanwhile, it
-     * skips another row. Ends with NULL; or NULL. */
-    const struct table *const *counts_rows;
-    int (*dump)(const struct query *query, record_fn fn, void *arg);
     /* Tables whose dump the kernel continues by counting rows, so that it skips a row if another
      * row is removed meanwhile. A list that ends with NULL; or NULL. */
+    const struct table *const *counts_rows;
+    int (*dump)(const struct query *query, record_fn fn, void *arg);
+    /* Makes the requests that dump() would send, and describes them instead of sending them. The
+     * caller zeroes the explanation. NULL: the kernel filters no rows for this backend. */
     void (*explain)(const struct query *query, struct explanation *explanation);
     /* Returns what dump() lacked if it failed with this error: a right, a module. NULL: the text of
      * the errno is enough. */

@@ -9,6 +9,7 @@
 
 enum { RATES_MAX = 320, RATE_NAME_MAX = 48 };
 
+/* The new kind, and memory for its fields and their names. */
 struct rates {
     struct kind kind;
     struct field fields[RATES_MAX];

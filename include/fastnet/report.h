@@ -11,6 +11,7 @@
 
 enum { REPORT_LINES = 16, REPORT_LENGTH = 384 };
 
+/* Problems that wait to be printed, and their consequences. */
 struct report {
     bool partial;     /* rows may be missing: exit status 1 */
     bool unreadable;  /* a table that may exist could not be read */

@@ -4,14 +4,15 @@
  * name is looked up, all rights are given up for good. Capabilities belong to threads: a new thread
  * inherits the sets of its creator, and only one thread may call these functions.
  *
- * "Not lent": a program that was started with more rights than its user has does not keep this
- * right (rights_elevated()). */
+ * "Not lent" below: rights_raise() does nothing if the program has more rights than its user
+ * (rights_elevated()). */
 #ifndef FASTNET_RIGHTS_H
 #define FASTNET_RIGHTS_H
 
 #include <stdbool.h>
 #include <stddef.h>
 
+/* A right is a set of capabilities for one purpose. */
 enum right {
     RIGHT_OWNERS,          /* descriptors of other users: CAP_SYS_PTRACE and CAP_DAC_READ_SEARCH */
     RIGHT_BPF,             /* BPF programs that only read: CAP_BPF and CAP_PERFMON */

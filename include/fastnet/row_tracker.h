@@ -27,8 +27,8 @@ struct row_tracker_ops {
     /* Stores what the record has in `id`; members that the record lacks (any more) keep their
      * value. */
     void (*take_id)(struct row_id *id, const struct record *record);
-    /* Fills members of the record that are missing, from `id`: all members, or those that an end
-     * lacks. */
+    /* Fills members that the record lacks, from `id`: all members of an empty record, or those that
+     * the kernel does not report when a row ends. */
     void (*tell_id)(const struct row_id *id, struct record *record);
     /* True if the row has ended and is still listed. */
     bool (*is_over)(const struct record *record);

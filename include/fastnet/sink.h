@@ -59,10 +59,10 @@ struct sink_options {
     /* Tables: columns of the terminal to fit into; 0: rows keep their length. */
     size_t width;
     /* Names of columns, separated by spaces, or NULL. drop: columns to leave out so that rows fit,
-     * first name first; on a narrow terminal, columns after a '|' stay if only long values of
-     * `whole` lack room. shorten: long texts lose their end. whole: values are never cut; a long
-     * value shifts the rest of its row (if also in `shorten`, it is cut late). keep: columns that
-     * are never left out. */
+     * first name first. On a narrow terminal, columns after a '|' stay if only long values of
+     * `whole` lack room. shorten: columns whose long texts lose their end. whole: columns whose
+     * values are never cut; a long value shifts the rest of its row (if the column is also in
+     * `shorten`, it is cut late). keep: columns that are never left out. */
     const char *drop, *shorten, *whole, *keep;
     const char *metric; /* metrics: their names begin with "fastnet_" and this text */
     /* Metrics: writes further metrics after those of the rows; or NULL. */
@@ -116,10 +116,12 @@ struct sink *sink_create(const struct sink_ops *ops, const void *layout, struct 
 struct sink *sink_clone(struct sink *sink, struct writer *writer);
 /* Stops all output, because memory was short: further output would be wrong. */
 void sink_lacks_memory(struct sink *sink);
+/* Calls ops->begin(), unless it is NULL. */
 void sink_begin(struct sink *sink);
 /* Writes a line before the rows that follow: `what`, and a name, or `number` if the name is
  * empty. */
 void sink_heading(struct sink *sink, const char *what, const char *name, uint64_t number);
+/* Calls ops->end(), unless it is NULL. */
 void sink_end(struct sink *sink);
 /* Frees the sink. Accepts NULL. */
 void sink_destroy(struct sink *sink);

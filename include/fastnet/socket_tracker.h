@@ -31,6 +31,7 @@ _Static_assert(sizeof(struct row_id) == sizeof(struct socket_id) &&
                    offsetof(struct row_id, identity) == offsetof(struct socket_id, cookie),
                "one has what the other has");
 
+/* Converts the tracker's id to the id of a socket; both are the same bytes. */
 static inline struct socket_id socket_id_of(const struct row_id *row)
 {
     struct socket_id id;

@@ -26,14 +26,15 @@ static inline bool text_is(struct text text, const char *string)
     return strlen(string) == text.length && memcmp(string, text.data, text.length) == 0;
 }
 
+/* True if both texts have the same bytes. */
 static inline bool text_equal(struct text one, struct text other)
 {
     return one.length == other.length &&
            (!one.length || memcmp(one.data, other.data, one.length) == 0);
 }
 
-/* Returns a number of `size` bytes (1, 2, 4 or 8) in host byte order, which need not be aligned; 0
- * for any other size. */
+/* Returns the number in `size` bytes (1, 2, 4 or 8), in host byte order; 0 for any other size.
+ * `bytes` need not be aligned. */
 static inline uint64_t bytes_number(const void *bytes, size_t size)
 {
     uint16_t two;
@@ -94,9 +95,9 @@ static inline struct text as_text(const char *string)
     return (struct text){string, string ? strlen(string) : 0};
 }
 
-/* Returns the next element of a list in *element, and moves *list to the rest. separator: ',' or '
- * '. Between two commas an element is empty; several spaces count as one. Returns false at the
- * end. */
+/* Returns the next element of a list in *element, and moves *list to the rest. separator: a comma
+ * or a space. Between two commas an element is empty; several spaces count as one. Returns false at
+ * the end. */
 static inline bool text_next(const char **list, char separator, struct text *element)
 {
     const char ends[] = {separator, '\0'};
@@ -135,24 +136,25 @@ enum {
     TEXT_LLADDR_MAX = 95, /* LLADDR_MAX bytes */
 };
 
-/* Decimal digits. May overwrite one byte after a single digit. */
+/* Writes decimal digits. May overwrite the byte after a single digit. */
 char *text_u64(char *dst, uint64_t number);
 
 /* Writes a minus sign if `negative`, then the number; dst needs 1 + TEXT_U64_MAX bytes. */
 char *text_signed(char *dst, uint64_t magnitude, bool negative);
 
-/* Milliseconds as seconds with three decimals: 1.250 */
+/* Writes milliseconds as seconds with three decimals: 1.250 */
 char *text_seconds(char *dst, uint64_t milliseconds);
-/* Microseconds as seconds with six decimals: 0.000045 */
+/* Writes microseconds as seconds with six decimals: 0.000045 */
 char *text_microseconds(char *dst, uint64_t microseconds);
 
 /* Writes a time in UTC in the form of RFC 3339, with microseconds. nanoseconds: since 1970. */
 char *text_time(char *dst, uint64_t nanoseconds);
 
-/* address: 4 bytes, network byte order. */
+/* Writes an address of 4 bytes, in network byte order. */
 char *text_ipv4(char *dst, const uint8_t *address);
 
-/* address: 16 bytes, network byte order. Writes the form of RFC 5952, as inet_ntop(3) does. */
+/* Writes an address of 16 bytes, in network byte order, in the form of RFC 5952, as inet_ntop(3)
+ * does. */
 char *text_ipv6(char *dst, const uint8_t *address);
 
 /* Writes an IPv4-mapped address (RFC 4291, 2.5.5.2) as IPv4. */

@@ -10,6 +10,7 @@
 #include "fastnet/engine.h"
 #include "fastnet/packet_probe.h"
 
+/* How to count and list packets. */
 struct traffic_options {
     unsigned milliseconds; /* time to count before the first listing; or `live` */
     bool live;             /* for a screen: do not wait, leave ctrl-C and losses to the caller */

@@ -11,6 +11,7 @@
  * from now on. While it starts the child, no other thread may allocate memory (threads that read
  * packets cannot). */
 struct users;
+/* Returns NULL if memory is short. */
 struct users *users_create(void);
 /* Returns 0 or -errno. */
 int users_ask_in_child(struct users *users);

@@ -57,6 +57,7 @@ enum { VALUE_VIEW_MAX = 512 };
 /* Writes at most VALUE_VIEW_MAX bytes, without spaces unless `human`. Returns the end. */
 typedef char *view_fn(char *dst, const struct value *view, bool human);
 
+/* A value. `type` says which member of the union is used. */
 struct value {
     enum value_type type;
     uint8_t family; /* VALUE_LLADDR that is an IP address: AF_*; otherwise AF_UNSPEC */
@@ -115,6 +116,7 @@ static inline bool value_is_number(enum value_type type)
            type == VALUE_FINE;
 }
 
+/* True if value_next() can be used. */
 static inline bool value_is_list(const struct value *value)
 {
     return value->type == VALUE_OWNERS || value->type == VALUE_FLAGS ||

@@ -10,6 +10,7 @@
 
 enum { WRITER_CAPACITY = 64 * 1024, WRITER_RESERVE_MAX = 16 * 1024, WRITER_ROOM = 2048 };
 
+/* A descriptor with a buffer in front of it. */
 struct writer {
     int fd;
     int error;         /* errno of the first write that failed; nothing is written after it */
@@ -44,6 +45,7 @@ static inline char *writer_reserve(struct writer *writer, size_t size)
     return writer->buffer + writer->length;
 }
 
+/* Flushes a line that has just ended, if lines are written at once. */
 static inline void writer_flush_lines(struct writer *writer)
 {
     if (writer->line_flushed && writer->length > 0 && writer->buffer[writer->length - 1] == '\n')
@@ -88,6 +90,7 @@ static inline void writer_put(struct writer *writer, const char *data, size_t si
     writer_flush_lines(writer);
 }
 
+/* Writes a string that ends with NUL. */
 void writer_puts(struct writer *writer, const char *string);
 
 /* Writes `blanks` spaces, then the data; by one call of writer_put() if they are short, because a
