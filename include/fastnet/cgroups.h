@@ -70,7 +70,7 @@ const char *cgroups_name(struct cgroups *cgroups, const char *id);
 
 /* Facts about the groups, and results of searches. */
 struct cgroups_summary {
-    int error;     /* errno why no id has a group (ENOENT: cgroup2 is not mounted), or 0 */
+    int error;     /* errno why ids have no groups (ENOENT: cgroup2 is not mounted), or 0 */
     bool version1; /* hierarchies of version 1 are mounted */
     bool mixed;    /* version 1 may have containers that version 2 lacks: use the owner's group */
     bool flat;     /* the root is the only group */

@@ -64,7 +64,7 @@ int doctor_examine(void *doctor, const struct query *query, record_fn fn, void *
 struct doctor_summary {
     uint64_t findings[SEVERITIES];
     uint64_t rules, milliseconds;
-    bool partial; /* not everything could be examined */
+    bool partial; /* rows or whole tables could not be read */
 };
 /* Returns the totals, borrowed. */
 const struct doctor_summary *doctor_summary(const struct doctor *doctor);

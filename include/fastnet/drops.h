@@ -35,7 +35,7 @@ int drops_list(void *drops, const struct query *query, record_fn fn, void *arg);
 struct drops_summary {
     uint64_t harmless;  /* nobody misses them; the filter ran without lookups */
     uint64_t elsewhere; /* dropped in network namespaces that were not listed */
-    uint64_t lost;      /* the table was full */
+    uint64_t lost;      /* the table had no room for them */
 };
 /* Returns the counts of the last listing, borrowed. */
 const struct drops_summary *drops_summary(const struct drops *drops);

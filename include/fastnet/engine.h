@@ -19,8 +19,7 @@ enum if_missing {
     MISSING_IS_NOTED,  /* the message is a note */
     MISSING_IS_QUOTED, /* a note without the program's name before it */
     MISSING_IS_PAIRED, /* a note; the table is read even if the table before it ended the listing */
-    MISSING_COSTS_STATUS, /* the other tables are listed; then the message, status 1, no further run
-                           */
+    MISSING_COSTS_STATUS, /* lists the other tables; then the message, status 1, no further run */
     MISSING_ENDS,         /* the message, status 1, and the listing ends */
 };
 
@@ -28,7 +27,7 @@ enum if_missing {
 struct listing_table {
     const struct table *table; /* NULL: a table that no backend knows, always missing */
     unsigned section; /* below LISTING_SECTIONS_MAX; tables of one section are neighbours */
-    const struct predicate *where; /* rows that belong to the listing; needs no lookups */
+    const struct predicate *where; /* only these rows are listed; the predicate needs no lookups */
     const char *missing;           /* message if the table is missing; NULL: no message */
     bool unnamed; /* listed by default: only fields in listing.named may be reported missing */
     enum if_missing if_missing;

@@ -37,7 +37,7 @@
 #define NEED_CONNECTS       (UINT64_C(1) << 20) /* when a connection was made, and by whom */
 #define NEED_RPC_PROGRAMS   (UINT64_C(1) << 21) /* port -> name of its RPC program */
 
-/* Lookups of owners, who are shown, or whose control groups are used. */
+/* Both search for owners: to show them, or to use their control groups. */
 #define NEED_ANY_OWNERS (NEED_OWNERS | NEED_OWNERS_CGROUPS)
 
 /* Lookups by the C library, which may load and run any code for them (nsswitch.conf(5)). */
@@ -49,8 +49,8 @@ struct needs {
     uint32_t parts;   /* PARTS() of borrowed structs (borrowed.parted) that are read; 0: all */
 };
 
-/* A bit for each part of PART_SIZE bytes that contains some of the `size` bytes from `offset`
- * on. */
+/* PARTS() sets a bit for each part that has some of the `size` bytes from `offset` on. A part has
+ * PART_SIZE bytes; PARTED_MAX is the size of the largest struct. */
 enum { PART_SIZE = 16, PARTED_MAX = 32 * PART_SIZE };
 #define PARTS(offset, size)                                                                        \
     ((uint32_t)((UINT64_C(2) << ((offset) + (size)-1) / PART_SIZE) -                               \

@@ -28,7 +28,8 @@ static inline void *hash_table_at(const struct hash_table *table, size_t index)
 void *hash_table_find(const struct hash_table *table, uint64_t hash,
                       bool (*same)(const void *element, const void *key), const void *key);
 
-/* Returns the element that begins with this uint64_t, or NULL. All elements must begin with one. */
+/* Returns the element whose first member, a uint64_t, is `number`, or NULL. All elements of the
+ * table must begin with a uint64_t. */
 void *hash_table_find_number(const struct hash_table *table, uint64_t hash, uint64_t number);
 
 /* Adds an element, which must not be in the table yet. The element is all zeroes; the caller fills

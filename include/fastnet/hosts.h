@@ -11,7 +11,7 @@
 /* Looks up names by getnameinfo(3), each address once, many at the same time. First add addresses
  * with hosts_add(), then look them up with hosts_resolve(), which has a time limit. Addresses
  * without an answer in time have no name. */
-enum { HOSTS_MILLISECONDS = 5000 }; /* time limit for the names of a listing */
+enum { HOSTS_MILLISECONDS = 5000 }; /* time limit for all names of a listing */
 /* Called if a lookup takes longer than HOSTS_SLOW (nanoseconds). count: number of addresses that
  * are looked up. If the address of a host is looked up, count is 1, and `name` is the host. Called
  * again with count 0 when the lookup ends. */

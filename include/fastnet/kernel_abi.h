@@ -34,7 +34,7 @@
 #define BPF_FUNC_sock_from_file       162 /* Linux 5.11 */
 struct kernel_task_iterator {             /* Linux 6.1 */
     uint32_t tid, pid, pid_fd;
-    uint32_t unused; /* the union has this size because of its member for control groups */
+    uint32_t unused; /* as large as the union, whose largest member is for control groups */
 };
 #ifndef BPF_CMPXCHG
 #define BPF_CMPXCHG 0xf1 /* Linux 5.12 */

@@ -56,20 +56,20 @@ struct age {
     bool at_least;
 };
 
-/* For rows of the live store (live.h): members that the engine fills. Offsets in the record, and
+/* Members that the engine fills in rows of the live store (live.h): offsets in the record, and
  * presence bits. */
 struct lasting {
     size_t event, age; /* event is a uint8_t (enum live_event), age a struct age */
     uint64_t has_event, has_age;
     size_t state;     /* offset of the row's state (uint8_t), below LIVE_STATES */
     uint8_t over;     /* state of rows that have ended and are still listed */
-    uint8_t closed;   /* state after that: no longer listed, the kernel's report is due */
+    uint8_t closed;   /* state of rows that are no longer listed, before their end is reported */
     const char *idle; /* name of the column with the time since the row's last change */
 };
 
 struct kind {
     const char *name; /* plural, for messages and for metrics of --count-by: "sockets" */
-    size_t size;      /* bytes of struct record that it uses, from the start */
+    size_t size;      /* bytes of struct record that the kind uses, from the start */
     /* Names of its metrics (sink_prometheus_create()) begin with "fastnet_" and `metric`; they stay
      * after a release, as names of fields do. NULL: too many rows for metrics; the user is offered
      * metrics of --count-by, and `count_by` has the columns to offer. */
@@ -88,7 +88,7 @@ struct kind {
     size_t field_count;
     const struct field_group *groups;
     size_t group_count;
-    const char *const (*views)[2]; /* each view, and the field to compare instead */
+    const char *const (*views)[2]; /* names of views, each with its field to compare */
     size_t view_count;
     const struct synonym *synonym;
     const struct borrowed *borrowed;

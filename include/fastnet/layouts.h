@@ -66,7 +66,7 @@ struct arp_totals {
 struct arp_layout {
     bool bsd; /* -a: a line of words; false: a table with a heading */
     bool numeric, header;
-    bool verbose; /* -v: with totals */
+    bool verbose; /* -v: write totals */
     /* The next members are for the message that no entry was found. */
     bool chosen;      /* the user gave a host, -i or -H */
     const char *host; /* as the user typed it, or NULL */
@@ -106,9 +106,9 @@ struct ss_layout {
     bool tos, cgroup, options;            /* --tos, --cgroup, --inet-sockopt */
     bool filters;                         /* -b: filters of packet sockets */
     bool storages;                        /* --bpf-maps: BPF storages of sockets */
-    const struct bpf_values *maps;        /* their types; values of other maps are bytes */
+    const struct bpf_values *maps;        /* types of their values; other maps: bytes */
     size_t map_count;
-    bool tipc;
+    bool tipc;    /* --tipcinfo: data of TIPC sockets */
     bool threads; /* -T: owners are threads */
     bool numeric; /* -n: no names of services and protocols, rates without units */
     bool resolve; /* -r: names of hosts */
@@ -134,14 +134,14 @@ struct needs ss_layout_needs(const struct ss_layout *layout);
 /* Findings as sentences for people. The numbers are read when the listing ends. */
 struct findings_layout {
     bool colour;
-    bool header;    /* ends with a line that has the number of findings */
-    bool verbose;   /* with sources */
+    bool header;    /* write a last line with the number of findings */
+    bool verbose;   /* write the sources, too */
     unsigned width; /* columns of the terminal; 0: lines are not broken */
     /* Numbers of all findings by severity, also of findings that a filter refuses. */
     const uint64_t *counts;
     const uint64_t *rules;        /* number of rules that were tried */
     const uint64_t *milliseconds; /* duration of the examination */
-    const bool *partial;          /* not everything could be examined */
+    const bool *partial;          /* rows or whole tables could not be read */
 };
 
 /* Writes metrics of findings, fastnet_doctor_*, also if no problem was found. findings_layout: a

@@ -35,7 +35,7 @@ struct live_summary {
     size_t rows, listed; /* listed: rows of the view */
     size_t states[LIVE_STATES];
     double rates[LIVE_SUMS]; /* sums of listing.rates, per second */
-    bool rated;              /* some rows have rates; false after the first sample alone */
+    bool rated;              /* some rows have rates, for which two samples are needed */
 };
 
 /* A group: the sums of its rows. */

@@ -13,22 +13,23 @@ struct owner_process {
     pid_t pid;
     bool unnamed;     /* its name cannot be read; `name` is empty then */
     const char *name; /* comm (proc(5)): at most 15 bytes, any byte except NUL */
-    /* argv[0] without the directories of an absolute path; empty if there is no argv[0]; comm if
-     * argv[0] cannot be read; NULL unless owners_options.commands. */
+    /* argv[0] without the directories of an absolute path. Empty if there is no argv[0]; comm if
+     * argv[0] cannot be read. NULL unless owners_options.commands is set. */
     const char *command;
-    /* Path of its control group (/proc/PID/cgroup), preferably with the name of a container or pod,
-     * or else of a unit; from version 2, or else from version 1, systemd's own hierarchy first.
-     * NULL if it has none, or unless owners_options.cgroups. */
+    /* Path of one of its control groups (/proc/PID/cgroup): if possible, one with the name of a
+     * container or pod, or else of a unit. Version 2 comes before version 1, and systemd's own
+     * hierarchy is the first of version 1. NULL if the process has none, or unless
+     * owners_options.cgroups is set. */
     const char *cgroup;
-    /* Its pid in the innermost pid namespace that it is in (pid_namespaces(7)); 0 if PROC_ROOT
-     * shows that namespace, or unless owners_options.pids_inside. */
+    /* Its pid in the innermost pid namespace that it is in (pid_namespaces(7)). 0 if PROC_ROOT
+     * shows that namespace, or unless owners_options.pids_inside is set. */
     pid_t pid_inside;
 };
 
 /* One descriptor of a socket. Keep it small: there is one for each open socket. */
 struct owner {
     const struct owner_process *process;
-    pid_t tid; /* thread id; 0 unless owners_options.tasks */
+    pid_t tid; /* thread id; 0 unless owners_options.tasks is set */
     int fd;    /* -1: unknown */
 };
 

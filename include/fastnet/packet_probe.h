@@ -58,7 +58,7 @@ static inline void flow_totals_add(struct flow_totals *to, struct flow_totals mo
 /* The counts of one interval. */
 struct packet_totals {
     uint64_t from;        /* start of the interval, ns since 1970 */
-    uint64_t elapsed;     /* length of the interval in ns, also if the clock was set */
+    uint64_t elapsed;     /* length of the interval in ns, independent of the clock being set */
     uint64_t lost;        /* frames that the kernel dropped, because the rings were full */
     uint64_t undescribed; /* frames that the kernel could not describe, and that no flow counts */
     bool frames_only;     /* packets of a frame are unknown: each frame counts as 1 */

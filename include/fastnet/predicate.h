@@ -35,13 +35,13 @@ enum predicate_operator {
 
 struct predicate {
     enum predicate_operator operation;
-    /* For and, or, not: the list of parts. For ..._COLUMN: the other column. Parts and texts are
-     * borrowed. */
+    /* PREDICATE_AND, _OR, _NOT: a list of parts. PREDICATE_..._COLUMN: the other column. Parts and
+     * texts are borrowed. */
     const struct predicate *parts, *next;
     struct text said; /* the predicate as --where writes it; empty: no user typed it */
     /* The last part, and the last part that needs no lookup. predicate_add() sets them. */
     struct predicate *last, *last_cheap;
-    /* For comparisons: */
+    /* The other members are for comparisons. */
     const struct field *field;
     struct value constant;
     union {
@@ -61,8 +61,8 @@ static inline bool predicate_looks_up(const struct predicate *predicate)
            predicate->last != predicate->last_cheap;
 }
 
-/* Adds a part to an and, or, or not. Parts are evaluated in the order of adding, but parts that
- * need a lookup follow all others. */
+/* Adds `part` to `whole`, a PREDICATE_AND, _OR or _NOT. Parts are evaluated in the order of adding,
+ * but parts that need a lookup follow all others. */
 static inline void predicate_add(struct predicate *whole, struct predicate *part)
 {
     const bool cheap = !predicate_looks_up(part);
@@ -82,13 +82,13 @@ static inline void predicate_add(struct predicate *whole, struct predicate *part
 /* A predicate with room for its parts. It has pointers into itself, so it must not be copied. */
 enum { PREDICATE_PARTS_MAX = 16 };
 struct predicate_tree {
-    struct predicate whole; /* all zeroes: an and */
+    struct predicate whole; /* all zeroes: a PREDICATE_AND */
     struct predicate parts[PREDICATE_PARTS_MAX];
     size_t count;
 };
 
-/* Copies `part` into the tree and adds it to `whole`, an and, or, or not of the tree. Returns the
- * copy. `parts` must have room. */
+/* Copies `part` into the tree, and adds it to `whole`, a PREDICATE_AND, _OR or _NOT of the tree.
+ * Returns the copy. The tree must have room for it. */
 static inline struct predicate *predicate_tree_add(struct predicate_tree *tree,
                                                    struct predicate *whole, struct predicate part)
 {
@@ -108,8 +108,8 @@ predicate_tree_refuse(struct predicate_tree *tree, struct predicate *whole, stru
     return predicate_tree_add(tree, predicate_tree_add(tree, whole, none), part);
 }
 
-/* Returns the predicate of the tree. An and of one part is that part; without parts it is NULL,
- * because all rows are wanted. */
+/* Returns the predicate of the tree. If its root is a PREDICATE_AND with one part, returns that
+ * part; without parts, returns NULL, because all rows are wanted. */
 static inline const struct predicate *predicate_of(const struct predicate_tree *tree)
 {
     const struct predicate *parts = tree->whole.parts;

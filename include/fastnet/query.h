@@ -130,7 +130,7 @@ struct query {
     size_t map_count;
     struct netlink *netlink; /* for netlink backends; lives as long as the engine */
     struct report *report;   /* takes skipped lines and lost rows */
-    bool exclusive;          /* no other backend may be asked, not even for single fields */
+    bool exclusive;          /* no other backend may be used, not even for single fields */
     bool repeatable; /* the table may be read twice, so the engine drops every row that repeats */
     const struct predicate *where; /* rows that it refuses may be left out; NULL: none */
     struct cgroups *cgroups; /* the groups that `where` compares; NULL: it compares no groups */
@@ -155,7 +155,7 @@ struct query_events {
     int (*idle)(void *arg);
     /* Called when new sockets with owners have appeared; or NULL. */
     void (*appeared)(void *arg);
-    void *idle_arg; /* argument of idle() and appeared() */
+    void *idle_arg; /* first argument of idle() and appeared() */
 };
 
 /* Where a backend reads. BACKEND_NETLINK and BACKEND_PROC are the choices of --backend. A backend

@@ -33,7 +33,7 @@ extern const struct kind kind_count;
 
 struct record {
     const struct kind *kind;
-    uint64_t has; /* bits of the kind: the filled fields */
+    uint64_t has; /* presence bits of the kind: the filled fields */
     /* The fields that the filter compares, that this backend lacks, and that another backend
      * has. */
     uint64_t unavailable;

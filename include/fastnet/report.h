@@ -17,8 +17,8 @@ struct report {
     bool unreadable;  /* a table that may exist could not be read */
     bool ended;       /* a required table is missing: do not run again */
     bool verbose;     /* the user wants details, too */
-    uint64_t listed;  /* rows that were passed to the sink, counted, or remembered for --delta */
-    uint64_t unshown; /* rows or groups beyond listing.most */
+    uint64_t listed;  /* rows sent to the sink, counted, or remembered for --delta */
+    uint64_t unshown; /* number of rows or groups beyond listing.most */
     size_t count;
     /* true: print the line unchanged */
     bool verbatim[REPORT_LINES];

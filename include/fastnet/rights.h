@@ -22,8 +22,7 @@ enum right {
     RIGHT_CONTAINERS,      /* files with names of containers: CAP_DAC_READ_SEARCH */
     RIGHT_NETFILTER_FILES, /* files of netfilter in /proc: CAP_DAC_READ_SEARCH */
     RIGHT_SOCKETS,         /* hidden fields of sockets: CAP_NET_ADMIN, CAP_BPF; not lent */
-    RIGHT_NAMESPACE_FILES, /* network namespaces of others: CAP_SYS_PTRACE, CAP_DAC_READ_SEARCH; not
-                              lent */
+    RIGHT_NAMESPACE_FILES, /* network namespaces: CAP_SYS_PTRACE, CAP_DAC_READ_SEARCH; not lent */
     RIGHT_NAMESPACES,      /* entering a network namespace: CAP_SYS_ADMIN, not lent */
     RIGHT_MAPS,            /* opening a BPF map by its id: CAP_SYS_ADMIN, not lent */
     RIGHT_SYMBOLS,         /* addresses of kernel functions: CAP_SYSLOG, not lent */

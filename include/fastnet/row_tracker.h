@@ -12,7 +12,7 @@ struct netlink_peer;
 /* Identifies a row. Only the tracker that wrote the bytes reads them. */
 struct row_id {
     uint8_t bytes[50];
-    uint8_t state; /* state of the row, which does not identify it */
+    uint8_t state; /* state of the row; does not identify it */
     uint64_t identity;
 };
 

@@ -22,7 +22,7 @@ struct sink_ops {
     void (*row)(struct sink *sink, const struct record *record);
     /* Called for a row beyond --limit, which only totals count; NULL: no totals. */
     void (*unshown)(struct sink *sink, const struct record *record);
-    /* Called when no row is left for now: writes the rows that were held back; or NULL. */
+    /* Writes the rows that were held back. Called when no row is left for now; or NULL. */
     void (*pause)(struct sink *sink);
     /* Called once at the end, also after errors; or NULL. */
     void (*end)(struct sink *sink);
@@ -59,10 +59,10 @@ struct sink_options {
     /* Tables: columns of the terminal to fit into; 0: rows keep their length. */
     size_t width;
     /* Names of columns, separated by spaces, or NULL. drop: columns to leave out so that rows fit,
-     * first name first. On a narrow terminal, columns after a '|' stay if only long values of
-     * `whole` lack room. shorten: columns whose long texts lose their end. whole: columns whose
-     * values are never cut; a long value shifts the rest of its row (if the column is also in
-     * `shorten`, it is cut late). keep: columns that are never left out. */
+     * first name first. On a narrow terminal, long values of `whole` columns give up their room
+     * before a column after a '|' is left out. shorten: columns whose long texts lose their end.
+     * whole: columns whose values are never cut; a long value shifts the rest of its row (if the
+     * column is also in `shorten`, it is cut late). keep: columns that are never left out. */
     const char *drop, *shorten, *whole, *keep;
     const char *metric; /* metrics: their names begin with "fastnet_" and this text */
     /* Metrics: writes further metrics after those of the rows; or NULL. */

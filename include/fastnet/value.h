@@ -152,17 +152,17 @@ size_t value_write_part(char dst[VALUE_PART], const struct value *value, int uni
 
 /* --- How values compare (order.c): numbers and addresses as numbers, text by its bytes -------- */
 
-/* Returns a negative number, 0 or a positive number. Both are values of one column; an unknown
- * value is greater than all others. */
+/* Compares two values of one column. Returns a negative number if `a` is smaller, 0, or a positive
+ * number. An unknown value is greater than all others. */
 int value_compare(const struct value *a, const struct value *b);
 
-/* Returns a number for sorting: a smaller value never has a larger number; an unknown value has
- * UINT64_MAX. *exact: known exact values with equal numbers are equal. */
+/* Returns a number for sorting. A greater value never has a smaller number; an unknown value has
+ * UINT64_MAX. *exact: two known values that are exact and have the same number are equal. */
 uint64_t value_rank(const struct value *value, bool *exact);
 
-/* Writes at most `size` bytes of a key: if the key of one value is smaller by its bytes, or is a
- * beginning of the other, that value is smaller. value: known; both of one column. Returns the
- * length of the whole key. */
+/* Writes at most `size` bytes of a key for sorting, and returns the length of the whole key. The
+ * keys of two values of one column compare byte by byte as the values do; a key that is the
+ * beginning of another key is smaller. value: must be known. */
 size_t value_key(const struct value *value, char *dst, size_t size);
 
 /* Adds the value to a hash (hash.h). Equal values have equal hashes. */
