@@ -44,7 +44,8 @@ struct synonym {
     const char *column, *word, *other;
 };
 
-/* Returns the word that these tables show. It ends with NUL if `word` does. */
+/* Returns synonym->other if `word` is synonym->word, otherwise `word`. The result ends with NUL if
+ * `word` does. */
 static inline struct text synonym_of(const struct synonym *synonym, struct text word)
 {
     return text_is(word, synonym->word) ? as_text(synonym->other) : word;
