@@ -270,7 +270,7 @@ static void screen_row(struct sink *sink, const struct record *record)
     screen->rows[screen->row_count++] = mark_of(screen, record);
 }
 
-void screen_title(struct sink *sink, struct text title, const char *behind,
+void screen_title(struct sink *sink, struct text title, const char *suffix,
                   const char *(*text)(const struct field *column, char room[32], void *arg),
                   void *arg)
 {
@@ -284,7 +284,7 @@ void screen_title(struct sink *sink, struct text title, const char *behind,
         set_cell(screen, i, as_text(of ? of : ""), as_text(""));
     }
     if (screen->options.count)
-        set_cell(screen, 0, title, as_text(behind));
+        set_cell(screen, 0, title, as_text(suffix));
     screen->rows[screen->row_count++] = SCREEN_BOLD;
 }
 
