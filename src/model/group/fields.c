@@ -2,7 +2,7 @@
 /* The fields of multicast groups. */
 #include "model/fields/fields.h"
 
-/* In the order in which --columns=help lists them. Names and meanings stay once released. */
+/* The order of --columns=help. Names and meanings never change after a release. */
 static const struct field fields[] = {
     TEXT(interface, group.interface, GROUP_INTERFACE, "interface that is in the group",
          .key = true),

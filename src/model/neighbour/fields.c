@@ -9,7 +9,7 @@
 #include "fastnet/labels.h"
 #include "model/fields/fields.h"
 
-/* NUD_NONE, and the others by their bits, from NUD_INCOMPLETE on. */
+/* Names of NUD_NONE, then of the NUD_* bits from NUD_INCOMPLETE on. */
 static const char states[][11] = {
     "NONE", "INCOMPLETE", "REACHABLE", "STALE", "DELAY", "PROBE", "FAILED", "NOARP", "PERMANENT",
 };
@@ -21,12 +21,12 @@ const char *neighbour_state_name(uint64_t state)
     return is_one ? states[__builtin_ffsll((long long)state)] : NULL;
 }
 
-/* NTF_*, then NTF_EXT_*; some linux/neighbour.h lack the newest of them. */
+/* NTF_*, then NTF_EXT_*. Some versions of linux/neighbour.h lack the last names. */
 static const struct flag_names flag_names =
     FLAG_NAMES("use", "self", "master", "proxy", "extern_learn", "offloaded", "sticky", "router",
                "managed", "locked", "extern_valid");
 
-/* The interface's index, 0 where only its name is known. */
+/* The interface's index; 0 if only its name is known. */
 static uint32_t index_of(const struct cell *cell)
 {
     return (cell->record->has & NEIGHBOUR_INTERFACE) ? cell->record->neighbour.interface : 0;
@@ -42,10 +42,8 @@ static int hardware_of(const struct cell *cell)
     return interfaces_get(cell->context->here.interfaces, index_of(cell))->hardware;
 }
 
-/*
- * A tunnel's link-layer address is one of IP, and is written as ip-neighbour(8) writes it. An
- * address of another length needs no look at the hardware, for which the kernel would be asked.
- */
+/* The link-layer address of a tunnel is an IP address, and is shown as ip-neighbour(8) does. Only
+ * an address of 4 or 16 bytes needs the hardware type, for which the kernel must be asked. */
 static uint8_t family_of_lladdr(const struct cell *cell)
 {
     const size_t length = cell->record->neighbour.lladdr_length;
@@ -122,7 +120,7 @@ static const char *neighbour_type_name(uint64_t type)
     return type == RTN_UNSPEC ? "unspec" : route_type_name(type);
 }
 
-/* In the order in which --columns=help lists them. Names and meanings stay once released. */
+/* The order of --columns=help. Names and meanings never change after a release. */
 static const struct field fields[] = {
     ADDRESS(address, neighbour.address, 0, "network address"),
     WORD(family, neighbour.address.family, family_name, 0, "inet or inet6"),

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The fields of how full a table of neighbours is. */
+/* Fields that say how full a table of neighbours is. */
 #include "model/fields/fields.h"
 
 static struct value neighbour_usage_percent_full(const struct cell *cell)
@@ -35,7 +35,7 @@ static struct value scope(const struct cell *cell)
 #define COUNTED(id, i, ...)                                                                        \
     COUNTER(id, neighbour_usage.counters[i], NEIGHBOUR_COUNTER(i), __VA_ARGS__)
 
-/* In the order in which --columns=help lists them. Names and meanings stay once released. */
+/* The order of --columns=help. Names and meanings never change after a release. */
 static const struct field fields[] = {
     WORD(family, neighbour_usage.family, family_name, 0, "inet or inet6", .key = true),
     GAUGE(entries, neighbour_usage.entries, NEIGHBOUR_ENTRIES,

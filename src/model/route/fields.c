@@ -7,7 +7,8 @@
 #include "fastnet/route.h"
 #include "model/fields/fields.h"
 
-/* RTF_* (linux/route.h, linux/ipv6_route.h); 27 and 28: the preference of a router (RFC 4191). */
+/* RTF_* (linux/route.h, linux/ipv6_route.h). Bits 27 and 28 are a router's preference (RFC
+ * 4191). */
 static const struct flag_names flag_names = FLAG_NAMES(
     [0] = "UP", [1] = "GATEWAY", [2] = "HOST", [3] = "REINSTATE", [4] = "DYNAMIC", [5] = "MODIFIED",
     [6] = "MTU", [7] = "WINDOW", [8] = "IRTT", [9] = "REJECT", [16] = "DEFAULT", [17] = "ALLONLINK",
@@ -19,7 +20,7 @@ static const struct flag_names flag_names = FLAG_NAMES(
 WORDS(route_type_name, "", "unicast", "local", "broadcast", "anycast", "multicast", "blackhole",
       "unreachable", "prohibit", "throw", "nat", "xresolve");
 
-/* etc/iproute2/rt_protos. Some linux/rtnetlink.h lack names of the last ones. */
+/* Names as in etc/iproute2/rt_protos. Some versions of linux/rtnetlink.h lack the last ones. */
 const char *route_protocol_name(uint64_t protocol)
 {
     /* clang-format off */
@@ -41,7 +42,7 @@ static WORDS(scope_name, [RT_SCOPE_UNIVERSE] = "global", [RT_SCOPE_SITE] = "site
 static WORDS(table_name, [RT_TABLE_MAIN] = "main", [RT_TABLE_LOCAL] = "local",
              [RT_TABLE_DEFAULT] = "default");
 
-/* The files have its name, netlink its number. */
+/* The files have the interface's name, netlink its index. */
 static struct value route_interface(const struct cell *cell)
 {
     const struct route_record *route = &cell->record->route;
@@ -53,7 +54,7 @@ static struct value route_interface(const struct cell *cell)
     return string(interfaces_name(cell->context->here.interfaces, route->interface));
 }
 
-/* In the order in which --columns=help lists them. Names and meanings stay once released. */
+/* The order of --columns=help. Names and meanings never change after a release. */
 static const struct field fields[] = {
     WORD(family, route.destination.family, family_name, 0, "inet or inet6", .key = true),
     ADDRESS_AS_IT_IS(destination, route.destination, 0, "network or host", .key = true),

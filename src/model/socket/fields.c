@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * The fields of sockets. A value that is more than a member of the record is made by a function:
- * here, or in owner_fields.c (processes, the other end), info_fields.c (what TCP, MPTCP and SCTP
- * know, and upper layers) or family_fields.c (sockets that are not of IP).
- */
+/* The fields of sockets. A value that is more than a member of the record is made by a function:
+ * here, in owner_fields.c (processes, the other end), info_fields.c (TCP, MPTCP, SCTP and upper
+ * layers) or family_fields.c (sockets other than IP). */
 #include <linux/filter.h>
 #include <linux/sock_diag.h>
 #include <netinet/in.h>
@@ -28,7 +26,7 @@ static WORDS(protocol_of_ip,
              "unix", [IPPROTO_TCP] = "tcp", [IPPROTO_UDP] = "udp", [IPPROTO_UDPLITE] = "udplite",
              [IPPROTO_RAW] = "raw", [IPPROTO_SCTP] = "sctp", [PROTOCOL_MPTCP] = "mptcp");
 
-/* Those that are no IPPROTO_*, from PROTOCOL_PACKET on. */
+/* Names from PROTOCOL_PACKET on, which are not IPPROTO_*. */
 static WORDS(other_protocol, "packet", "netlink", "vsock", "xdp", "tipc");
 
 const char *socket_protocol_name(uint64_t protocol)
@@ -37,7 +35,7 @@ const char *socket_protocol_name(uint64_t protocol)
                                       : other_protocol(protocol - PROTOCOL_PACKET);
 }
 
-/* In the order of netinet/tcp.h, then of include/net/tcp_states.h of the kernel. */
+/* The order of netinet/tcp.h, then of the kernel's include/net/tcp_states.h. */
 WORDS(socket_state_name, "", "ESTABLISHED", "SYN_SENT", "SYN_RECV", "FIN_WAIT1", "FIN_WAIT2",
       "TIME_WAIT", "CLOSE", "CLOSE_WAIT", "LAST_ACK", "LISTEN", "CLOSING", "NEW_SYN_RECV",
       "BOUND_INACTIVE");
@@ -45,7 +43,7 @@ WORDS(socket_state_name, "", "ESTABLISHED", "SYN_SENT", "SYN_RECV", "FIN_WAIT1",
 static WORDS(type_name, [SOCK_STREAM] = "stream", [SOCK_DGRAM] = "dgram", [SOCK_RAW] = "raw",
              [SOCK_RDM] = "rdm", [SOCK_SEQPACKET] = "seqpacket");
 
-/* Three bits in a row, of which UNIX_ACCEPTCON is the lowest. */
+/* Three consecutive bits; UNIX_ACCEPTCON is the lowest. */
 static const struct flag_names unix_flag_names = FLAG_NAMES("ACC", "W", "N");
 
 static struct value unix_flags(const struct cell *cell)
@@ -59,7 +57,7 @@ static WORDS(event_name, "", "opened", "changed", "closed", "lost");
 
 /* --- Its ends --------------------------------------------------------------------------------- */
 
-/* A unix socket has no ports. A raw one has no remote port, even if connect(2) got one. */
+/* A unix socket has no ports. A raw socket has no remote port, even if connect(2) got a port. */
 static struct value port(const struct cell *cell)
 {
     const struct socket_record *sock = &cell->record->socket;
@@ -111,7 +109,7 @@ static struct value expires(const struct cell *cell)
 
 /* --- What the kernel chose for it ------------------------------------------------------------- */
 
-/* Names that the kernel finds are NUL and five hexadecimal digits. */
+/* The kernel's own names are a NUL byte and five hexadecimal digits. */
 static bool is_chosen_name(const struct text *path)
 {
     static const char digits[] = "0123456789abcdef";
@@ -122,7 +120,7 @@ static bool is_chosen_name(const struct text *path)
     return is_chosen;
 }
 
-/* Whether the port or name is one that the kernel chooses; only a filter can ask if it did. */
+/* Whether the port or name is in the range that the kernel chooses from. Only filters use this. */
 static struct value autobound(const struct cell *cell)
 {
     enum { RESERVED_MOST = 1023 }; /* LAST_RESERVED_PORT of the kernel's af_vsock.c */
@@ -170,17 +168,15 @@ static const struct flag_names option_names =
 #define OWNED(id, type, function, ...)                                                             \
     COMPUTED(id, type, function, SOCKET_INODE, __VA_ARGS__, .lookups = NEED_OWNERS, .owner = true)
 
-/* What the control group tells. Where the kernel does not say the socket's, an owner's counts. */
+/* A column of the control group: the socket's own if the kernel sends it, else an owner's. */
 #define GROUP(id, member_of_group, needs, ...)                                                     \
     COMPUTED(id, VALUE_TEXT, owner_group, 0, __VA_ARGS__, MEMBER(socket.cgroup),                   \
              .optional = SOCKET_CGROUP | SOCKET_INODE,                                             \
              .lookups = NEED_CGROUPS | NEED_OWNERS_CGROUPS | (needs),                              \
              .index = offsetof(struct cgroup, member_of_group))
 
-/*
- * For info_nested(): the attribute `inner` in the attribute `outer` of a member that is a struct
- * text of attributes; if outer is 0, in the member itself.
- */
+/* For info_nested(): the attribute `inner` in the attribute `outer` of a member that is a struct
+ * text of attributes. outer 0: `inner` is in the member itself. */
 #define INSIDE(path, outer, inner) MEMBER(path), .index = (size_t)(outer) << 16 | (inner)
 #define SUBFLOW(id, attribute, ...)                                                                \
     FIELD(id, VALUE_NUMBER, info_nested, SOCKET_ULP, __VA_ARGS__,                                  \
@@ -191,12 +187,13 @@ static const struct flag_names option_names =
 #define TIPC(id, outer, inner, ...)                                                                \
     FIELD(id, VALUE_NUMBER, info_nested, SOCKET_TIPC, __VA_ARGS__,                                 \
           INSIDE(socket.tipc, outer, inner))
-/* Of the other end: a unix socket names it, for others both addresses are compared. */
+/* A column of the other end. A unix socket names its other end; for others both addresses are
+ * compared. */
 #define PEER(id, type, function, more, ...)                                                        \
     COMPUTED(id, type, function, 0, __VA_ARGS__, .index = OTHER_END,                               \
              .optional = SOCKET_PEER | SOCKET_ADDRESSES, .lookups = NEED_PEERS | (more))
 
-/* Of struct tcp_info: fields have the names of its members. */
+/* Fields of struct tcp_info have the names of its members. */
 #define TCP_IN(bit, id, of_type, function, ...)                                                    \
     INFO_AS(id, of_type, function, socket.info, struct kernel_tcp_info, id, bit, __VA_ARGS__)
 #define TCP_AS(...) TCP_IN(SOCKET_TCP_INFO, __VA_ARGS__)
@@ -213,14 +210,14 @@ static const struct flag_names option_names =
     TCP_AS(id, VALUE_FINE, info_measured, __VA_ARGS__, .unit = UNIT_SECONDS)
 #define TCP_MILLISECONDS(id, ...)                                                                  \
     TCP_AS(id, VALUE_DECIMAL, info_number, __VA_ARGS__, .unit = UNIT_SECONDS)
-/* The members that other fields than its numbers read. */
+/* The parts of struct tcp_info that a field reads. */
 #define TCP_PARTS(member) PARTS_OF(struct kernel_tcp_info, member)
 #define TCP_IDLE          (TCP_PARTS(last_data_sent) | TCP_PARTS(last_data_recv))
-/* Bits of it, which have no address. */
+/* Bit fields of struct tcp_info, which have no address. */
 #define TCP_BITS(id, type, which, ...)                                                             \
     COMPUTED(id, type, info_bits, SOCKET_TCP_INFO, __VA_ARGS__, .index = INFO_##which,             \
              .parts = TCP_PARTS(options))
-/* What algorithms of congestion control tell. */
+/* Numbers of a congestion control algorithm. */
 #define CC(id, type, function, of, of_part, ...)                                                   \
     INFO_AS(id, type, function, socket.cc_info, of, of_part, SOCKET_CC_INFO, __VA_ARGS__)
 #define BBR(id, type, part, ...)                                                                   \
@@ -240,7 +237,7 @@ static const struct flag_names option_names =
             SOCKET_MPTCP_INFO, __VA_ARGS__, .unit = UNIT_SECONDS)
 #define SCTP(id, of_part, ...)                                                                     \
     INFO(id, socket.info, struct kernel_sctp_info, of_part, SOCKET_SCTP_INFO, __VA_ARGS__)
-/* One of the numbers of its memory, by SK_MEMINFO_*. The kernel sends an array. */
+/* A number of the socket's memory, by SK_MEMINFO_*: an element of the kernel's array. */
 struct memory {
     uint32_t numbers[SK_MEMINFO_VARS];
 };
@@ -248,7 +245,7 @@ struct memory {
     INFO(id, socket.memory, struct memory, numbers[SK_MEMINFO_##at], SOCKET_MEMORY, __VA_ARGS__)
 #define MEMORY_BYTES(...) MEMORY(__VA_ARGS__, .gauge = true, .unit = UNIT_BYTES)
 
-/* Of packet sockets and XDP. */
+/* A ring of packet sockets and XDP. */
 #define RING(id, path, ...) FIELD(id, VALUE_NUMBER, family_ring, __VA_ARGS__, MEMBER(path))
 #define XDP_COUNTER(id, of_part, ...)                                                              \
     INFO(id, socket.stats, struct kernel_xdp_stats, of_part, SOCKET_XDP_STATS, __VA_ARGS__,        \
@@ -256,10 +253,8 @@ struct memory {
 
 /* --- The table -------------------------------------------------------------------------------- */
 
-/*
- * In the order in which --columns=help lists them; a new one stands at the end. Names and meanings
- * stay once released.
- */
+/* The order of --columns=help; append new fields. Names and meanings never change after a
+ * release. */
 static const struct field fields[] = {
     WORD(protocol, socket.protocol, socket_protocol_name, 0,
          "tcp, udp, udplite, raw, mptcp, sctp, unix, packet, netlink, vsock, xdp or tipc"),
@@ -679,9 +674,9 @@ static const char *const views[][2] = {
     {"lived", "age"},           {"whose", "process"},
 };
 
-static const struct synonym unconnected = {"state", "CLOSE", "UNCONN"}; /* as ss(8) has it */
+static const struct synonym unconnected = {"state", "CLOSE", "UNCONN"}; /* as ss(8) prints it */
 
-/* Each struct text of the record: rows that wait must copy its bytes. */
+/* Each struct text of the record: rows that wait copy its bytes. */
 static const struct borrowed borrowed[] = {
     BORROWED_TEXT(socket.path, SOCKET_PATH),
     BORROWED_TEXT(socket.waiting, SOCKET_ICONS),

@@ -8,30 +8,27 @@
 #include "fastnet/kernel_types.h"
 #include "fastnet/record.h"
 
-/* field->index: whose owners. */
+/* field->index: the end whose owners are meant. */
 enum { OWN_END, OTHER_END };
 
-/* How the owners of a socket are known: they hold it, they connected it, they hold its listener. */
+/* How the owners are known: they hold the socket, they connected it, or they hold its listener. */
 enum owner_by { OWNER_BY_SOCKET, OWNER_BY_CONNECT, OWNER_BY_LISTENER };
 word_fn owner_by_word, connect_error_name;
 field_fn owner_by, origin_error;
 
-/*
- * All owners of an end: a VALUE_OWNERS, which has none where they are unknown, too. by (or NULL):
- * how they are known. Which of those that hold only the listener accepts nobody knows.
- */
+/* Returns all owners of an end as a VALUE_OWNERS, empty also if they are unknown. by: set to how
+ * they are known; may be NULL. For OWNER_BY_LISTENER it is unknown which of them accepted the
+ * connection. */
 struct value owner_all(const struct record *record, const struct context *context, size_t end,
                        enum owner_by *by);
 field_fn owner_pid, owner_pid_inside, owner_process, owner_processes, owner_peer_path;
-/* field->index: which text of struct cgroup (lookup.h). */
+/* field->index: the offset of a text in struct cgroup (cgroups.h). */
 field_fn owner_group;
-/* The name of the user whose number is the field's member. */
+/* The name of the user whose uid is the field's member. */
 field_fn owner_user;
 
-/*
- * The fields of the socket that a row of another kind belongs to. filled: the field without which
- * nobody knows the socket; uid_path: the member that has its user.
- */
+/* The fields of the socket that a row of another kind belongs to. filled: the presence bit without
+ * which the socket is unknown; uid_path: the member with the socket's uid. */
 /* clang-format off */
 #define FIELDS_OF_SOCKET(filled, uid_path)                                                         \
     FIELD_OF_OWNER(pid, VALUE_NUMBER, owner_pid, filled,                                           \

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The fields of packets that were counted by flow. */
+/* The fields of packets, counted by flow. */
 #include "model/fields/fields.h"
 #include "fastnet/flow_names.h"
 #include "fastnet/hosts.h"
@@ -8,7 +8,7 @@
 #include "model/socket/view_fields.h"
 #include "text/put.h"
 
-/* A packet that is not IP has the word of its ethertype. */
+/* The name of a protocol; for packets other than IP the name of the ethertype. */
 static const char *protocol_word(uint64_t protocol)
 {
     static const struct {
@@ -38,7 +38,8 @@ static const char *ethertype_word(uint64_t ethertype)
     return ethertype <= UINT8_MAX ? protocol_word(TRAFFIC_WITHOUT_ETHERTYPE | ethertype) : NULL;
 }
 
-/* Ethertypes are known by their hexadecimal numbers; those of protocols of IP are below them. */
+/* Unnamed ethertypes are shown in hexadecimal, as people know them. Smaller numbers are protocols
+ * of IP. */
 static struct value word_or_hex(const struct cell *cell)
 {
     struct value value = named_member(cell);
@@ -53,7 +54,7 @@ static struct value word_or_hex(const struct cell *cell)
 static const struct flag_names tcp_flag_names =
     FLAG_NAMES("FIN", "SYN", "RST", "PSH", "ACK", "URG", "ECE", "CWR");
 
-/* field->index: 0, or 1 where it is the destination. */
+/* field->index: 0 for the source, 1 for the destination. */
 static struct value traffic_lladdr(const struct cell *cell)
 {
     const struct traffic_record *traffic = &cell->record->traffic;
@@ -63,10 +64,10 @@ static struct value traffic_lladdr(const struct cell *cell)
                           .text = {(const char *)bytes, sizeof traffic->src_lladdr}};
 }
 
-/* An IPv4-mapped address stays one of IPv6: only IPv6 packets have it, and mostly forged ones. */
+/* An IPv4-mapped address stays IPv6: only IPv6 packets contain it, and most of them are forged. */
 static struct value address_of_packet(const struct cell *cell)
 {
-    struct address member; /* which need not be aligned */
+    struct address member; /* the member may be unaligned */
 
     memcpy(&member, (const char *)cell->record + cell->field->offset, sizeof member);
     return (struct value){.type = VALUE_ADDRESS, .address = member};
@@ -102,7 +103,7 @@ static struct value view_end(const struct cell *cell)
     COMPUTED(of##_per_second, VALUE_DECIMAL, number_per_second, 0, #of " in a second",             \
              MEMBER(traffic.of), .index = offsetof(struct record, traffic.elapsed), .gauge = true, \
              __VA_ARGS__)
-/* In the order in which --columns=help lists them. Names and meanings stay once released. */
+/* The order of --columns=help. Names and meanings never change after a release. */
 static const struct field fields[] = {
     ETHERTYPE(protocol, traffic.protocol, protocol_word, 0,
               "tcp, udp, icmp ...; if the packet is not IP, the ethertype: arp, lldp ...",
