@@ -155,7 +155,7 @@ static uint32_t interface_with(const struct machine_rates *rates, const struct a
  * Adds it to the device that it is bound to, or that of its local address; but what has its peer in
  * the same namespace passes lo, whichever the addresses are, and all of 127.0.0.0/8 is lo's, though
  * it has one address of it. A UDP socket that is bound to no address may use any interface: it
- * counts for interface 0. The first two rates are the bytes that were sent, with those sent again,
+ * counts for interface 0. The first two rates are sent bytes, with retransmitted bytes,
  * and received.
  */
 static void add_socket(void *arg, const struct live_rates *of)

@@ -13,12 +13,12 @@ enum { NETNS_TEXT = 120, NAME_TEXT = ESCAPE_FACTOR * INTERFACE_TEXT_MAX + NETNS_
 void header_put_kernel(const struct machine_rates *rates, char text[HEADER_TEXT])
 {
     if (!machine_rates_known(rates)) {
-        snprintf(text, HEADER_TEXT, "sent again -, listen overflows -");
+        snprintf(text, HEADER_TEXT, "retransmitted -, listen overflows -");
         return;
     }
     const double segments = machine_rates_of(rates, SEGMENTS_SENT);
     const double again = machine_rates_of(rates, SEGMENTS_RETRANSMITTED);
-    snprintf(text, HEADER_TEXT, "sent again %.2f %% of segments, listen overflows %.0f/s",
+    snprintf(text, HEADER_TEXT, "retransmitted %.2f %% of segments, listen overflows %.0f/s",
              segments > 0 ? 100 * again / segments : 0, machine_rates_of(rates, LISTEN_OVERFLOWS));
 }
 

@@ -7,7 +7,7 @@
 
 enum { HEADER_TEXT = 700 };
 
-/* Text: "sent again 0.30 % of segments, listen overflows 2/s", with "-" for unknown numbers. */
+/* Text: "retransmitted 0.30 % of segments, listen overflows 2/s", with "-" for unknown numbers. */
 void header_put_kernel(const struct machine_rates *rates, char text[HEADER_TEXT]);
 
 /* Text about an interface with traffic. i: below machine_rates_interfaces(). */
