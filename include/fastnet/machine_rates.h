@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Rates of the machine, beside those of the rows that `top` lists: of counters of the kernel, and
- * of interfaces, with what the listed sockets move through each of them.
- */
+/* Rates that `top` shows above its rows: growth of kernel counters, and traffic of interfaces, with
+ * the part that the listed sockets have in it. */
 #ifndef FASTNET_MACHINE_RATES_H
 #define FASTNET_MACHINE_RATES_H
 
@@ -13,28 +11,29 @@
 struct machine_rates;
 
 struct interface_rate {
-    uint64_t key;   /* of its namespace and its index */
-    uint64_t bytes; /* that it has sent and received */
+    uint64_t key;   /* made of the network namespace's id and the interface's index */
+    uint64_t bytes; /* sent and received */
     double rate;    /* bytes a second */
-    double moved;   /* bytes a second of the sockets that use it */
+    double moved;   /* bytes per second of the sockets that use it */
     char name[INTERFACE_TEXT_MAX + 1];
-    struct netns netns; /* id 0: the namespace of this process, or the only one */
+    struct netns netns; /* id 0: the own netns, or the only one */
 };
 
-/* NULL when memory is short. */
+/* Returns NULL if memory is short. */
 struct machine_rates *machine_rates_create(bool all_netns);
 void machine_rates_destroy(struct machine_rates *rates);
 
-/* Reads counters that were read at least that many nanoseconds ago, and what the sockets moved. */
+/* Reads counters whose last reading is at least `age` nanoseconds old, and the rates of the
+ * sockets. */
 void machine_rates_read(struct machine_rates *rates, const struct live *live, uint64_t age);
 
-/* Whether the counters were read twice, so that there are rates. */
+/* Whether the counters were read twice, which rates need. */
 bool machine_rates_known(const struct machine_rates *rates);
 
-/* By how much a number of table_counters grows a second, in all namespaces that are listed. */
+/* Growth per second of a number of table_counters, in all listed network namespaces together. */
 double machine_rates_of(const struct machine_rates *rates, enum kernel_number number);
 
-/* Interfaces with traffic, the busiest first; none while no socket has a rate to compare with. */
+/* Returns the number of interfaces with traffic; 0 while no socket has a rate. */
 size_t machine_rates_interfaces(const struct machine_rates *rates);
 
 /* *unplaced: bytes a second of sockets in its namespace that may use it, or any other interface. */

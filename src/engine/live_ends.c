@@ -247,8 +247,8 @@ static void report_gone(struct live *live, struct remembered *row)
 }
 
 /* Destroys the trackers of network namespaces that this sample did not visit: they have ended, or
- * cannot be entered. A netns cannot end while its tracker has sockets open. Its number stays as
- * long as an ended row that is shown has it. */
+ * cannot be entered. A netns cannot end while its tracker has sockets open. A netns keeps its
+ * number while a row that ended there is still shown. */
 static void forget_netns(struct live *live)
 {
     for (size_t i = 0; i < live->netns->count; i++) {

@@ -237,7 +237,8 @@ static void read_again(const struct listing_table *table, const struct backend *
             "%s: --exact: the table changed each time, in %d readings by %s: rows may be missing",
             table->table->name, PASSES_MAX, backend->name);
     if (before.unidentified)
-        report_loss(run->report, "%s: --exact: %zu row%s cannot be told apart: rows may be missing",
+        report_loss(run->report,
+                    "%s: --exact: %zu row%s cannot be distinguished: rows may be missing",
                     table->table->name, before.unidentified, before.unidentified == 1 ? "" : "s");
 }
 
@@ -256,7 +257,7 @@ static void make_exact(const struct listing_table *table, const struct backend *
     else if (run->listing->exact && table->table->unidentified)
         report_loss(
             run->report,
-            "%s: --exact has no effect: its rows cannot be told apart, so some may be missing",
+            "%s: --exact has no effect: its rows cannot be distinguished, so some may be missing",
             table->table->name);
 }
 

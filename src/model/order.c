@@ -47,7 +47,8 @@ static int compare_network(const struct network *a, const struct network *b)
     return order ? order : order_compare_numbers(a->prefix, b->prefix);
 }
 
-/* Compares element by element; a list comes before a longer one that begins with it. */
+/* Compares element by element. If one list is the beginning of the other, the shorter list comes
+ * first. */
 static int compare_networks(const struct value *a, const struct value *b)
 {
     int order = 0;

@@ -58,7 +58,7 @@ struct flow_tuple {
     bool has_ports;
 };
 
-/* These numbers are neither those of conntrack -e nor of the kernel's messages. */
+/* Numbers of this program, not of conntrack -e or of the kernel's messages. */
 enum flow_event { FLOW_NEW, FLOW_UPDATE, FLOW_DESTROY };
 
 enum { FLOW_LABEL_WORDS = 4, FLOW_LABEL_BITS = 128 }; /* XT_CONNLABEL_MAXBIT + 1 */

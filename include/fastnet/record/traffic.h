@@ -31,9 +31,7 @@ struct traffic_record {
     struct address src, dst;
     struct address address; /* one of the two ends */
     uint16_t sport, dport;  /* this and all further members: host byte order */
-    /* IPPROTO_* of IPv4 and IPv6, behind extension headers; otherwise the ethertype, or if there is
-     * none TRAFFIC_WITHOUT_ETHERTYPE and the kernel's number in place of it (0: it has no meaning).
-     */
+    /* IPPROTO_* of IPv4, and of IPv6 after extension headers; otherwise the ethertype */
     uint16_t protocol;
     uint16_t ethertype; /* after all VLAN tags: ETH_P_* of linux/if_ether.h */
     uint16_t vlan;      /* VLAN id of the outermost tag */

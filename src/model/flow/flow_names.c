@@ -117,8 +117,8 @@ int flow_protocol_number(const char *name, size_t length)
     return flow_number_of(NAMES(protocols), name, length);
 }
 
-/* Protocols without a name in conntrack: IANA's list, as far as protocols(5) of Debian has it. The
- * kernel's names for 4 (ipencap) and 41 (ipv6) are shorter. */
+/* Protocols without a name in conntrack: those of IANA's list that protocols(5) of Debian contains.
+ * The kernel's names for 4 (ipencap) and 41 (ipv6) are shorter. */
 static const struct protocol_word {
     uint8_t number;
     char word[16];

@@ -70,7 +70,7 @@ struct value view_flow_nat(const struct cell *cell)
                : unknown;
 }
 
-/* --- What else tells flows apart ---------------------------------------------------------------
+/* --- Other differences of flows ----------------------------------------------------------------
  */
 
 enum { PARTS_MOST = 7 };

@@ -42,7 +42,7 @@ static const struct field fields[] = {
           "entries of the table, with permanent ones"),
     LIMIT(gc_thresh1, 0, "with fewer entries, the kernel keeps unused ones"),
     LIMIT(gc_thresh2, 1,
-          "from so many entries on, new ones make old ones leave, at most every 5 s"),
+          "from this number of entries on, new entries replace old entries, at most every 5 s"),
     LIMIT(gc_thresh3, 2, "limit of entries"),
     COMPUTED(percent_full, VALUE_DECIMAL, neighbour_usage_percent_full,
              NEIGHBOUR_ENTRIES | NEIGHBOUR_THRESHOLD(2), "part of gc_thresh3 that is in use",

@@ -20,7 +20,7 @@ static const struct flag_names flag_names = FLAG_NAMES(
 WORDS(route_type_name, "", "unicast", "local", "broadcast", "anycast", "multicast", "blackhole",
       "unreachable", "prohibit", "throw", "nat", "xresolve");
 
-/* Names as in etc/iproute2/rt_protos. Some versions of linux/rtnetlink.h lack the last ones. */
+/* Names as in etc/iproute2/rt_protos. Some versions of linux/rtnetlink.h lack the last names. */
 const char *route_protocol_name(uint64_t protocol)
 {
     /* clang-format off */

@@ -350,7 +350,7 @@ struct value view_activity(const struct cell *cell)
                                                                : unknown;
 }
 
-/* --- What has a long name elsewhere ----------------------------------------------------------- */
+/* --- Fields whose names are long ----------------------------------------------------------- */
 
 static char *write_protocol(char *dst, const struct value *view, bool human)
 {
