@@ -3,10 +3,11 @@
 
 #include <string.h>
 
-/* How narrow columns of texts may become, and how much less those that had better stay whole. */
+/* A column can be cut down to TEXT_COMFORTABLE while other columns can be left out, then to
+ * TEXT_LEAST; columns in options.whole keep WHOLE_MORE. */
 enum { TEXT_LEAST = 6, TEXT_COMFORTABLE = 12, WHOLE_MORE = 20 };
-/* From this width on, two of the longest addresses fit beside an owner and a state, so addresses of
- * IPv6 come before all columns that may be left out. */
+/* On a terminal at least this wide, the two longest addresses fit beside an owner and a state. So
+ * all columns in options.drop may be left out to keep IPv6 addresses whole. */
 enum { FIT_WIDE = 120 };
 
 struct fit {
@@ -14,7 +15,7 @@ struct fit {
     const struct sink_options *options;
 };
 
-/* How many columns of the terminal are missing. */
+/* Returns by how many columns of the terminal the table is too wide. */
 static size_t excess(const struct fit *fit)
 {
     size_t all = 0;
@@ -24,10 +25,8 @@ static size_t excess(const struct fit *fit)
     return all > fit->options->width + FIT_GAP ? all - FIT_GAP - fit->options->width : 0;
 }
 
-/*
- * The widest text that may be cut, if it is wider than that; or NULL. As long as columns can be
- * left out, headings are whole.
- */
+/* Returns the widest column that may be cut and is wider than `than`, or NULL. While columns can
+ * still be left out, a heading is not cut. */
 static struct fit_column *widest_text(const struct fit *fit, size_t than)
 {
     struct fit_column *widest = NULL;
@@ -52,7 +51,7 @@ static void narrow_texts(const struct fit *fit, size_t least)
         widest->width--;
 }
 
-/* As wide as they should be, if room is no matter. */
+/* Sets the width of each column by its contents and heading, as if the terminal had no edge. */
 static void widen(const struct fit *fit)
 {
     for (size_t i = 0; i < fit->options->count; i++) {
@@ -63,7 +62,7 @@ static void widen(const struct fit *fit)
     }
 }
 
-/* Leaves out the column of this name (length bytes), unless it was asked for. */
+/* Leaves out the column with this name (length bytes), unless the user asked for it. */
 static void drop(const struct fit *fit, const char *name, size_t length)
 {
     for (size_t i = 0; i < fit->options->count; i++) {
@@ -73,7 +72,8 @@ static void drop(const struct fit *fit, const char *name, size_t length)
     }
 }
 
-/* Leaves out columns, the important ones too if that is allowed, until the others fit. */
+/* Leaves out columns until the others fit. important: also columns after the '|' in
+ * options.drop. */
 static bool fit_fits(const struct fit *fit, bool important)
 {
     const char *names = fit->options->drop ? fit->options->drop : "";
@@ -108,7 +108,8 @@ void fit_columns(struct fit_column *columns, const struct sink_options *options,
     widen(&fit);
     if (!options->width || fit_fits(&fit, options->width >= FIT_WIDE))
         return;
-    /* long addresses of IPv6 have no room: they take none from others, but shift their rows */
+    /* long IPv6 addresses have no room: they cost no other column, but shift the rest of their
+     * rows */
     for (size_t i = 0; i < options->count; i++) {
         columns[i].width = 1;
         if (columns[i].whole)

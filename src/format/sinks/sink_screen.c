@@ -12,20 +12,21 @@
 enum {
     WIDTH_MAX = 512,
     HEIGHT_MAX = 256,
-    CELL_BYTES = 96, /* of a value; longer ones are cut */
+    CELL_BYTES = 96, /* bytes of a value; a longer value is cut */
     CELL_WIDTH = 64,
-    CELL_MARKS = 4, /* accents of a character; Vietnamese and Thai have two */
-    GUTTER = 2,     /* columns before a row: what happened to it */
+    CELL_MARKS = 4, /* accents per character; Vietnamese and Thai need two */
+    GUTTER = 2,     /* columns before a row: a sign for opened or closed */
 };
 
-/* One column of a line. The second one of a wide character is empty. */
+/* One column of a line on the screen. The second column of a wide character has length
+ * UINT8_MAX. */
 struct spot {
     const char *colour;              /* an escape sequence, or NULL */
     char text[4 * (1 + CELL_MARKS)]; /* a character and its marks */
-    uint8_t length;                  /* 0: a blank */
+    uint8_t length;                  /* 0: a space */
 };
 
-/* A value of a row. */
+/* The text of one value of a row. */
 struct screen_cell {
     char text[CELL_BYTES];
     uint8_t length, width;
@@ -36,15 +37,15 @@ struct screen {
     struct sink sink;
     struct sink_options options;
     const struct field *event;
-    struct spot *now, *before; /* of the lines of a frame: WIDTH_MAX * HEIGHT_MAX */
+    struct spot *now, *before; /* this frame and the last frame: WIDTH_MAX * HEIGHT_MAX each */
     size_t width, height;
-    bool table;   /* the frame has one */
-    bool whole;   /* the next frame is written whole */
-    size_t lines; /* above the table */
+    bool table;   /* the frame has a table */
+    bool whole;   /* write all of the next frame, not only changes */
+    size_t lines; /* lines above the table */
     enum screen_style *rows;
-    struct screen_cell *cells; /* options.count for each row */
+    struct screen_cell *cells; /* options.count cells per row */
     size_t row_count, row_room;
-    size_t first, drawn; /* the rows that are on the screen */
+    size_t first, drawn; /* the first row that is drawn, and the number of rows drawn */
     struct fit_column *columns;
 };
 
@@ -67,7 +68,7 @@ static struct spot *spot_at(struct spot *grid, size_t line, size_t column)
     return &grid[line * WIDTH_MAX + column];
 }
 
-/* The bytes of the next character: valid UTF-8, as escape_text() leaves it. */
+/* Returns the bytes of the first character. The text is valid UTF-8, as escape_text() writes it. */
 static size_t bytes_of(const char *text, size_t length)
 {
     size_t bytes = 1;
@@ -77,13 +78,13 @@ static size_t bytes_of(const char *text, size_t length)
     return bytes;
 }
 
-/* Draws text on a line, as far as it has columns; returns the column after it. */
+/* Draws text on a line up to the right edge; returns the column after it. */
 static size_t draw(struct screen *screen, size_t line, size_t column, const char *text,
                    size_t length, const char *colour)
 {
     struct spot *last = NULL;
 
-    if (line >= screen->height || !text) /* an empty text may be NULL */
+    if (line >= screen->height || !text) /* text is NULL if it is empty */
         return column;
     while (length > 0) {
         const size_t bytes = bytes_of(text, length), width = text_width(text, bytes);
@@ -105,7 +106,7 @@ static size_t draw(struct screen *screen, size_t line, size_t column, const char
     return column;
 }
 
-/* Draws text in at most `room` columns; a longer text ends in the sign of a cut. */
+/* Draws text in at most `room` columns; a longer text ends with the sign of a cut. */
 static size_t draw_cut(struct screen *screen, size_t line, size_t column, size_t room,
                        struct text text, const char *colour)
 {
@@ -145,7 +146,7 @@ static void put_spot(struct writer *writer, const struct spot *spot, const char 
         writer_put(writer, spot->text, spot->length);
 }
 
-/* Whether a column is written: it changed, or is half of a character that did. */
+/* Whether a column must be written: it changed, or is half of a wide character that changed. */
 static bool is_written(const struct screen *screen, size_t line, size_t column)
 {
     const struct spot *now = spot_at(screen->now, line, column);
@@ -165,7 +166,7 @@ static void put_changes(struct screen *screen)
     const char *colour = NULL;
 
     for (size_t line = 0; line < screen->height; line++) {
-        size_t at = SIZE_MAX; /* where the terminal's cursor is */
+        size_t at = SIZE_MAX; /* column of the terminal's cursor; SIZE_MAX: on another line */
         for (size_t column = 0; column < screen->width; column++) {
             if (!is_written(screen, line, column))
                 continue;
@@ -183,7 +184,7 @@ static void put_changes(struct screen *screen)
 
 /* --- Rows ------------------------------------------------------------------------------------- */
 
-/* The title of a column: that of "NAME=TITLE", or its name. */
+/* Returns the title of a column: TITLE if options.titles has "NAME=TITLE", else its name. */
 static struct text title_of(const struct screen *screen, const struct field *column)
 {
     const char *titles = screen->options.titles;
@@ -202,10 +203,8 @@ static struct screen_cell *cell_at(const struct screen *screen, size_t row, size
     return &screen->cells[row * screen->options.count + column];
 }
 
-/*
- * behind: ASCII that follows the text, and is not cut. Marks before the first character stand on a
- * dotted circle, which Unicode has for that (23.1).
- */
+/* Sets the text of a cell. suffix: ASCII text that is added and never cut. Combining marks before
+ * the first character are put on a dotted circle, the base that Unicode uses for them (23.1). */
 static void set_cell(struct screen *screen, size_t column, struct text text, struct text behind)
 {
     static const char circle[] = "◌";
@@ -225,7 +224,7 @@ static void set_cell(struct screen *screen, size_t column, struct text text, str
     cell->colour = NULL;
 }
 
-/* Columns never become narrower while the screen stays. */
+/* Widens a column for a cell. Columns never become narrower while the screen stays. */
 static void measure(struct screen *screen, size_t row, size_t column)
 {
     const size_t width = cell_at(screen, row, column)->width;
@@ -336,13 +335,14 @@ size_t screen_room(const struct sink *sink, size_t below)
     return room < SCREEN_ROWS ? room : SCREEN_ROWS;
 }
 
-/* Where cells of a line go. */
+/* Where the cells of a line are drawn. */
 struct screen_position {
-    size_t at;    /* the first column that is free */
-    size_t start; /* where the next cell would begin if no cell before it were too long */
+    size_t at;    /* the first free column */
+    size_t start; /* the column of the next cell if no cell before it was too long */
 };
 
-/* A cell at the edge of the screen is cut as others are, but never within a number. */
+/* Draws a cell. At the edge of the screen a text is cut, but a number is replaced by the sign of a
+ * cut. */
 static void sink_screen_put_cell(struct screen *screen, size_t line, struct screen_position *place,
                                  size_t column, struct text text, size_t width, const char *colour)
 {
@@ -399,7 +399,7 @@ static void sink_screen_put_headings(struct screen *screen, const struct field *
     }
 }
 
-/* The length of the first line of a text: a character at least. */
+/* Returns the bytes of the text's first line on the screen, at least one character. */
 static size_t first_line(const struct screen *screen, struct text text)
 {
     const struct text_room room = {SIZE_MAX, screen->width, SIZE_MAX};
@@ -408,7 +408,8 @@ static size_t first_line(const struct screen *screen, struct text text)
     return length || !text.length ? length : bytes_of(text.data, text.length);
 }
 
-/* A message that is longer than a line takes those above it, too; the line of keys is cut. */
+/* Draws a message or the line of keys (SCREEN_DIM) at the bottom. A long message takes several
+ * lines and covers rows; the line of keys is cut. */
 static void put_last(struct screen *screen, enum screen_style style, struct text text)
 {
     const size_t height = screen->height;
@@ -542,7 +543,7 @@ struct sink *sink_screen_create(const struct sink_options *options, const struct
     if (!screen)
         return NULL;
     screen->event = event;
-    screen->options.header = false; /* titles are other words than names */
+    screen->options.header = false; /* headings are titles, so names must not set widths */
     screen->now = calloc((size_t)WIDTH_MAX * HEIGHT_MAX, sizeof *screen->now);
     screen->before = calloc((size_t)WIDTH_MAX * HEIGHT_MAX, sizeof *screen->before);
     if (screen->now && screen->before && screen_keep_rows(sink, SCREEN_ROWS) &&

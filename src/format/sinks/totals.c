@@ -20,7 +20,7 @@ void totals_add_state(struct totals *totals, const char *name, size_t length)
         memcpy(totals->states[i].name, name, length);
 }
 
-/* Whether it stands before the other state: by their rows, or else by their names. */
+/* Whether a state comes before another: the state with more rows first, then by name. */
 static bool is_before(const struct totals *totals, size_t state, size_t other)
 {
     const uint64_t rows = totals->states[state].rows, others = totals->states[other].rows;
@@ -29,7 +29,7 @@ static bool is_before(const struct totals *totals, size_t state, size_t other)
            (rows == others && strcmp(totals->states[state].name, totals->states[other].name) < 0);
 }
 
-/* The state with the most rows, which are forgotten; NULL when there is none left. */
+/* Returns the state with the most rows and sets its rows to 0; NULL if no state is left. */
 static const char *take_largest(struct totals *totals, uint64_t *rows)
 {
     size_t largest = 0;
@@ -42,7 +42,7 @@ static const char *take_largest(struct totals *totals, uint64_t *rows)
     return *rows ? totals->states[largest].name : NULL;
 }
 
-enum { LINE_MAX_BYTES = 2048 }; /* more than all states, all reasons and a command take */
+enum { LINE_MAX_BYTES = 2048 }; /* more than all states, all reasons and a command need */
 
 __attribute__((format(printf, 3, 4))) static size_t append(char line[LINE_MAX_BYTES], size_t used,
                                                            const char *format, ...)
@@ -56,7 +56,7 @@ __attribute__((format(printf, 3, 4))) static size_t append(char line[LINE_MAX_BY
     return length > 0 && (size_t)length < LINE_MAX_BYTES - used ? used + (size_t)length : used;
 }
 
-/* "; accept queue full ×2, ...": as many as there is room for. */
+/* Appends "; accept queue full ×2, ...": as many reasons as fit into `room`. */
 static size_t append_reasons(char line[LINE_MAX_BYTES], const struct totals *totals,
                              const struct sink_options *options, size_t room)
 {
@@ -80,14 +80,14 @@ static size_t append_reasons(char line[LINE_MAX_BYTES], const struct totals *tot
     return used;
 }
 
-/* ": 487 TIME_WAIT, …": as many states as there is room for; '…' stands for others. */
+/* Appends ": 487 TIME_WAIT, …": as many states as fit into `room`; '…' replaces the others. */
 static size_t append_states(char line[LINE_MAX_BYTES], size_t used, struct totals *totals,
                             const struct sink_options *options, size_t room)
 {
     const char *others = options->ascii ? ", ..." : ", …";
     const char *before = ":", *state;
     const size_t none = used;
-    size_t cut = none; /* the last place that has room for others, too */
+    size_t cut = none; /* the last length that leaves room for the sign */
     uint64_t count;
 
     while ((state = take_largest(totals, &count))) {
@@ -114,7 +114,8 @@ void totals_put(struct totals *totals, const struct sink_options *options)
     size_t used = append(line, 0, "%llu %.*s", (unsigned long long)totals->rows,
                          (int)(strlen(rows) - (totals->rows == 1)), rows);
     const size_t all = append_reasons(reasons, totals, options, LINE_MAX_BYTES);
-    const bool beside = /* or else in a line of its own: reasons are not cut for it */
+    const bool
+        beside = /* else the command gets a line of its own, so that no reason is cut for it */
         used + text_width(reasons, all) + command <= options->width;
     const size_t room = options->width - (beside ? command : 0),
                  behind = append_reasons(reasons, totals, options, totals_less(room, used));

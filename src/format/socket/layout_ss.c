@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * The layout of iproute2 7.1 ss: its columns. They are as wide as their longest cells, as those of
- * ss are, and on a terminal they fill the width. The first rows are kept to find out how wide the
- * columns are; the rest is streamed.
- */
+/* The layout of iproute2 7.1 ss: its columns. As in ss, a column is as wide as its longest cell,
+ * and on a terminal the columns fill the width. The first rows are kept to find these widths; later
+ * rows are written at once. */
 #include <netinet/in.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,9 +24,9 @@ static char *put_send_q(char *dst, struct ss_row *row)
 
 static const struct {
     const char *heading;
-    bool gap;     /* a blank stands before it */
-    bool right;   /* it ends where the next column begins */
-    ss_part *put; /* NULL: by the family */
+    bool gap;     /* a space is written before the column */
+    bool right;   /* cells are aligned at the right */
+    ss_part *put; /* NULL: the family writes the column */
 } columns[SS_COLUMNS] = {
     [SS_NETID] = {"Netid", false, false, ss_put_netid},
     [SS_STATE] = {"State", true, false, ss_put_state},
@@ -44,28 +42,28 @@ static const struct {
 
 enum {
     SCREEN_MAX = 1000, /* a wider terminal is not filled */
-    /* The longest names of a host and a service, and the columns' blanks. */
+    /* The longest names of a host and a service, and the spaces that fill the columns. */
     PEER_BOUND = ESCAPE_FACTOR * (HOST_MAX + NAME_MAX_SHOWN) + 3 * SCREEN_MAX,
-    /* A row without lists, with the longest names on both sides. */
+    /* A row without lists, with the longest names at both ends. */
     ROW_BOUND = 2 * PEER_BOUND + 2 * SS_ROOM,
-    LIST_FACTOR = 4, /* a byte of a list becomes at most so many */
+    LIST_FACTOR = 4, /* bytes of text for a byte of a list, at most */
     OWNER_BOUND = 128,
-    WAITING_MAX = 64 * 1024, /* bytes of rows that decide how wide the columns are */
+    WAITING_MAX = 64 * 1024, /* bytes of kept rows, from which the widths follow */
 };
 
 struct ss_sink {
     struct sink sink;
     struct ss_layout layout;
     bool shown[SS_COLUMNS];
-    struct ss_sink *origin;    /* this sink, or the one that it is a clone of */
-    size_t gaps[SS_COLUMNS];   /* the blank in front of a column, which the first one lacks */
-    size_t widths[SS_COLUMNS]; /* without the blank in front; in the origin, grow by kept rows */
-    size_t blanks;             /* after the heading, in the origin: see note_details() */
-    size_t latest;             /* length of the details of the latest kept row */
-    uint64_t endpoint;         /* inode of the latest row of SCTP */
-    char *waiting;             /* rows that wait: cells, each with a NUL after it */
-    size_t waiting_length;     /* ... at most WAITING_MAX bytes */
-    struct writer kept;        /* those that came last */
+    struct ss_sink *origin;    /* this sink, or the sink that it was cloned from */
+    size_t gaps[SS_COLUMNS];   /* spaces before a column: 0 or 1 */
+    size_t widths[SS_COLUMNS]; /* without the gap; the origin's widths grow with kept rows */
+    size_t blanks;         /* used in the origin: spaces after the heading, see note_details() */
+    size_t latest;         /* length of the details of the last kept row */
+    uint64_t endpoint;     /* inode of the last row, perhaps an SCTP endpoint */
+    char *waiting;         /* kept cells, each with a NUL after it */
+    size_t waiting_length; /* bytes used in `waiting`, at most WAITING_MAX */
+    struct writer kept;    /* the last kept rows, not yet moved to `waiting` */
     bool keeping;
 };
 
@@ -76,7 +74,7 @@ _Static_assert(PEER_BOUND + SS_ROOM <= WRITER_RESERVE_MAX, "a part of a row fits
 static inline __attribute__((always_inline)) char *put_right(char *dst, char *cell, size_t blanks)
 {
     const size_t length = (size_t)(dst - cell);
-    char text[32]; /* most cells are shorter */
+    char text[32]; /* nearly all cells are shorter */
 
     if (length > sizeof text)
         return align_right(dst, cell, length + blanks);
@@ -92,11 +90,10 @@ static void count_latest(struct ss_sink *ss)
     ss->latest = 0;
 }
 
-/*
- * ss has the details in a column of their own, and so blanks behind its heading: as many as the
- * longest details have letters, of all rows that another one follows. It has those of netlink
- * sockets in the column before, or nowhere, and knows none of what it reads from udp and raw.
- */
+/* Notes the length of a row's details. ss has them in a column of their own, so it writes as many
+ * spaces after the heading as the longest details have letters; the last row does not count.
+ * Details of netlink sockets, and of UDP and raw sockets that were read from /proc, do not count,
+ * either. */
 static void note_details(struct ss_sink *ss, const struct ss_row *row, size_t length)
 {
     const struct socket_record *sock = &row->record->socket;
@@ -107,7 +104,7 @@ static void note_details(struct ss_sink *ss, const struct ss_row *row, size_t le
     ss->latest = none ? 0 : length + row->cut;
 }
 
-/* The cell's end: pads it, or moves it to the right. */
+/* Ends a cell. kept: widens its column; otherwise pads the cell or aligns it at the right. */
 static inline __attribute__((always_inline)) char *
 end_column(struct ss_sink *ss, struct ss_row *row, char *dst, enum ss_column column, bool kept)
 {
@@ -136,7 +133,7 @@ put_column(struct ss_sink *ss, struct ss_row *row, char *dst, enum ss_column col
 
     if (!ss->shown[column])
         return dst;
-    /* the first column has no blank in front */
+    /* the first column has no space before it */
     if (columns[column].gap && !kept && (dst != row->room || row->before))
         *dst++ = ' ';
     row->cell = dst;
@@ -150,7 +147,7 @@ put_column(struct ss_sink *ss, struct ss_row *row, char *dst, enum ss_column col
     return end_column(ss, row, dst, column, kept);
 }
 
-/* kept: that of the row, as a constant, so that each row that is written takes less time. */
+/* kept equals row->kept, but is a constant, so that the compiler makes faster code for both. */
 static inline __attribute__((always_inline)) char *put_columns(struct ss_sink *ss,
                                                                struct ss_row *row, bool kept)
 {
@@ -172,7 +169,7 @@ static inline __attribute__((always_inline)) char *put_columns(struct ss_sink *s
 static void ss_put_row(struct ss_sink *ss, const struct record *record, struct writer *writer)
 {
     const struct socket_record *sock = &record->socket;
-    /* an association has the inode of its endpoint and comes behind it */
+    /* an SCTP association follows its endpoint and has the same inode */
     const bool same = sock->inode && sock->inode == ss->endpoint;
     struct ss_row line = {
         .layout = &ss->layout,
@@ -189,13 +186,14 @@ static void ss_put_row(struct ss_sink *ss, const struct record *record, struct w
     ss->endpoint = sock->inode;
     dst = line.kept ? put_columns(ss, &line, true) : put_columns(ss, &line, false);
     while (!line.kept && dst > line.room && dst[-1] == ' ')
-        dst--; /* blanks at the end of a line say nothing */
+        dst--; /* a line does not end with spaces */
     writer_commit(writer, line.kept ? dst : PUT(dst, "\n"));
 }
 
 /* --- The terminal's width --------------------------------------------------------------------- */
 
-/* Columns from `first` up to the one that no longer fits; they get the blanks that are left. */
+/* Fits columns from `first` on into one line, and spreads the rest of the line's width over them.
+ * Returns the first column that does not fit. */
 static enum ss_column fit_line(size_t widths[], enum ss_column first, size_t screen)
 {
     size_t used = 0, count = 0, spare;
@@ -217,10 +215,8 @@ static enum ss_column fit_line(size_t widths[], enum ss_column first, size_t scr
     return behind;
 }
 
-/*
- * A line of the terminal holds as many columns as fit, and they fill it: so the next column begins
- * on the next line, without a newline.
- */
+/* Makes the columns fill lines of the terminal: each line holds as many columns as fit. So the next
+ * column begins on the next line without a newline. */
 static void fit_columns(struct ss_sink *ss)
 {
     const size_t screen = ss->layout.width < SCREEN_MAX ? ss->layout.width : SCREEN_MAX;
@@ -239,15 +235,16 @@ static void fit_columns(struct ss_sink *ss)
     }
 }
 
-/* A line of cells. Blanks are written before the next cell, so no line ends in blanks. */
+/* A line that is being written. Spaces are written before the next cell, so no line ends with
+ * spaces. */
 struct ss_line {
     const struct ss_sink *ss;
-    char *dst; /* the end of what is written, in room of the sink's writer */
+    char *dst; /* end of the bytes in the writer's room */
     size_t blanks;
-    bool glued; /* no blank is in front of the processes */
+    bool glued; /* the column of processes has no space before it */
 };
 
-/* More than the writer reserves at once. */
+/* Writes a text that is longer than the writer can reserve at once. */
 static __attribute__((noinline)) char *put_long(struct writer *writer, char *dst, size_t blanks,
                                                 const char *text, size_t length)
 {
@@ -315,7 +312,8 @@ static const char *put_kept_row(struct ss_sink *ss, const char *cell)
     return cell;
 }
 
-/* Off a terminal it is that of ss to the byte, which parsers look for. */
+/* Writes the heading. Without a terminal it equals the heading of ss to the byte, because parsers
+ * search for that. */
 static void put_heading(struct ss_sink *ss)
 {
     struct ss_line heading = ss_line_begin(ss);
@@ -341,11 +339,9 @@ static void forget_kept(struct ss_sink *ss)
     writer_finish(&ss->kept);
 }
 
-/*
- * Fixes the widths and writes the rows that wait for them. The origin's come first. If those of a
- * clone may be more than its writer holds, both are written out, so that no row is parted by
- * others.
- */
+/* Fixes the widths and writes the kept rows, first those of the origin. If the rows of a clone may
+ * exceed its writer's buffer, both writers are flushed, so that rows of one do not split a row of
+ * the other. */
 static void ss_put_kept(struct ss_sink *ss)
 {
     const bool many = ss->origin != ss && ss->waiting_length;
@@ -360,7 +356,7 @@ static void ss_put_kept(struct ss_sink *ss)
     } else {
         if (ss->layout.width)
             fit_columns(ss);
-        else /* details come right behind the last column */
+        else /* details follow directly after the last column */
             ss->widths[ss->shown[SS_PROCESS] ? SS_PROCESS : SS_PEER_PORT] = 0;
         ss->widths[SS_DETAILS] = 0;
         if (ss->layout.header)
@@ -375,13 +371,14 @@ static void ss_put_kept(struct ss_sink *ss)
     forget_kept(ss);
 }
 
-/* True if no row waits. */
+/* Whether no row is kept. */
 static bool keeps_none(const struct ss_sink *ss)
 {
     return !ss->waiting_length && !ss->kept.length;
 }
 
-/* Makes room for the next rows, and moves those of a clone to its origin. False: there is none. */
+/* Moves kept rows to `waiting` of `to` (this sink or its origin). Returns false if they do not
+ * fit. */
 static bool set_aside(struct ss_sink *ss, struct ss_sink *to)
 {
     const size_t others = ss == to ? 0 : ss->waiting_length;
@@ -397,7 +394,7 @@ static bool set_aside(struct ss_sink *ss, struct ss_sink *to)
     return true;
 }
 
-/* True if a row can be kept, however long its lists become. */
+/* Whether a row fits into the memory for kept rows, however long its lists are. */
 static bool can_keep(struct ss_sink *ss, const struct record *record)
 {
     struct owners *owners = ss->sink.context->owners;
@@ -426,15 +423,13 @@ static bool can_keep(struct ss_sink *ss, const struct record *record)
 
 /* --- Needs ----------------------------------------------------------------------------------- */
 
-/* What the columns show. An inode is the port of a unix socket. */
+/* Fields that the columns show. The port of a unix socket is its inode. */
 #define FIELDS_COLUMNS                                                                             \
     (SOCKET_ADDRESSES | SOCKET_STATE | SOCKET_QUEUES | SOCKET_INODE | SOCKET_INTERFACE |           \
      SOCKET_TYPE | SOCKET_COOKIE | SOCKET_V6ONLY | SOCKET_PATH | SOCKET_PEER | SOCKET_ETHER |      \
      SOCKET_NETLINK | SOCKET_VSOCK | SOCKET_QUEUE_ID | SOCKET_TIPC)
-/*
- * SOCKET_UID is not asked for, because sock_diag says it unasked, and of half-open connections and
- * unix sockets ss shows no user: these would be read from /proc.
- */
+/* SOCKET_UID is not requested, because sock_diag sends it in any case. For half-open connections
+ * and unix sockets a request would read /proc, and ss shows no user for them. */
 #define FIELDS_EXTENDED                                                                            \
     (SOCKET_MARK | SOCKET_CGROUP | SOCKET_SHUTDOWN | SOCKET_VFS | SOCKET_ICONS | SOCKET_PACKET |   \
      SOCKET_RX_RING | SOCKET_TX_RING | SOCKET_FANOUT | SOCKET_UMEM | SOCKET_FILL_RING |            \
@@ -495,7 +490,8 @@ static void ss_layout_end(struct sink *sink)
         ss_put_kept(ss);
 }
 
-/* Fixes the widths by the rows so far, if there are any. The rows of a clone go on waiting. */
+/* Fixes the widths by the rows kept until now, if there are any. A clone moves its rows to its
+ * origin, where they are kept on. */
 static void pause(struct sink *sink)
 {
     struct ss_sink *ss = (struct ss_sink *)sink, *origin = ss->origin;
@@ -516,7 +512,7 @@ static void ss_destroy(struct sink *sink)
     forget_kept((struct ss_sink *)sink);
 }
 
-/* Without memory for rows that wait, columns are as wide as their headings. */
+/* Starts a listing. If memory for kept rows is short, columns are as wide as their headings. */
 static void ss_start(struct ss_sink *ss, struct ss_sink *origin)
 {
     for (enum ss_column column = 0; column < SS_COLUMNS; column++)
@@ -527,7 +523,7 @@ static void ss_start(struct ss_sink *ss, struct ss_sink *origin)
     ss->shown[SS_PROCESS] = ss->layout.processes;
     for (enum ss_column column = 0; column < SS_COLUMNS; column++)
         ss->widths[column] = ss->layout.header ? strlen(columns[column].heading) : 0;
-    ss->widths[SS_RECV_Q] = ss->widths[SS_SEND_Q] = 6; /* even without a heading */
+    ss->widths[SS_RECV_Q] = ss->widths[SS_SEND_Q] = 6; /* the width without a heading, too */
     bool first = true;
     for (enum ss_column column = 0; column < SS_COLUMNS; column++) {
         ss->widths[column] *= ss->shown[column];

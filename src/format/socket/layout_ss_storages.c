@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The layout of ss: what BPF programs keep for a socket, by its type (BTF). */
+/* The layout of ss: values that BPF programs keep for a socket, shown by their types (BTF). */
 #include <endian.h>
 #include <stdio.h>
 
@@ -13,28 +13,29 @@ enum { STORAGE = 1, STORAGE_MAP_ID = 2, STORAGE_MAP_VALUE = 3, HEX_PIECE = 1024 
 /* --- How much text there can be --------------------------------------------------------------- */
 
 enum {
-    INDENT = 2, /* of the outermost value, in tabs */
+    INDENT = 2, /* tabs before the outermost value */
     NUMBER_TEXT_MAX = 40,
-    BYTE_TEXT_MAX = 4,           /* -128, '\0' */
-    REAL_TEXT_MAX = 320,         /* DBL_MAX with six decimals */
-    TEXT_MOST = 4 * 1024 * 1024, /* of one value; the kernel hands out 64 KiB of it */
+    BYTE_TEXT_MAX = 4,   /* -128, or '\0' with its quotes */
+    REAL_TEXT_MAX = 320, /* DBL_MAX with six decimals */
+    TEXT_MOST =
+        4 * 1024 * 1024, /* bytes of text for a value; the kernel sends at most 64 KiB of it */
     STEPS_MOST = 64 * 1024,
 };
 
-/*
- * A value is shown only if this could follow its type to the end. So types that contain themselves
- * or are nested too deeply are found here, and the functions that show a value need not check.
- */
+/* Follows the type of a value to its end, before the value is shown. This finds types that contain
+ * themselves or are nested too deeply, so the functions that show a value need not check for
+ * them. */
 struct measure {
     const struct btf *btf;
-    size_t steps; /* that are left: unions of unions can mean endless work */
+    size_t steps; /* steps left: unions of unions can need endless work */
     unsigned depth;
     bool in_array;
 };
 
 static size_t measure_value(struct measure *measure, uint32_t id, size_t name_length);
 
-/* Each of these returns 0 for what cannot be shown. */
+/* Each measure function returns an upper bound for the bytes of text; 0: the type cannot be
+ * shown. */
 static size_t measure_number(const struct btf_type *type)
 {
     const uint32_t size = type->size;
@@ -72,7 +73,7 @@ static size_t measure_array(struct measure *measure, const struct btf_type *type
     return length && array.count <= TEXT_MOST / length ? length * array.count + 1 : 0;
 }
 
-/* The member must lie within the struct, and only integers and enums have bits. */
+/* Whether a member is within its struct and, if it is a bit field, is an integer or enum. */
 static bool check_member(const struct btf *btf, const struct btf_type *type,
                          const struct btf_member *member)
 {
@@ -128,7 +129,7 @@ static size_t measure_content(struct measure *measure, const struct btf_type *ty
 
 static size_t measure_value(struct measure *measure, uint32_t id, size_t name_length)
 {
-    /* tabs, brackets, comma and newline, and again tabs */
+    /* tabs before the value and before its closing bracket, brackets, comma and newline */
     const size_t around = 2 * (INDENT + (size_t)measure->depth) + 6;
     char cast[C_DECLARATION_MAX];
     const char *end = measure->in_array ? cast : c_declaration_put(cast, measure->btf, id);
@@ -145,7 +146,8 @@ static size_t measure_value(struct measure *measure, uint32_t id, size_t name_le
     return length ? length + around + (size_t)(end - cast) + 6 + ESCAPE_FACTOR * name_length : 0;
 }
 
-/* The most bytes of text that show the value; 0 if its type is unknown or another one. */
+/* Returns an upper bound for the text of a value; 0 if its type is unknown or does not fit its
+ * size. */
 static size_t storages_bound_of(const struct bpf_values *values, struct text value)
 {
     struct measure measure = {.btf = &values->btf, .steps = STEPS_MOST};
@@ -163,13 +165,14 @@ struct shown {
     const struct btf *btf;
     char *dst;
     unsigned depth;
-    bool in_array; /* types of elements are not repeated */
+    bool in_array; /* elements of an array are shown without their type */
 };
 
-/* Bytes of a value, or bits. */
+/* Where a value is: its bytes, and for a bit field its bits. */
 struct storage_position {
     const char *bytes;
-    unsigned bit, bits; /* of a bit field: from 0 to 7, and how many */
+    unsigned bit,
+        bits; /* bit field: its first bit (0 to 7) and number of bits; bits 0: no bit field */
 };
 
 static void storages_show_value(struct shown *shown, uint32_t id, struct text name,
@@ -206,7 +209,8 @@ static void close_bracket(struct shown *shown, char bracket)
     *shown->dst++ = bracket;
 }
 
-/* The first bit of a byte is its lowest, where the lowest byte is the first. */
+/* Returns the number of a bit field. Bit 0 is the lowest bit of the first byte on a little-endian
+ * machine, and the highest on a big-endian machine. */
 static uint64_t bits_at(struct storage_position place)
 {
     uint64_t number = 0;
@@ -220,7 +224,7 @@ static uint64_t bits_at(struct storage_position place)
     return number;
 }
 
-/* Of up to eight bytes; those that are missing have the sign. */
+/* Returns a number of up to eight bytes; a signed number is extended to 64 bits. */
 static uint64_t number_at(const char *bytes, size_t size, bool is_signed)
 {
     const uint64_t number = bits_at((struct storage_position){bytes, 0, 8 * (unsigned)size});
@@ -241,7 +245,7 @@ static char *put_prefixed(char *dst, uint64_t number)
     return put_hex(PUT(dst, "0x"), number);
 }
 
-/* The upper half only if there is something in it. */
+/* Writes a number of 16 bytes; leaves out its upper half if that is 0. */
 static char *storages_put_wide(char *dst, const char *bytes)
 {
     const bool little = __BYTE_ORDER == __LITTLE_ENDIAN;
@@ -282,7 +286,8 @@ static char *put_enum(char *dst, const struct btf *btf, const struct btf_type *t
     return type->flag ? PUT(dst, "LL") : PUT(dst, "ULL");
 }
 
-/* As printf(3) writes them. BPF programs cannot calculate with such numbers, so they are rare. */
+/* Writes a float or double as printf(3) does. BPF programs cannot calculate with them, so they are
+ * rare. */
 static char *put_real(char *dst, size_t size, const char *bytes)
 {
     double number;
@@ -295,7 +300,8 @@ static char *put_real(char *dst, size_t size, const char *bytes)
     return dst + snprintf(dst, REAL_TEXT_MAX, "%f", size == sizeof small ? (double)small : number);
 }
 
-/* Returns false at the end of a string. Bytes that cannot be seen are numbers. */
+/* Shows a character of a string, or the number of an invisible byte. Returns false at the end of
+ * the string. */
 static bool show_character(struct shown *shown, const struct btf_type *type, const char *byte)
 {
     storages_put_indent(shown);
@@ -379,7 +385,7 @@ static void show_content(struct shown *shown, const struct btf_type *type,
     }
 }
 
-/* storages_bound_of() has followed the type to its end. */
+/* Shows a value whose type storages_bound_of() has checked. */
 static void storages_show_value(struct shown *shown, uint32_t id, struct text name,
                                 struct storage_position place)
 {
@@ -410,7 +416,7 @@ static const struct bpf_values *find_values(const struct ss_layout *layout, uint
     return NULL;
 }
 
-/* A value of unknown type is shown as bytes. */
+/* Shows a value by its type, or in hex if its type is unknown. */
 static char *storages_put_value(char *dst, struct ss_row *row, uint64_t map, struct text value)
 {
     const struct bpf_values *values = find_values(row->layout, map);
