@@ -88,8 +88,7 @@ static void ss_summary_put_transport(struct writer *writer, const char *name, st
     writer_commit(writer, PUT(dst, "\n"));
 }
 
-/* Writes the line of TCP. The kernel counts a TIME_WAIT socket neither as allocated nor as in use;
- * ss adds them to "closed". */
+/* Writes TCP's line. TIME_WAIT counts as closed: it is not among sockets allocated or in use. */
 static void ss_summary_put_tcp(struct writer *writer, const struct number counts[KERNEL_NUMBERS])
 {
     const struct number total = plus(counts[TCP_ALLOCATED], counts[TCP_WAITING]);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* The counters that net-tools 2.10 knows, and its words for them, with spelling errors, because
  * scripts match them. net-tools does a binary search in a table that is not sorted everywhere, so
- * it never finds some names (Forwarding, TCPTimeouts, TCPSackRecovery ...), and
- * Icmp6OutRouterAdvertisements has a space too many in its table. net-tools shows these as unknown
- * names, so they are not in these tables. */
+ * it never finds some names (Forwarding, TCPTimeouts, TCPSackRecovery ...);
+ * Icmp6OutRouterAdvertisements has a space too many there. Such names are unknown to it, so they
+ * are not in these tables. */
 #include "format/counter/statistics_texts.h"
 #include "fastnet/array.h"
 

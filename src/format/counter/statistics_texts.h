@@ -10,9 +10,8 @@
 enum statistics_kind {
     STATISTICS_ALWAYS,
     STATISTICS_NONZERO, /* shown unless the value is 0 */
-    STATISTICS_INPUT, /* part of the ICMP input histogram: shown unless 0; the title is always shown
-                       */
-    STATISTICS_OUTPUT, /* part of the ICMP output histogram, likewise */
+    STATISTICS_INPUT,   /* in the ICMP input histogram, unless 0; the title always */
+    STATISTICS_OUTPUT,  /* in the ICMP output histogram, likewise */
     STATISTICS_HIDDEN,
 };
 

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Findings for people: for each a sentence, the evidence and the advice. A last line counts
- * them. */
+/* Findings for people: for each a sentence, evidence and advice. The last line counts them. */
 #include <stdio.h>
 
 #include "fastnet/array.h"
@@ -31,8 +30,7 @@ static void findings_begin(struct sink *sink)
 
 enum { INDENT = sizeof "    evidence: " - 1 };
 
-/* Wraps a text at the terminal's width. at: column of the first word; further lines are
- * indented. */
+/* Wraps a text at the terminal's width. at: column of the first word; further lines indent. */
 static char *put_wrapped(char *dst, const struct findings_sink *findings, size_t at,
                          struct text text)
 {
@@ -182,8 +180,7 @@ static void line_row(struct sink *sink, const struct record *record)
     }
 }
 
-/* Writes the line. In the Monitoring Plugins' guidelines numbers follow a bar, so a bar in a name
- * is escaped. */
+/* Monitoring Plugins' guidelines: numbers follow a bar, so a bar in a name is escaped. */
 static void findings_line_end(struct sink *sink)
 {
     const struct line_sink *line = (const struct line_sink *)sink;

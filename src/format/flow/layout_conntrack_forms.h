@@ -14,8 +14,8 @@
 enum {
     /* A text up to this long is written into the row's room, a longer text in pieces. */
     SHORT_TEXT_MAX = 128,
-    /* Upper bound for the bytes between two calls of writer_reserve(): an XML flow with every
-     * element and the widest values (below 2 KiB, see the tests), and three short texts that are
+    /* Upper bound for the bytes between two calls of writer_reserve(): an XML flow with all
+     * elements and the widest values (below 2 KiB, see the tests), and three short texts,
      * escaped. */
     ROW_MAX = 2048 + 3 * ESCAPE_FACTOR * SHORT_TEXT_MAX,
 };
@@ -73,19 +73,18 @@ struct piece {
     PIECE(OWN, before, path, after, __VA_ARGS__, .own = (function))
 /* Conditions of a piece: this word of -o was given; the record has any of these fields; the member
  * has this value in these bits. */
-#define WITH(word)      .option = offsetof(struct conntrack_sink, layout.word)
-#define ANY(of)         .any = (of)
-#define BITS(some, are) .mask = (some), .bits = (are)
+#define WITH(word)           .option = offsetof(struct conntrack_sink, layout.word)
+#define ANY(some)            .any = (some)
+#define BITS(in_mask, value) .mask = (in_mask), .bits = (value)
 /* Words without a member. */
-#define IF(words, path, ...)        PIECE(WORDS, words, path, "", __VA_ARGS__)
-#define IF_EVENT(words, path, is)   IF(words, path, FLOW_EVENT, BITS(UINT8_MAX, is))
-#define IF_STATUS(words, some, are) IF(words, flow.status, FLOW_STATUS, BITS(some, are))
+#define IF(words, path, ...)             PIECE(WORDS, words, path, "", __VA_ARGS__)
+#define IF_EVENT(words, path, value)     IF(words, path, FLOW_EVENT, BITS(UINT8_MAX, value))
+#define IF_STATUS(words, in_mask, value) IF(words, flow.status, FLOW_STATUS, BITS(in_mask, value))
 
 /* --- Parts of rows ---------------------------------------------------------------------------- */
 
-/* Writes a text that others chose; escapes these delimiters, too. dst must be from a reserve of
- * ROW_MAX bytes. If the text is too long for it, the returned end is in a new reserve of ROW_MAX
- * bytes. */
+/* Writes a text that others chose; escapes these delimiters, too. dst is from a reserve of ROW_MAX
+ * bytes. If the text is too long for it, the returned end is in a new reserve of that size. */
 char *put_foreign(const struct conntrack_sink *conntrack, char *dst, struct text text,
                   const char *delimiters);
 
@@ -98,8 +97,7 @@ char *put_bit_names(char *dst, const struct flag_names *names, uint32_t bits);
 /* Writes those labels of a flow that have a name. */
 char *put_labels(char *dst, const struct flow_row *row, const void *flow);
 
-/* Writes the port id and the name of the process that caused an event, at the end of a row of
- * -E. */
+/* Writes the port id and name of the process that caused an event; ends a row of -E. */
 char *put_sender(char *dst, const struct flow_row *row, const void *sender);
 
 /* Names of a state and of a protocol; without a name "NONE" and "unknown". */

@@ -97,11 +97,11 @@ static char *put_flag_names(char *dst, uint64_t flags)
 #define TUPLE(prefix, path, ...)                                                                   \
     ADDRESS(prefix "src=", path.src, __VA_ARGS__), ADDRESS(prefix "dst=", path.dst, __VA_ARGS__),  \
         OWN(line_put_transport, "", path, "", __VA_ARGS__)
-#define WAY(of, zone_word)                                                                         \
-    TUPLE("", flow.way[of].tuple, FLOW_ORIG << (of)),                                              \
-        NUMBER(zone_word, flow.way[of].zone, FLOW_ORIG_ZONE << (of)),                              \
-        NUMBER("packets=", flow.way[of].packets, FLOW_ORIG_COUNTERS << (of)),                      \
-        NUMBER("bytes=", flow.way[of].bytes, FLOW_ORIG_COUNTERS << (of))
+#define WAY(index, zone_word)                                                                      \
+    TUPLE("", flow.way[index].tuple, FLOW_ORIG << (index)),                                        \
+        NUMBER(zone_word, flow.way[index].zone, FLOW_ORIG_ZONE << (index)),                        \
+        NUMBER("packets=", flow.way[index].packets, FLOW_ORIG_COUNTERS << (index)),                \
+        NUMBER("bytes=", flow.way[index].bytes, FLOW_ORIG_COUNTERS << (index))
 
 static const struct piece flow_pieces[] = {
     OWN(put_received, "[", flow.received, "]\t", FLOW_EVENT, WITH(timestamp)),

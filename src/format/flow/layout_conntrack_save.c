@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* -o save: each flow as the options that create it again. Like conntrack, leaves out marks, labels
- * and helpers. */
+/* -o save: flows as options that create them again, without marks, labels and helpers, like
+ * conntrack. */
 #include <linux/netfilter/nf_conntrack_common.h>
 #include <netinet/in.h>
 

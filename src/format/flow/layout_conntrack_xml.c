@@ -59,16 +59,17 @@ static char *put_tcp_state(char *dst, uint64_t state)
         IF_EVENT(" type=\"destroy\"", path, FLOW_DESTROY), ALWAYS(">")
 #define ADDRESSES(path, ...)                                                                       \
     ADDRESS("src", path.src, __VA_ARGS__), ADDRESS("dst", path.dst, __VA_ARGS__)
-#define WAY(of)                                                                                    \
-    NAME(open_network, "", flow.family, "", FLOW_ORIG << (of)),                                    \
-        ADDRESSES(flow.way[of].tuple, FLOW_ORIG << (of)),                                          \
-        NAME(open_transport, "</layer3>", flow.way[of].tuple.protocol, "", FLOW_ORIG << (of)),     \
-        OWN(xml_put_ports, "", flow.way[of].tuple, "</layer4>", FLOW_ORIG << (of)),                \
-        NUMBER("zone", flow.way[of].zone, FLOW_ORIG_ZONE << (of)),                                 \
-        IF("<counters>", kind, FLOW_ORIG_COUNTERS << (of)),                                        \
-        NUMBER("packets", flow.way[of].packets, FLOW_ORIG_COUNTERS << (of)),                       \
-        NUMBER("bytes", flow.way[of].bytes, FLOW_ORIG_COUNTERS << (of)),                           \
-        IF("</counters>", kind, FLOW_ORIG_COUNTERS << (of)), ALWAYS("</meta>")
+#define WAY(index)                                                                                 \
+    NAME(open_network, "", flow.family, "", FLOW_ORIG << (index)),                                 \
+        ADDRESSES(flow.way[index].tuple, FLOW_ORIG << (index)),                                    \
+        NAME(open_transport, "</layer3>", flow.way[index].tuple.protocol, "",                      \
+             FLOW_ORIG << (index)),                                                                \
+        OWN(xml_put_ports, "", flow.way[index].tuple, "</layer4>", FLOW_ORIG << (index)),          \
+        NUMBER("zone", flow.way[index].zone, FLOW_ORIG_ZONE << (index)),                           \
+        IF("<counters>", kind, FLOW_ORIG_COUNTERS << (index)),                                     \
+        NUMBER("packets", flow.way[index].packets, FLOW_ORIG_COUNTERS << (index)),                 \
+        NUMBER("bytes", flow.way[index].bytes, FLOW_ORIG_COUNTERS << (index)),                     \
+        IF("</counters>", kind, FLOW_ORIG_COUNTERS << (index)), ALWAYS("</meta>")
 
 /* Writes a local time: minutes and seconds with two digits, the day of the week from 1 (Sunday). */
 static char *put_when(char *dst, const struct flow_row *row, const void *member)
@@ -85,8 +86,7 @@ static char *put_when(char *dst, const struct flow_row *row, const void *member)
     return PUT(dst, "</year></when>");
 }
 
-/* Condition of the element "independent": the flow has any of these fields, which have no
- * direction. Texts alone do not count. */
+/* Condition of the element "independent": a field without a direction that is not a text. */
 #define INDEPENDENT                                                                                \
     ANY(FLOW_STATE | FLOW_TIMEOUT | FLOW_MARK | FLOW_SECMARK | FLOW_ZONE | FLOW_USE |              \
         FLOW_STATUS | FLOW_ID | FLOW_LABELS | FLOW_START | FLOW_STOP)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The layout of net-tools 2.10 netstat -i and -ie: lib/interface.c, ife_print_short() and
- * ife_print_long(). */
+/* Layout of net-tools 2.10 netstat -i, -ie: ife_print_short(), ife_print_long()
+ * (lib/interface.c). */
 #include <linux/if.h>
 #include <linux/if_arp.h>
 #include <string.h>
@@ -36,8 +36,7 @@ static char *put_interface_name(char *dst, const struct interface_record *interf
 
 /* --- One line for an interface ---------------------------------------------------------------- */
 
-/* Writes the counters: packets in 8 columns, others in 6. All are aligned at the right except
- * RX-OVR. */
+/* Packets have 8 columns, other counters 6. All are aligned at the right except RX-OVR. */
 static char *put_counters(char *dst, const struct record *record)
 {
     static const enum interface_counter columns[] = {RX_PACKETS,  RX_ERRORS,  RX_DROPPED,
@@ -85,7 +84,7 @@ static char *put_mtu(char *dst, const struct record *record)
 
 /* --- Several lines for an interface ----------------------------------------------------------- */
 
-static char *indent(char *dst)
+static char *put_indent(char *dst)
 {
     return PUT(dst, "        ");
 }
@@ -129,7 +128,7 @@ static char *layout_interface_put_ipv4(char *dst, const struct record *record)
             address = &interface->addresses[i];
     if (!address)
         return dst;
-    dst = text_ipv4(PUT(indent(dst), "inet "), address->local.address.bytes);
+    dst = text_ipv4(PUT(put_indent(dst), "inet "), address->local.address.bytes);
     dst = put_netmask(PUT(dst, "  netmask "), address->local.prefix);
     if (flags & IFF_BROADCAST)
         dst = text_ipv4(PUT(dst, "  broadcast "), address->broadcast.bytes);
@@ -146,16 +145,16 @@ struct scope {
 /* The scope depends only on the address (__ipv6_addr_type(), net/ipv6/addrconf_core.c). */
 static struct scope scope_of(const struct address *address)
 {
-    static const uint8_t none[16];
+    static const uint8_t zeroes[16];
     const uint8_t *bytes = address->bytes;
 
     if (bytes[0] == 0xfe && (bytes[1] & 0xc0) == 0x80)
         return (struct scope){0x20, "<link>"};
     if (bytes[0] == 0xfe && (bytes[1] & 0xc0) == 0xc0)
         return (struct scope){0x40, "<site>"};
-    if (memcmp(bytes, none, 12) != 0 || address_is_unspecified(address))
+    if (memcmp(bytes, zeroes, 12) != 0 || address_is_unspecified(address))
         return (struct scope){0, "<global>"};
-    if (memcmp(bytes, none, 15) == 0 && bytes[15] == 1)
+    if (memcmp(bytes, zeroes, 15) == 0 && bytes[15] == 1)
         return (struct scope){0x10, "<host>"};
     return (struct scope){0x80, "<compat,global>"}; /* the address ends with an IPv4 address */
 }
@@ -168,7 +167,7 @@ static void write_ipv6(struct writer *writer, const struct interface_record *int
             continue;
         const struct scope scope = scope_of(&network->address);
         char *dst = writer_reserve(writer, ADDRESS_LINE);
-        dst = text_address(PUT(indent(dst), "inet6 "), &network->address);
+        dst = text_address(PUT(put_indent(dst), "inet6 "), &network->address);
         dst = text_u64(PUT(dst, "  prefixlen "), network->prefix);
         dst = put_hex(PUT(dst, "  scopeid 0x"), scope.number);
         writer_commit(writer, PUT(put_string(dst, scope.words), "\n"));
@@ -187,7 +186,7 @@ static char *put_hardware(char *dst, const struct record *record)
         return dst;
     if (!hardware || !hardware->title)
         hardware = hardware_by_type(HARDWARE_UNSPECIFIED);
-    dst = put_string(indent(dst), hardware->net_tools);
+    dst = put_string(put_indent(dst), hardware->net_tools);
     if (hardware->bytes || hardware->empty)
         *dst++ = ' ';
     const char *digits = hardware->capitals ? "0123456789ABCDEF" : "0123456789abcdef";
@@ -206,7 +205,7 @@ static char *put_hardware(char *dst, const struct record *record)
 
 static char *put_traffic(char *dst, const char *way, uint64_t packets, uint64_t bytes)
 {
-    dst = text_u64(put_string(put_string(indent(dst), way), " packets "), packets);
+    dst = text_u64(put_string(put_string(put_indent(dst), way), " packets "), packets);
     dst = text_u64(PUT(dst, "  bytes "), bytes);
     return PUT(put_size(PUT(dst, " ("), bytes, true), ")\n");
 }
@@ -222,15 +221,15 @@ static char *put_statistics(char *dst, const struct record *record)
         return dst;
     dst = put_traffic(dst, "RX", counters[RX_PACKETS], counters[RX_BYTES]);
     if (compresses)
-        dst = PUT(text_u64(PUT(indent(dst), "RX compressed:"), counters[RX_COMPRESSED]), "\n");
-    dst = text_u64(PUT(indent(dst), "RX errors "), counters[RX_ERRORS]);
+        dst = PUT(text_u64(PUT(put_indent(dst), "RX compressed:"), counters[RX_COMPRESSED]), "\n");
+    dst = text_u64(PUT(put_indent(dst), "RX errors "), counters[RX_ERRORS]);
     dst = text_u64(PUT(dst, "  dropped "), counters[RX_DROPPED]);
     dst = text_u64(PUT(dst, "  overruns "), counters[RX_OVERRUNS]);
     dst = PUT(text_u64(PUT(dst, "  frame "), counters[RX_FRAME]), "\n");
     dst = put_traffic(dst, "TX", counters[TX_PACKETS], counters[TX_BYTES]);
     if (compresses)
-        dst = PUT(text_u64(PUT(indent(dst), "TX compressed "), counters[TX_COMPRESSED]), "\n");
-    dst = text_u64(PUT(indent(dst), "TX errors "), counters[TX_ERRORS]);
+        dst = PUT(text_u64(PUT(put_indent(dst), "TX compressed "), counters[TX_COMPRESSED]), "\n");
+    dst = text_u64(PUT(put_indent(dst), "TX errors "), counters[TX_ERRORS]);
     dst = text_u64(PUT(dst, "  dropped "), counters[TX_DROPPED]);
     dst = text_u64(PUT(dst, " overruns "), counters[TX_OVERRUNS]);
     dst = text_u64(PUT(dst, "  carrier "), counters[TX_CARRIER]);

@@ -109,8 +109,7 @@ static const struct device *device_of(struct arp_sink *arp, const struct record 
     return device;
 }
 
-/* Writes a call sign as ax2asc() of the kernel's net/ax25/ax25_addr.c does: up to six characters,
- * and a number from 0 to 15. */
+/* Writes a call sign as ax2asc() of net/ax25/ax25_addr.c: up to 6 characters, a number to 15. */
 static char *put_call_sign(char *dst, const uint8_t address[CALL_SIGN_BYTES])
 {
     char call[CALL_SIGN_BYTES];
@@ -156,8 +155,7 @@ static char *put_bsd(char *dst, const struct entry *entry)
     return put_bytes(PUT(dst, "on "), entry->device->name, entry->device->length);
 }
 
-/* Writes the columns HWtype and HWaddress. An address that fills its column gets a space after it,
- * too. */
+/* Writes HWtype and HWaddress. An address that fills its column gets a space after it, too. */
 static char *put_table_lladdr(char *dst, const struct entry *entry)
 {
     char *start;

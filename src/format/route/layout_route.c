@@ -287,25 +287,26 @@ static void layout_route_section(struct sink *sink, unsigned number)
         "Flags Metric Ref    Use Iface    MSS   Window irtt",
     };
     struct route_sink *routes = (struct route_sink *)sink;
-    const struct route_section *of = &routes->layout.sections[number];
+    const struct route_section *section = &routes->layout.sections[number];
     const unsigned extended = routes->layout.extended;
 
-    routes->cache = of->cache;
+    routes->cache = section->cache;
     routes->device.length = 0; /* an interface may have been renamed since the last listing */
     if (!routes->layout.header)
         return;
-    if (of->family == AF_INET) {
-        writer_puts(sink->writer, of->cache ? "Kernel IP routing cache\n"
-                                              "Source          Destination     Gateway         "
-                                            : "Kernel IP routing table\n"
-                                              "Destination     Gateway         Genmask         ");
+    if (section->family == AF_INET) {
+        writer_puts(sink->writer, section->cache
+                                      ? "Kernel IP routing cache\n"
+                                        "Source          Destination     Gateway         "
+                                      : "Kernel IP routing table\n"
+                                        "Destination     Gateway         Genmask         ");
         writer_puts(sink->writer, numbers[extended]);
         writer_puts(sink->writer,
-                    of->cache && extended > 1 ? "  TOS HHRef HHUptod     SpecDst\n" : "\n");
+                    section->cache && extended > 1 ? "  TOS HHRef HHUptod     SpecDst\n" : "\n");
         return;
     }
     writer_puts(sink->writer,
-                of->cache ? "Kernel IPv6 routing cache\n" : "Kernel IPv6 routing table\n");
+                section->cache ? "Kernel IPv6 routing cache\n" : "Kernel IPv6 routing table\n");
     writer_puts(sink->writer, "Destination                    Next Hop                   "
                               "Flag Met Ref  Use If\n");
 }

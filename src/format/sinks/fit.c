@@ -16,7 +16,7 @@ struct fit {
 };
 
 /* Returns by how many columns of the terminal the table is too wide. */
-static size_t excess(const struct fit *fit)
+static size_t excess_width(const struct fit *fit)
 {
     size_t all = 0;
 
@@ -47,12 +47,12 @@ static void narrow_texts(const struct fit *fit, size_t least)
 {
     struct fit_column *widest;
 
-    while (excess(fit) && (widest = widest_text(fit, least)))
+    while (excess_width(fit) && (widest = widest_text(fit, least)))
         widest->width--;
 }
 
 /* Sets the width of each column by its contents and heading, as if the terminal had no edge. */
-static void widen(const struct fit *fit)
+static void widen_columns(const struct fit *fit)
 {
     for (size_t i = 0; i < fit->options->count; i++) {
         struct fit_column *column = &fit->columns[i];
@@ -63,7 +63,7 @@ static void widen(const struct fit *fit)
 }
 
 /* Leaves out the column with this name (length bytes), unless the user asked for it. */
-static void drop(const struct fit *fit, const char *name, size_t length)
+static void drop_column(const struct fit *fit, const char *name, size_t length)
 {
     for (size_t i = 0; i < fit->options->count; i++) {
         const char *column = fit->options->columns[i]->name;
@@ -72,24 +72,23 @@ static void drop(const struct fit *fit, const char *name, size_t length)
     }
 }
 
-/* Leaves out columns until the others fit. important: also columns after the '|' in
- * options.drop. */
+/* Leaves out columns until the others fit. important: also those after '|' in options.drop. */
 static bool fit_fits(const struct fit *fit, bool important)
 {
     const char *names = fit->options->drop ? fit->options->drop : "";
 
     for (;;) {
-        widen(fit);
+        widen_columns(fit);
         narrow_texts(fit, TEXT_COMFORTABLE);
-        if (!excess(fit) || !*names || (*names == '|' && !important))
+        if (!excess_width(fit) || !*names || (*names == '|' && !important))
             break;
         const size_t length = strcspn(names, " ");
-        drop(fit, names, length);
+        drop_column(fit, names, length);
         names += length + strspn(names + length, " ");
     }
     if (important)
         narrow_texts(fit, TEXT_LEAST);
-    return !excess(fit);
+    return !excess_width(fit);
 }
 
 void fit_columns(struct fit_column *columns, const struct sink_options *options, bool more)
@@ -105,11 +104,10 @@ void fit_columns(struct fit_column *columns, const struct sink_options *options,
         if (columns[i].contents < columns[i].usual)
             columns[i].contents = columns[i].usual;
     }
-    widen(&fit);
+    widen_columns(&fit);
     if (!options->width || fit_fits(&fit, options->width >= FIT_WIDE))
         return;
-    /* long IPv6 addresses have no room: they cost no other column, but shift the rest of their
-     * rows */
+    /* long IPv6 addresses do not fit: they get no more columns, but shift their rows */
     for (size_t i = 0; i < options->count; i++) {
         columns[i].width = 1;
         if (columns[i].whole)

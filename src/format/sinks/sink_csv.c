@@ -75,8 +75,7 @@ static void csv_put_text(const struct csv *csv, const struct value *value)
         writer_put(writer, "\"", 1);
 }
 
-/* Writes a list, always in quotes, because commas separate its names. Quotes in names are
- * escaped. */
+/* Writes a list, always quoted, because commas separate names. Quotes in names are escaped. */
 static void csv_put_list(const struct csv *csv, const struct value *list)
 {
     struct writer *writer = csv->sink.writer;

@@ -82,8 +82,7 @@ static void json_put_list(struct writer *writer, const struct value *list)
     writer_put(writer, "]", 1);
 }
 
-/* Returns an upper bound for the bytes of a value, or SIZE_MAX for a value that is written in
- * pieces. */
+/* Returns an upper bound for the bytes of a value; SIZE_MAX: it is written in pieces. */
 static inline size_t json_bound_of(const struct value *value)
 {
     if (value->type == VALUE_TEXT || value->type == VALUE_SOCKET_NAME)
@@ -128,8 +127,7 @@ static void put_long(struct writer *writer, const struct value *value)
         put_json(writer, value->text);
 }
 
-/* Writes key and value after dst, which is the end of the bytes in the writer's room. Returns the
- * new end. */
+/* Writes key and value after dst, the end of the bytes in the writer's room. Returns the end. */
 static inline char *json_put_value(struct writer *writer, char *dst, struct text key,
                                    const struct value *value)
 {

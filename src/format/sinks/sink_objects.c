@@ -40,9 +40,8 @@ static struct value member_value(const struct cell *cell)
     return ((const struct member *)cell->field)->value;
 }
 
-/* Adds a member unless the object has one with this name already. Returns false if memory is
- * short. */
-static bool add_member(struct objects *objects, const struct field *like, struct text name,
+/* Adds a member, unless the object has its name already. Returns false if memory is short. */
+static bool add_member(struct objects *objects, const struct field *pattern, struct text name,
                        const char *suffix, const struct value *value)
 {
     const size_t length = name.length + strlen(suffix);
@@ -62,7 +61,7 @@ static bool add_member(struct objects *objects, const struct field *like, struct
         free(copy);
         return known;
     }
-    field_counted(&member->column, like, 0);
+    field_counted(&member->column, pattern, 0);
     member->column.name = copy;
     member->column.value = member_value;
     member->value = *value;
@@ -70,11 +69,10 @@ static bool add_member(struct objects *objects, const struct field *like, struct
     return true;
 }
 
-/* Evaluates the leading columns now: when the object ends, the engine may be in the next network
- * namespace. */
+/* Evaluates leading columns now: at the object's end the engine may be in the next netns. */
 static bool begin_object(struct objects *objects, struct text name)
 {
-    const struct record none = {.kind = &kind_count};
+    const struct record empty = {.kind = &kind_count};
     bool added;
 
     objects->netns = objects->sink.context->here.netns;
@@ -84,7 +82,7 @@ static bool begin_object(struct objects *objects, struct text name)
         const struct field *column = objects->options.columns[i];
         const struct value value =
             i < objects->leading
-                ? field_value(column, &none, objects->sink.context)
+                ? field_value(column, &empty, objects->sink.context)
                 : (struct value){.type = VALUE_TEXT, .text = as_text(objects->name)};
         added = add_member(objects, column, as_text(column->name), "", &value);
     }

@@ -24,8 +24,7 @@ struct metric_name {
 /* A metric family. A column of numbers has one; a column that is a counter in some rows and a gauge
  * in others (field.partly) has two. */
 struct family {
-    const struct field *field; /* NULL in the first family (_info): its labels are the columns that
-                                  are not numbers */
+    const struct field *field; /* NULL: the family _info, which has only labels */
     bool counter;
 };
 
@@ -104,8 +103,7 @@ static struct unit_words prometheus_unit_of(const struct field *field)
     return field->unit < COUNT(units) && units[field->unit].column ? units[field->unit] : none;
 }
 
-/* Adds the words of a column's name, except the words of its unit (`without`), which go to the
- * end. */
+/* Adds the words of a column's name, without those of its unit, which go to the end. */
 static void name_words(struct metric_name *name, const char *words, const char *without)
 {
     for (struct text word, other; words && *words && text_next(&words, '_', &word);) {
@@ -175,8 +173,7 @@ static void name_family(const struct prometheus *prometheus, const struct family
 
 /* --- Labels ----------------------------------------------------------------------------------- */
 
-/* Returns the end of the buffer's bytes, where at least `size` bytes can be written; NULL: no
- * memory. */
+/* Returns the end of the buffer, with room for `size` more bytes; NULL: no memory. */
 static char *buffer_room(struct buffer *buffer, size_t size)
 {
     char *data = array_with_room(buffer->data, &buffer->capacity, buffer->length + size, 1);
@@ -213,8 +210,7 @@ static char *prometheus_write_value(char *dst, const struct value *value, struct
     return dst;
 }
 
-/* Adds a label unless it is empty: to Prometheus an empty label is no label. Returns false if
- * memory is short. */
+/* Adds a label, unless it is empty and so no label. Returns false if memory is short. */
 static bool prometheus_add_label(struct prometheus *prometheus, const struct field *field,
                                  const struct value *value)
 {
@@ -238,14 +234,14 @@ static bool prometheus_add_label(struct prometheus *prometheus, const struct fie
  * machine gets no label of a network namespace, so that such rows of several namespaces become one
  * row. Returns false if memory is short. */
 static bool add_labels(struct prometheus *prometheus, const struct record *record,
-                       bool (*is_so)(const struct field *field))
+                       bool (*is_chosen)(const struct field *field))
 {
     const struct sink_options *options = &prometheus->options;
-    const bool everywhere = record->kind->is_of_machine && record->kind->is_of_machine(record);
+    const bool of_machine = record->kind->is_of_machine && record->kind->is_of_machine(record);
 
     for (size_t i = 0; i < options->count; i++) {
         const struct field *field = options->columns[i];
-        const struct value value = is_so(field) && !(everywhere && field->of_netns)
+        const struct value value = is_chosen(field) && !(of_machine && field->of_netns)
                                        ? field_value(field, record, prometheus->sink.context)
                                        : (struct value){.type = VALUE_UNKNOWN};
         if (value.type != VALUE_UNKNOWN && !prometheus_add_label(prometheus, field, &value))
@@ -323,9 +319,9 @@ static void prometheus_row(struct sink *sink, const struct record *record)
     kept = add_labels(prometheus, record, is_label);
     /* hashed with a secret, so that nobody can choose labels that collide */
     const uint64_t hash = hash_bytes(hash_seed(), labels->data, labels->length);
-    struct metric_row *same =
+    struct metric_row *row =
         kept ? hash_table_find(&prometheus->rows, hash, is_row_of, labels) : NULL;
-    if (!same) {
+    if (!row) {
         if (!kept || !add_row(prometheus, record, hash))
             sink_lacks_memory(sink);
         return;
@@ -333,7 +329,7 @@ static void prometheus_row(struct sink *sink, const struct record *record)
     for (size_t i = 0; record->kind == &kind_count && i < prometheus->family_count; i++) {
         const struct value value =
             prometheus_value_of(&prometheus->families[i], record, sink->context);
-        value_add(&same->values[i], &value);
+        value_add(&row->values[i], &value);
     }
 }
 

@@ -18,8 +18,7 @@ enum {
     GUTTER = 2,     /* columns before a row: a sign for opened or closed */
 };
 
-/* One column of a line on the screen. The second column of a wide character has length
- * UINT8_MAX. */
+/* A column of a line on the screen. The second column of a wide character is UINT8_MAX long. */
 struct spot {
     const char *colour;              /* an escape sequence, or NULL */
     char text[4 * (1 + CELL_MARKS)]; /* a character and its marks */
@@ -79,8 +78,8 @@ static size_t bytes_of(const char *text, size_t length)
 }
 
 /* Draws text on a line up to the right edge; returns the column after it. */
-static size_t draw(struct screen *screen, size_t line, size_t column, const char *text,
-                   size_t length, const char *colour)
+static size_t draw_text(struct screen *screen, size_t line, size_t column, const char *text,
+                        size_t length, const char *colour)
 {
     struct spot *last = NULL;
 
@@ -114,8 +113,8 @@ static size_t draw_cut(struct screen *screen, size_t line, size_t column, size_t
     const struct text_fit fit =
         text_cut(text, (struct text_room){SIZE_MAX, room, CELL_MARKS}, sign);
 
-    column = draw(screen, line, column, text.data, fit.length, colour);
-    return fit.cut && room ? draw(screen, line, column, sign, strlen(sign), colour) : column;
+    column = draw_text(screen, line, column, text.data, fit.length, colour);
+    return fit.cut && room ? draw_text(screen, line, column, sign, strlen(sign), colour) : column;
 }
 
 static void colour_line(struct screen *screen, size_t line, const char *colour)
@@ -205,27 +204,27 @@ static struct screen_cell *cell_at(const struct screen *screen, size_t row, size
 
 /* Sets the text of a cell. suffix: ASCII text that is added and never cut. Combining marks before
  * the first character are put on a dotted circle, the base that Unicode uses for them (23.1). */
-static void set_cell(struct screen *screen, size_t column, struct text text, struct text behind)
+static void set_cell(struct screen *screen, size_t column, struct text text, struct text suffix)
 {
     static const char circle[] = "◌";
     struct screen_cell *cell = cell_at(screen, screen->row_count, column);
     const char *sign = fit_sign(&screen->options);
     const bool is_bare = text.length && !text_width(text.data, bytes_of(text.data, text.length));
     const size_t before = is_bare ? sizeof circle - 1 : 0, columns = is_bare ? 1 : 0;
-    const struct text_room room = {CELL_BYTES - before - behind.length,
-                                   CELL_WIDTH - columns - behind.length, CELL_MARKS};
+    const struct text_room room = {CELL_BYTES - before - suffix.length,
+                                   CELL_WIDTH - columns - suffix.length, CELL_MARKS};
     const struct text_fit part = text_cut(text, room, sign);
     char *end = put_bytes(cell->text, circle, before);
 
     end = put_bytes(end, text.data, part.length);
-    end = put_bytes(part.cut ? put_string(end, sign) : end, behind.data, behind.length);
+    end = put_bytes(part.cut ? put_string(end, sign) : end, suffix.data, suffix.length);
     cell->length = (uint8_t)(end - cell->text);
-    cell->width = (uint8_t)(columns + part.width + part.cut + behind.length);
+    cell->width = (uint8_t)(columns + part.width + part.cut + suffix.length);
     cell->colour = NULL;
 }
 
 /* Widens a column for a cell. Columns never become narrower while the screen stays. */
-static void measure(struct screen *screen, size_t row, size_t column)
+static void measure_cell(struct screen *screen, size_t row, size_t column)
 {
     const size_t width = cell_at(screen, row, column)->width;
     struct fit_column *fit = &screen->columns[column];
@@ -341,15 +340,15 @@ struct screen_position {
     size_t start; /* the column of the next cell if no cell before it was too long */
 };
 
-/* Draws a cell. At the edge of the screen a text is cut, but a number is replaced by the sign of a
- * cut. */
-static void sink_screen_put_cell(struct screen *screen, size_t line, struct screen_position *place,
-                                 size_t column, struct text text, size_t width, const char *colour)
+/* Draws a cell. At the screen's edge a text is cut; a number becomes the sign of a cut. */
+static void sink_screen_put_cell(struct screen *screen, size_t line,
+                                 struct screen_position *position, size_t column, struct text text,
+                                 size_t width, const char *colour)
 {
     const struct fit_column *fit = &screen->columns[column];
     const bool right = fit_is_right(screen->options.columns[column]);
-    const size_t end = place->start + fit->width;
-    size_t at = place->at > place->start ? place->at : place->start;
+    const size_t end = position->start + fit->width;
+    size_t at = position->at > position->start ? position->at : position->start;
 
     if (right && at + width < end)
         at = end - width;
@@ -357,31 +356,31 @@ static void sink_screen_put_cell(struct screen *screen, size_t line, struct scre
     const size_t room = fit->whole || fit->width > edge ? edge : fit->width;
     if (right && width > room && room)
         text = as_text(fit_sign(&screen->options));
-    place->at = draw_cut(screen, line, at, room, text, colour) + FIT_GAP;
-    place->start = end + FIT_GAP;
+    position->at = draw_cut(screen, line, at, room, text, colour) + FIT_GAP;
+    position->start = end + FIT_GAP;
 }
 
 static void sink_screen_put_row(struct screen *screen, size_t row, size_t line)
 {
-    const enum screen_style of = screen->rows[row];
-    const char *style = style_of(screen, of);
-    struct screen_position place = {GUTTER, GUTTER};
+    const enum screen_style style = screen->rows[row];
+    const char *colour = style_of(screen, style);
+    struct screen_position position = {GUTTER, GUTTER};
 
-    if (of == SCREEN_NEW || of == SCREEN_ENDED)
-        draw(screen, line, 0, of == SCREEN_NEW ? "+" : "-", 1, style);
+    if (style == SCREEN_NEW || style == SCREEN_ENDED)
+        draw_text(screen, line, 0, style == SCREEN_NEW ? "+" : "-", 1, colour);
     for (size_t i = 0; i < screen->options.count; i++) {
         const struct screen_cell *cell = cell_at(screen, row, i);
         if (!screen->columns[i].width)
             continue;
-        sink_screen_put_cell(screen, line, &place, i, (struct text){cell->text, cell->length},
+        sink_screen_put_cell(screen, line, &position, i, (struct text){cell->text, cell->length},
                              cell->width,
-                             cell->colour && of != SCREEN_ENDED ? cell->colour : style);
+                             cell->colour && style != SCREEN_ENDED ? cell->colour : colour);
     }
 }
 
 static void sink_screen_put_headings(struct screen *screen, const struct field *sorted)
 {
-    struct screen_position place = {GUTTER, GUTTER};
+    struct screen_position position = {GUTTER, GUTTER};
 
     for (size_t i = 0; i < screen->options.count; i++) {
         const struct text title = title_of(screen, screen->options.columns[i]);
@@ -394,7 +393,7 @@ static void sink_screen_put_headings(struct screen *screen, const struct field *
             capitals[length] =
                 is_name ? (char)toupper((unsigned char)title.data[length]) : title.data[length];
         sink_screen_put_cell(
-            screen, screen->lines, &place, i, (struct text){capitals, length}, length,
+            screen, screen->lines, &position, i, (struct text){capitals, length}, length,
             styles[screen->options.columns[i] == sorted ? SCREEN_CHOSEN : SCREEN_BOLD]);
     }
 }
@@ -441,7 +440,7 @@ int screen_end(struct sink *sink, const struct field *sorted, size_t chosen,
         if (screen->columns[i].contents < title)
             screen->columns[i].contents = title;
         for (size_t row = 0; row < count; row++)
-            measure(screen, screen->first + row, i);
+            measure_cell(screen, screen->first + row, i);
     }
     screen->options.width = screen->width > GUTTER ? screen->width - GUTTER : 1;
     fit_columns(screen->columns, &screen->options, false);

@@ -53,8 +53,7 @@ static bool sink_table_is_ascii(const struct field *column)
             type != VALUE_OWNERS && type != VALUE_FLAGS && type != VALUE_VIEW);
 }
 
-/* A line that is being written. Spaces are written before the next cell, so no line ends with
- * spaces. */
+/* A line that is being written. Spaces come before the next cell, so no line ends with them. */
 struct table_line {
     struct fitted *table;
     uint64_t reasons; /* bits: the reasons why the row needs attention */
@@ -65,8 +64,7 @@ struct table_line {
     size_t shift;  /* columns of the terminal by which earlier cells were too wide */
 };
 
-/* Returns the number of spaces that fill up a cell, minus the columns by which earlier cells were
- * too wide (*shift). */
+/* Returns the spaces that fill a cell, minus *shift: columns that earlier cells took too many. */
 static inline size_t padding_of(size_t *shift, size_t fitted, size_t width)
 {
     const size_t padding = fitted > width ? fitted - width : 0;
@@ -224,8 +222,7 @@ static struct table_line begin_line(struct fitted *table, uint64_t reasons)
     return (struct table_line){.table = table, .reasons = reasons};
 }
 
-/* Writes kept rows and counts their states for the totals. with: rows that need attention; without:
- * all other rows. */
+/* Writes kept rows and counts their states. with: rows that need attention; without: others. */
 static void put_kept_rows(struct fitted *table, bool with, bool without)
 {
     struct kept_line row;

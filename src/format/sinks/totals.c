@@ -21,7 +21,7 @@ void totals_add_state(struct totals *totals, const char *name, size_t length)
 }
 
 /* Whether a state comes before another: the state with more rows first, then by name. */
-static bool is_before(const struct totals *totals, size_t state, size_t other)
+static bool state_is_before(const struct totals *totals, size_t state, size_t other)
 {
     const uint64_t rows = totals->states[state].rows, others = totals->states[other].rows;
 
@@ -30,12 +30,12 @@ static bool is_before(const struct totals *totals, size_t state, size_t other)
 }
 
 /* Returns the state with the most rows and sets its rows to 0; NULL if no state is left. */
-static const char *take_largest(struct totals *totals, uint64_t *rows)
+static const char *take_largest_state(struct totals *totals, uint64_t *rows)
 {
     size_t largest = 0;
 
     for (size_t i = 1; i < TOTALS_STATES; i++)
-        if (is_before(totals, i, largest))
+        if (state_is_before(totals, i, largest))
             largest = i;
     *rows = totals->states[largest].rows;
     totals->states[largest].rows = 0;
@@ -44,8 +44,8 @@ static const char *take_largest(struct totals *totals, uint64_t *rows)
 
 enum { LINE_MAX_BYTES = 2048 }; /* more than all states, all reasons and a command need */
 
-__attribute__((format(printf, 3, 4))) static size_t append(char line[LINE_MAX_BYTES], size_t used,
-                                                           const char *format, ...)
+__attribute__((format(printf, 3, 4))) static size_t
+append_format(char line[LINE_MAX_BYTES], size_t used, const char *format, ...)
 {
     va_list arguments;
     int length;
@@ -68,8 +68,8 @@ static size_t append_reasons(char line[LINE_MAX_BYTES], const struct totals *tot
         if (!totals->reasons[i])
             continue;
         const size_t more =
-            append(line, used, "%s %s %s%llu", before, attention->flags->names[i],
-                   options->ascii ? "x" : "×", (unsigned long long)totals->reasons[i]);
+            append_format(line, used, "%s %s %s%llu", before, attention->flags->names[i],
+                          options->ascii ? "x" : "×", (unsigned long long)totals->reasons[i]);
         if (text_width(line, more) > room)
             break;
         for (size_t at = used; at < more; at++)
@@ -86,14 +86,14 @@ static size_t append_states(char line[LINE_MAX_BYTES], size_t used, struct total
 {
     const char *others = options->ascii ? ", ..." : ", …";
     const char *before = ":", *state;
-    const size_t none = used;
-    size_t cut = none; /* the last length that leaves room for the sign */
+    const size_t empty = used;
+    size_t cut = empty; /* the last length that leaves room for the sign */
     uint64_t count;
 
-    while ((state = take_largest(totals, &count))) {
-        used = append(line, used, "%s %llu %s", before, (unsigned long long)count, state);
+    while ((state = take_largest_state(totals, &count))) {
+        used = append_format(line, used, "%s %llu %s", before, (unsigned long long)count, state);
         if (text_width(line, used) > room)
-            return cut > none ? append(line, cut, "%s", others) : none;
+            return cut > empty ? append_format(line, cut, "%s", others) : empty;
         if (text_width(line, used) + text_width(others, strlen(others)) <= room)
             cut = used;
         before = ",";
@@ -101,7 +101,7 @@ static size_t append_states(char line[LINE_MAX_BYTES], size_t used, struct total
     return used;
 }
 
-static size_t totals_less(size_t room, size_t by)
+static size_t room_after(size_t room, size_t by)
 {
     return room > by ? room - by : 0;
 }
@@ -111,21 +111,21 @@ void totals_put(struct totals *totals, const struct sink_options *options)
     char line[LINE_MAX_BYTES], reasons[LINE_MAX_BYTES];
     const char *rows = options->totals, *see = totals->marked ? options->see : NULL;
     const size_t command = see ? strlen("; see: ") + text_width(see, strlen(see)) : 0;
-    size_t used = append(line, 0, "%llu %.*s", (unsigned long long)totals->rows,
-                         (int)(strlen(rows) - (totals->rows == 1)), rows);
+    size_t used = append_format(line, 0, "%llu %.*s", (unsigned long long)totals->rows,
+                                (int)(strlen(rows) - (totals->rows == 1)), rows);
     const size_t all = append_reasons(reasons, totals, options, LINE_MAX_BYTES);
     const bool
         beside = /* else the command gets a line of its own, so that no reason is cut for it */
         used + text_width(reasons, all) + command <= options->width;
     const size_t room = options->width - (beside ? command : 0),
-                 behind = append_reasons(reasons, totals, options, totals_less(room, used));
+                 reasons_length = append_reasons(reasons, totals, options, room_after(room, used));
 
-    used =
-        append_states(line, used, totals, options, totals_less(room, text_width(reasons, behind)));
-    used = append(line, used, "%.*s%s%s\n", (int)behind, reasons,
-                  !see     ? ""
-                  : beside ? "; see: "
-                           : "\nsee: ",
-                  see ? see : "");
+    used = append_states(line, used, totals, options,
+                         room_after(room, text_width(reasons, reasons_length)));
+    used = append_format(line, used, "%.*s%s%s\n", (int)reasons_length, reasons,
+                         !see     ? ""
+                         : beside ? "; see: "
+                                  : "\nsee: ",
+                         see ? see : "");
     writer_put(options->writer, line, used);
 }

@@ -18,8 +18,7 @@ struct totals {
     uint64_t reasons[TOTALS_REASONS]; /* rows with this bit of the set "attention" */
 };
 
-/* Counts a cell of the column of states. Ignores long names, and other states if there are
- * TOTALS_STATES. */
+/* Counts a cell of the column of states, unless its name is long or there are TOTALS_STATES. */
 void totals_add_state(struct totals *totals, const char *name, size_t length);
 
 /* Writes the line "620 sockets: 487 TIME_WAIT, 128 ESTABLISHED; accept queue full ×2; see:

@@ -36,8 +36,7 @@ static void declaration_put_name(struct declaration *declaration, struct text na
 
 /* --- Around the name -------------------------------------------------------------------------- */
 
-/* The pointers, arrays and functions between a name and its base type; types[0] is next to the
- * name. */
+/* Pointers, arrays and functions between a name and its base type; types[0] is next to the name. */
 struct chain {
     struct btf_type types[BTF_DEPTH_MAX];
     size_t count;
@@ -100,8 +99,7 @@ static void put_chain(struct declaration *declaration, struct chain *chain, bool
 
 /* --- The type at its beginning ---------------------------------------------------------------- */
 
-/* Writes a base type as ss does: without a name, "struct" is followed by no space, but "enum "
- * is. */
+/* Writes a base type as ss does: without a name, "struct" has no space after it, "enum " has. */
 static void put_base(struct declaration *declaration, const struct btf_type *type)
 {
     static const char *const words[BTF_KINDS] = {

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The layout of net-tools 2.10 netstat -W and -g: headings, widths and wording. An unknown number
- * is shown as "-". */
+/* Layout of net-tools 2.10 netstat -W and -g: headings, widths, wording. "-": unknown number. */
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <string.h>
@@ -133,9 +132,8 @@ static char *put_user_and_inode(char *dst, const struct netstat_sink *netstat,
     return text_pad(text_u64(dst, record->socket.inode), dst, INODE_WIDTH);
 }
 
-/* Writes "PID/name" of the first owner. Like netstat, shows 19 bytes, counted before escaping, and
- * no name if the command is '/' or empty. With one_word_names the process name replaces an empty
- * name. */
+/* Writes "PID/name" of the first owner. Like netstat, shows 19 bytes (before escaping), and no name
+ * for an empty command or '/'. With one_word_names the process name replaces an empty name. */
 static char *netstat_put_program(char *dst, const struct netstat_sink *netstat, uint64_t inode)
 {
     struct owners *owners = netstat->sink.context->owners;
@@ -178,8 +176,7 @@ static char *netstat_put_inet(char *dst, const struct netstat_sink *netstat,
                               const struct record *record)
 {
     const struct socket_record *sock = &record->socket;
-    /* the kernel reports a listener's backlog, where netstat shows 0; raw sockets have no remote
-     * port */
+    /* a listener's number is its backlog; raw sockets have no remote port */
     const uint32_t send_q = socket_listens(sock) ? 0 : sock->send_q;
     const uint16_t remote_port = sock->protocol == IPPROTO_RAW ? 0 : sock->remote.port;
 

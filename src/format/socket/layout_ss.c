@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The layout of iproute2 7.1 ss: its columns. As in ss, a column is as wide as its longest cell,
- * and on a terminal the columns fill the width. The first rows are kept to find these widths; later
- * rows are written at once. */
+/* The layout of iproute2 7.1 ss. As in ss, a column is as wide as its longest cell, and columns
+ * fill a terminal. The first rows are kept to find these widths; later rows are written at once. */
 #include <netinet/in.h>
 #include <stdlib.h>
 #include <string.h>
@@ -58,8 +57,8 @@ struct ss_sink {
     struct ss_sink *origin;    /* this sink, or the sink that it was cloned from */
     size_t gaps[SS_COLUMNS];   /* spaces before a column: 0 or 1 */
     size_t widths[SS_COLUMNS]; /* without the gap; the origin's widths grow with kept rows */
-    size_t blanks;         /* used in the origin: spaces after the heading, see note_details() */
-    size_t latest;         /* length of the details of the last kept row */
+    size_t heading_spaces; /* used in the origin: spaces after the heading, see note_details() */
+    size_t latest_details; /* length of the details of the last kept row */
     uint64_t endpoint;     /* inode of the last row, perhaps an SCTP endpoint */
     char *waiting;         /* kept cells, each with a NUL after it */
     size_t waiting_length; /* bytes used in `waiting`, at most WAITING_MAX */
@@ -71,7 +70,8 @@ _Static_assert(PEER_BOUND + SS_ROOM <= WRITER_RESERVE_MAX, "a part of a row fits
 
 /* --- Cells ------------------------------------------------------------------------------------ */
 
-static inline __attribute__((always_inline)) char *put_right(char *dst, char *cell, size_t blanks)
+static inline __attribute__((always_inline)) char *ss_align_right(char *dst, char *cell,
+                                                                  size_t blanks)
 {
     const size_t length = (size_t)(dst - cell);
     char text[32]; /* nearly all cells are shorter */
@@ -83,25 +83,24 @@ static inline __attribute__((always_inline)) char *put_right(char *dst, char *ce
     return dst + blanks;
 }
 
-static void count_latest(struct ss_sink *ss)
+static void count_details(struct ss_sink *ss)
 {
-    if (ss->latest > ss->origin->blanks)
-        ss->origin->blanks = ss->latest;
-    ss->latest = 0;
+    if (ss->latest_details > ss->origin->heading_spaces)
+        ss->origin->heading_spaces = ss->latest_details;
+    ss->latest_details = 0;
 }
 
-/* Notes the length of a row's details. ss has them in a column of their own, so it writes as many
- * spaces after the heading as the longest details have letters; the last row does not count.
- * Details of netlink sockets, and of UDP and raw sockets that were read from /proc, do not count,
- * either. */
+/* Notes the length of a row's details. ss has them in a column of their own, so its heading is
+ * followed by as many spaces as the longest details have letters, except those of the last row.
+ * Details of netlink sockets, and of UDP and raw sockets from /proc, do not count. */
 static void note_details(struct ss_sink *ss, const struct ss_row *row, size_t length)
 {
     const struct socket_record *sock = &row->record->socket;
     const bool datagrams = sock->protocol == IPPROTO_UDP || sock->protocol == IPPROTO_RAW;
-    const bool none = sock->family == AF_NETLINK || (datagrams && !ss_is_by_netlink(row));
+    const bool ignored = sock->family == AF_NETLINK || (datagrams && !ss_is_by_netlink(row));
 
-    count_latest(ss);
-    ss->latest = none ? 0 : length + row->cut;
+    count_details(ss);
+    ss->latest_details = ignored ? 0 : length + row->extra_in_ss;
 }
 
 /* Ends a cell. kept: widens its column; otherwise pads the cell or aligns it at the right. */
@@ -120,7 +119,7 @@ end_column(struct ss_sink *ss, struct ss_row *row, char *dst, enum ss_column col
     }
     if (length >= width)
         return dst;
-    return columns[column].right ? put_right(dst, row->cell, width - length)
+    return columns[column].right ? ss_align_right(dst, row->cell, width - length)
                                  : put_spaces(dst, width - length);
 }
 
@@ -134,10 +133,10 @@ put_column(struct ss_sink *ss, struct ss_row *row, char *dst, enum ss_column col
     if (!ss->shown[column])
         return dst;
     /* the first column has no space before it */
-    if (columns[column].gap && !kept && (dst != row->room || row->before))
+    if (columns[column].gap && !kept && (dst != row->room || row->committed))
         *dst++ = ' ';
     row->cell = dst;
-    row->before = 0;
+    row->committed = 0;
     if (columns[column].put)
         dst = columns[column].put(dst, row);
     else if (column != SS_DETAILS)
@@ -170,14 +169,14 @@ static void ss_put_row(struct ss_sink *ss, const struct record *record, struct w
 {
     const struct socket_record *sock = &record->socket;
     /* an SCTP association follows its endpoint and has the same inode */
-    const bool same = sock->inode && sock->inode == ss->endpoint;
+    const bool same_inode = sock->inode && sock->inode == ss->endpoint;
     struct ss_row line = {
         .layout = &ss->layout,
         .context = ss->sink.context,
         .record = record,
         .family = ss_family_of(record),
         .writer = writer,
-        .association = same && sock->protocol == IPPROTO_SCTP,
+        .association = same_inode && sock->protocol == IPPROTO_SCTP,
         .kept = ss->keeping,
     };
     char *dst;
@@ -196,28 +195,28 @@ static void ss_put_row(struct ss_sink *ss, const struct record *record, struct w
  * Returns the first column that does not fit. */
 static enum ss_column fit_line(size_t widths[], enum ss_column first, size_t screen)
 {
-    size_t used = 0, count = 0, spare;
-    enum ss_column behind = first;
+    size_t used = 0, count = 0, rest;
+    enum ss_column next = first;
 
-    for (; behind < SS_COLUMNS && used + widths[behind] <= screen; behind++) {
-        used += widths[behind];
-        count += widths[behind] > 0;
+    for (; next < SS_COLUMNS && used + widths[next] <= screen; next++) {
+        used += widths[next];
+        count += widths[next] > 0;
     }
-    spare = screen - used;
-    for (enum ss_column column = behind; column-- > first && count;) {
-        const size_t share = (spare + count - 1) / count;
+    rest = screen - used;
+    for (enum ss_column column = next; column-- > first && count;) {
+        const size_t share = (rest + count - 1) / count;
         if (!widths[column])
             continue;
         widths[column] += share;
-        spare -= share;
+        rest -= share;
         count--;
     }
-    return behind;
+    return next;
 }
 
 /* Makes the columns fill lines of the terminal: each line holds as many columns as fit. So the next
  * column begins on the next line without a newline. */
-static void fit_columns(struct ss_sink *ss)
+static void ss_fit_columns(struct ss_sink *ss)
 {
     const size_t screen = ss->layout.width < SCREEN_MAX ? ss->layout.width : SCREEN_MAX;
     size_t widths[SS_COLUMNS];
@@ -235,8 +234,7 @@ static void fit_columns(struct ss_sink *ss)
     }
 }
 
-/* A line that is being written. Spaces are written before the next cell, so no line ends with
- * spaces. */
+/* A line that is being written. Spaces come before the next cell, so no line ends with them. */
 struct ss_line {
     const struct ss_sink *ss;
     char *dst; /* end of the bytes in the writer's room */
@@ -245,22 +243,22 @@ struct ss_line {
 };
 
 /* Writes a text that is longer than the writer can reserve at once. */
-static __attribute__((noinline)) char *put_long(struct writer *writer, char *dst, size_t blanks,
-                                                const char *text, size_t length)
+static __attribute__((noinline)) char *
+ss_line_put_long(struct writer *writer, char *dst, size_t blanks, const char *text, size_t length)
 {
     writer_commit(writer, dst);
     writer_put_after(writer, blanks, text, length);
     return writer_reserve(writer, WRITER_ROOM);
 }
 
-static inline __attribute__((always_inline)) void put_after(struct ss_line *line, size_t blanks,
-                                                            const char *text, size_t length)
+static inline __attribute__((always_inline)) void ss_line_put(struct ss_line *line, size_t blanks,
+                                                              const char *text, size_t length)
 {
     struct writer *writer = line->ss->sink.writer;
     const size_t size = blanks + PUT_BLANKS_MORE + length;
 
     if (size > WRITER_RESERVE_MAX) {
-        line->dst = put_long(writer, line->dst, blanks, text, length);
+        line->dst = ss_line_put_long(writer, line->dst, blanks, text, length);
         return;
     }
     line->dst = put_spaces(writer_more(writer, line->dst, size), blanks);
@@ -269,7 +267,7 @@ static inline __attribute__((always_inline)) void put_after(struct ss_line *line
 }
 
 static inline __attribute__((always_inline)) void
-put_cell(struct ss_line *line, enum ss_column column, const char *text, size_t length)
+ss_line_put_cell(struct ss_line *line, enum ss_column column, const char *text, size_t length)
 {
     const struct ss_sink *ss = line->ss;
     const size_t width = ss->widths[column];
@@ -279,7 +277,7 @@ put_cell(struct ss_line *line, enum ss_column column, const char *text, size_t l
     line->blanks += line->glued && column == SS_PROCESS ? 0 : ss->gaps[column];
     line->blanks += right ? blanks : 0;
     if (length > 0) {
-        put_after(line, *text == '\n' ? 0 : line->blanks, text, length);
+        ss_line_put(line, *text == '\n' ? 0 : line->blanks, text, length);
         line->blanks = 0;
     }
     line->blanks += right ? 0 : blanks;
@@ -292,7 +290,7 @@ static struct ss_line ss_line_begin(const struct ss_sink *ss)
 
 static inline void ss_line_end(struct ss_line *line, size_t blanks)
 {
-    put_after(line, blanks, "\n", 1);
+    ss_line_put(line, blanks, "\n", 1);
     writer_commit(line->ss->sink.writer, line->dst);
 }
 
@@ -305,15 +303,14 @@ static const char *put_kept_row(struct ss_sink *ss, const char *cell)
         if (!ss->shown[column])
             continue;
         const size_t length = strlen(cell);
-        put_cell(&line, column, cell, length);
+        ss_line_put_cell(&line, column, cell, length);
         cell += length + 1;
     }
     ss_line_end(&line, 0);
     return cell;
 }
 
-/* Writes the heading. Without a terminal it equals the heading of ss to the byte, because parsers
- * search for that. */
+/* Writes the heading; without a terminal exactly the one of ss, which parsers search for. */
 static void put_heading(struct ss_sink *ss)
 {
     struct ss_line heading = ss_line_begin(ss);
@@ -321,8 +318,9 @@ static void put_heading(struct ss_sink *ss)
     heading.glued = !ss->layout.width;
     for (enum ss_column column = 0; column < SS_COLUMNS; column++)
         if (ss->shown[column])
-            put_cell(&heading, column, columns[column].heading, strlen(columns[column].heading));
-    ss_line_end(&heading, heading.glued ? ss->blanks : 0);
+            ss_line_put_cell(&heading, column, columns[column].heading,
+                             strlen(columns[column].heading));
+    ss_line_end(&heading, heading.glued ? ss->heading_spaces : 0);
 }
 
 static void ss_put_rows(struct ss_sink *ss, const char *rows, size_t length)
@@ -339,23 +337,22 @@ static void forget_kept(struct ss_sink *ss)
     writer_finish(&ss->kept);
 }
 
-/* Fixes the widths and writes the kept rows, first those of the origin. If the rows of a clone may
- * exceed its writer's buffer, both writers are flushed, so that rows of one do not split a row of
- * the other. */
+/* Fixes the widths and writes the kept rows, the origin's first. If the rows of a clone may exceed
+ * its writer, both writers are flushed, so that no row is split by rows of the other. */
 static void ss_put_kept(struct ss_sink *ss)
 {
     const bool many = ss->origin != ss && ss->waiting_length;
 
     ss->keeping = false;
     if (ss->origin != ss && ss->origin->keeping) {
-        count_latest(ss->origin);
+        count_details(ss->origin);
         ss_put_kept(ss->origin);
     }
     if (ss->origin != ss) {
         memcpy(ss->widths, ss->origin->widths, sizeof ss->widths);
     } else {
         if (ss->layout.width)
-            fit_columns(ss);
+            ss_fit_columns(ss);
         else /* details follow directly after the last column */
             ss->widths[ss->shown[SS_PROCESS] ? SS_PROCESS : SS_PEER_PORT] = 0;
         ss->widths[SS_DETAILS] = 0;
@@ -372,14 +369,13 @@ static void ss_put_kept(struct ss_sink *ss)
 }
 
 /* Whether no row is kept. */
-static bool keeps_none(const struct ss_sink *ss)
+static bool has_no_kept_row(const struct ss_sink *ss)
 {
     return !ss->waiting_length && !ss->kept.length;
 }
 
-/* Moves kept rows to `waiting` of `to` (this sink or its origin). Returns false if they do not
- * fit. */
-static bool set_aside(struct ss_sink *ss, struct ss_sink *to)
+/* Moves kept rows to `waiting` of `to` (this sink or its origin); false: they do not fit. */
+static bool move_kept_rows(struct ss_sink *ss, struct ss_sink *to)
 {
     const size_t others = ss == to ? 0 : ss->waiting_length;
 
@@ -395,7 +391,7 @@ static bool set_aside(struct ss_sink *ss, struct ss_sink *to)
 }
 
 /* Whether a row fits into the memory for kept rows, however long its lists are. */
-static bool can_keep(struct ss_sink *ss, const struct record *record)
+static bool can_keep_row(struct ss_sink *ss, const struct record *record)
 {
     struct owners *owners = ss->sink.context->owners;
     struct cgroups *cgroups = ss->sink.context->cgroups;
@@ -418,7 +414,7 @@ static bool can_keep(struct ss_sink *ss, const struct record *record)
         bound += ss_storages_bound(&ss->layout, record->socket.storages);
     bound += WRITER_RESERVE_MAX;
     return bound <= WRITER_CAPACITY - ss->kept.length ||
-           (bound <= WRITER_CAPACITY && set_aside(ss, ss));
+           (bound <= WRITER_CAPACITY && move_kept_rows(ss, ss));
 }
 
 /* --- Needs ----------------------------------------------------------------------------------- */
@@ -475,8 +471,8 @@ static void ss_layout_row(struct sink *sink, const struct record *record)
 {
     struct ss_sink *ss = (struct ss_sink *)sink;
 
-    if (ss->keeping && (!ss->origin->keeping || !can_keep(ss, record))) {
-        count_latest(ss);
+    if (ss->keeping && (!ss->origin->keeping || !can_keep_row(ss, record))) {
+        count_details(ss);
         ss_put_kept(ss);
     }
     ss_put_row(ss, record, ss->keeping ? &ss->kept : sink->writer);
@@ -490,21 +486,21 @@ static void ss_layout_end(struct sink *sink)
         ss_put_kept(ss);
 }
 
-/* Fixes the widths by the rows kept until now, if there are any. A clone moves its rows to its
- * origin, where they are kept on. */
-static void pause(struct sink *sink)
+/* Fixes the widths by the rows kept so far, if any. A clone's rows move to its origin instead. */
+static void ss_layout_pause(struct sink *sink)
 {
     struct ss_sink *ss = (struct ss_sink *)sink, *origin = ss->origin;
 
-    if (!ss->keeping || keeps_none(ss))
+    if (!ss->keeping || has_no_kept_row(ss))
         return;
-    if (ss == origin || !origin->keeping || !set_aside(origin, origin) || !set_aside(ss, origin)) {
+    if (ss == origin || !origin->keeping || !move_kept_rows(origin, origin) ||
+        !move_kept_rows(ss, origin)) {
         ss_put_kept(ss);
         return;
     }
-    count_latest(origin);
-    origin->latest = ss->latest;
-    ss->latest = 0;
+    count_details(origin);
+    origin->latest_details = ss->latest_details;
+    ss->latest_details = 0;
 }
 
 static void ss_destroy(struct sink *sink)
@@ -531,7 +527,7 @@ static void ss_start(struct ss_sink *ss, struct ss_sink *origin)
         first &= !ss->shown[column];
     }
     ss->origin = origin;
-    ss->blanks = ss->latest = 0;
+    ss->heading_spaces = ss->latest_details = 0;
     ss->endpoint = 0;
     forget_kept(ss);
     ss->waiting = malloc(WAITING_MAX);
@@ -545,7 +541,7 @@ static void ss_begin(struct sink *sink)
     ss_start((struct ss_sink *)sink, (struct ss_sink *)sink);
 }
 
-static struct sink *make_clone(struct sink *sink, struct writer *writer)
+static struct sink *ss_clone(struct sink *sink, struct writer *writer)
 {
     struct sink *clone = sink_clone(sink, writer);
 
@@ -559,8 +555,8 @@ const struct sink_ops sink_ss = {
     .layout_size = sizeof(struct ss_layout),
     .begin = ss_begin,
     .row = ss_layout_row,
-    .pause = pause,
+    .pause = ss_layout_pause,
     .end = ss_layout_end,
     .destroy = ss_destroy,
-    .clone = make_clone,
+    .clone = ss_clone,
 };

@@ -10,8 +10,7 @@
 #include "fastnet/layouts.h"
 #include "text/put.h"
 
-/* The columns. An address is two columns: the host with its delimiter is aligned at the right, the
- * port at the left. */
+/* An address is two columns: host with delimiter, aligned at the right, and port. */
 enum ss_column {
     SS_NETID,
     SS_STATE,
@@ -33,8 +32,7 @@ typedef char *ss_part(char *dst, struct ss_row *row);
 
 /* How sockets of a family (AF_*) are shown. */
 struct ss_family {
-    /* Writes one of the two columns of an address: host with delimiter, or port. peer: of the peer,
-     * else of the local end. */
+    /* Writes host with delimiter, or port, of the local end or the peer. */
     char *(*put)(char *dst, const struct ss_row *row, bool peer, bool port);
     ss_part *details; /* writes the details that options ask for; NULL: no details */
     bool unconnected; /* sockets have at most a default receiver, no connection */
@@ -51,12 +49,12 @@ struct ss_row {
     const struct record *record;
     const struct ss_family *family;
     struct writer *writer;
-    bool association; /* an SCTP association, shown below its endpoint */
-    bool kept;        /* cells are kept until the widths are known */
-    char *room;       /* start of the reserved room */
-    char *cell;       /* start of the cell, or of its part that is not committed */
-    size_t before;    /* bytes of the cell that are committed */
-    size_t cut;       /* bytes that only ss writes, minus bytes that only we write */
+    bool association;   /* an SCTP association, shown below its endpoint */
+    bool kept;          /* cells are kept until the widths are known */
+    char *room;         /* start of the reserved room */
+    char *cell;         /* start of the cell, or of its part that is not committed */
+    size_t committed;   /* bytes of the cell that are committed */
+    size_t extra_in_ss; /* bytes that only ss writes, minus bytes that only we write */
 };
 
 /* Room that is reserved at the start of each part of the details. */
@@ -65,17 +63,16 @@ enum { SS_ROOM = 4096 };
 /* Returns how many bytes of the cell are written. */
 static inline size_t ss_written_length(const struct ss_row *row, const char *dst)
 {
-    return row->before + (size_t)(dst - row->cell);
+    return row->committed + (size_t)(dst - row->cell);
 }
 
-/* Returns dst with at least `size` bytes of room after it; commits the bytes before it if
- * necessary. */
+/* Returns dst with at least `size` bytes of room; may commit the bytes before it. */
 static inline char *ss_room(struct ss_row *row, char *dst, size_t size)
 {
     if ((size_t)(dst - row->room) <= WRITER_RESERVE_MAX - size)
         return dst;
     writer_commit(row->writer, dst);
-    row->before += (size_t)(dst - row->cell);
+    row->committed += (size_t)(dst - row->cell);
     return row->room = row->cell = writer_reserve(row->writer, WRITER_RESERVE_MAX);
 }
 
@@ -96,17 +93,16 @@ static inline char *ss_break(struct ss_row *row, char *dst)
 {
     if (row->layout->one_line)
         return PUT(dst, " ");
-    const char *const behind = dst;
+    const char *const end = dst;
     while (dst > row->room && dst[-1] == ' ')
         dst--;
-    row->cut += (size_t)(behind - dst);
+    row->extra_in_ss += (size_t)(end - dst);
     if (dst < row->cell)
         row->cell = dst;
     return PUT(dst, "\n\t");
 }
 
-/* Whether sock_diag sent the row. Its rows have a cookie, except associations of SCTP, which has no
- * file. */
+/* Whether sock_diag sent the row: it has a cookie, or is of SCTP, which has no file. */
 static inline bool ss_is_by_netlink(const struct ss_row *row)
 {
     return ss_has(row, SOCKET_COOKIE) || row->record->socket.protocol == IPPROTO_SCTP;

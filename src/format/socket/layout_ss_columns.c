@@ -58,8 +58,7 @@ static __attribute__((noinline)) char *put_inet_host(char *dst, const struct ss_
     return PUT(put_address(PUT(dst, "["), address), "]");
 }
 
-/* Writes a port. A port that the kernel chose is a number, even if a service has the same
- * number. */
+/* Writes a port, as a number if the kernel chose it, even if a service has this number. */
 static inline __attribute__((always_inline)) char *
 put_service_port(char *dst, const struct ss_row *row, uint16_t port)
 {
@@ -121,8 +120,7 @@ static char *ss_columns_put_unix(char *dst, const struct ss_row *row, bool peer,
 
 /* --- Packet ----------------------------------------------------------------------------------- */
 
-/* Protocols that ss knows, with the numbers of linux/if_ether.h. If a number has two names, the
- * first is shown. */
+/* EtherTypes that ss knows (linux/if_ether.h). The first of two names for a number is shown. */
 static const struct {
     uint16_t number;
     char name[10];

@@ -18,8 +18,7 @@ enum { PATH_PIECE = SS_ROOM / ESCAPE_FACTOR };
 
 /* --- Processes -------------------------------------------------------------------------------- */
 
-/* Writes the owners, the highest process id first. Like ss, writes none for netlink sockets, whose
- * port shows the process. */
+/* Writes owners, the highest pid first; like ss none for netlink, whose port shows the process. */
 char *ss_put_process(char *dst, struct ss_row *row)
 {
     struct value owners = {.type = VALUE_UNKNOWN};
@@ -118,15 +117,14 @@ static char *put_cgroup(char *dst, struct ss_row *row)
     return path ? put_path(dst, row, path) : put_hex(PUT(dst, "unreachable:"), id);
 }
 
-/* Writes the cgroup. With -e and --cgroup ss writes it twice: the second copy only counts in
- * row->extra_in_ss. */
+/* Writes the cgroup. With -e and --cgroup ss writes it twice: row->extra_in_ss counts that. */
 static char *put_cgroup_once(char *dst, struct ss_row *row)
 {
     const size_t before = ss_written_length(row, dst);
 
     dst = put_cgroup(dst, row);
     if (row->layout->cgroup)
-        row->cut += ss_written_length(row, dst) - before;
+        row->extra_in_ss += ss_written_length(row, dst) - before;
     return dst;
 }
 
@@ -272,9 +270,9 @@ char *ss_put_inet(char *dst, struct ss_row *row)
 
 /* --- Unix, netlink ---------------------------------------------------------------------------- */
 
-/* Writes the device of a unix socket's file. ss reads the kernel's number as if it were a dev_t of
- * the C library, which has the bits at other positions. Only the length of ss' text is needed, for
- * row->extra_in_ss. */
+/* Writes the device of a unix socket's file. ss reads the kernel's number as a dev_t of the C
+ * library, which has the bits at other positions; row->extra_in_ss gets the difference in
+ * length. */
 static char *put_file_device(char *dst, struct ss_row *row)
 {
     enum { MINOR_BITS = 20 }; /* MINORBITS of the kernel's linux/kdev_t.h */
@@ -285,7 +283,7 @@ static char *put_file_device(char *dst, struct ss_row *row)
 
     dst = PUT(text_u64(dst, device >> MINOR_BITS), "/");
     dst = text_u64(dst, device & ((UINT32_C(1) << MINOR_BITS) - 1));
-    row->cut += (size_t)(end - other) - (size_t)(dst - begin);
+    row->extra_in_ss += (size_t)(end - other) - (size_t)(dst - begin);
     return dst;
 }
 

@@ -12,8 +12,7 @@
 
 enum { CONGESTION_MAX = 15 }; /* bytes that ss shows: TCP_CA_NAME_MAX of net/tcp.h, minus 1 */
 
-/* Writes a name and a number. put: function for the number; put_signed() is for numbers that ss
- * prints with %d. */
+/* Writes a name and a number. put: writes the number; put_signed() if ss prints it with %d. */
 #define TOKEN_IF(dst, shown, put, name, number)                                                    \
     ((shown) ? put(PUT(dst, " " name ":"), number) : (dst))
 #define TOKEN(dst, put, name, number) TOKEN_IF(dst, number, put, name, number)

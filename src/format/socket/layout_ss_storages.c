@@ -17,14 +17,13 @@ enum {
     NUMBER_TEXT_MAX = 40,
     BYTE_TEXT_MAX = 4,   /* -128, or '\0' with its quotes */
     REAL_TEXT_MAX = 320, /* DBL_MAX with six decimals */
-    TEXT_MOST =
+    TEXT_MAX =
         4 * 1024 * 1024, /* bytes of text for a value; the kernel sends at most 64 KiB of it */
-    STEPS_MOST = 64 * 1024,
+    STEPS_MAX = 64 * 1024,
 };
 
-/* Follows the type of a value to its end, before the value is shown. This finds types that contain
- * themselves or are nested too deeply, so the functions that show a value need not check for
- * them. */
+/* Follows the type of a value to its end before the value is shown. This finds types that contain
+ * themselves or are nested too deeply, so functions that show a value need not check. */
 struct measure {
     const struct btf *btf;
     size_t steps; /* steps left: unions of unions can need endless work */
@@ -34,8 +33,7 @@ struct measure {
 
 static size_t measure_value(struct measure *measure, uint32_t id, size_t name_length);
 
-/* Each measure function returns an upper bound for the bytes of text; 0: the type cannot be
- * shown. */
+/* Each measure function returns an upper bound for bytes of text; 0: the type cannot be shown. */
 static size_t measure_number(const struct btf_type *type)
 {
     const uint32_t size = type->size;
@@ -48,15 +46,15 @@ static size_t measure_number(const struct btf_type *type)
 static size_t measure_enum(const struct measure *measure, const struct btf_type *type)
 {
     struct btf_enumerator enumerator;
-    size_t most = NUMBER_TEXT_MAX;
+    size_t longest = NUMBER_TEXT_MAX;
 
     for (uint32_t i = 0; i < type->count; i++) {
         if (!btf_enumerator(measure->btf, type, i, &enumerator))
             return 0;
-        if (most < ESCAPE_FACTOR * enumerator.name.length)
-            most = ESCAPE_FACTOR * enumerator.name.length;
+        if (longest < ESCAPE_FACTOR * enumerator.name.length)
+            longest = ESCAPE_FACTOR * enumerator.name.length;
     }
-    return measure_number(type) ? most : 0;
+    return measure_number(type) ? longest : 0;
 }
 
 static size_t measure_array(struct measure *measure, const struct btf_type *type)
@@ -70,7 +68,7 @@ static size_t measure_array(struct measure *measure, const struct btf_type *type
     measure->in_array = true;
     length = measure_value(measure, array.type, 0);
     measure->in_array = in_array;
-    return length && array.count <= TEXT_MOST / length ? length * array.count + 1 : 0;
+    return length && array.count <= TEXT_MAX / length ? length * array.count + 1 : 0;
 }
 
 /* Whether a member is within its struct and, if it is a bit field, is an integer or enum. */
@@ -99,7 +97,7 @@ static size_t measure_struct(struct measure *measure, const struct btf_type *typ
         if (btf_member(measure->btf, type, i, &member) && check_member(measure->btf, type, &member))
             length = measure_value(measure, member.type, member.name.length);
         sum += length;
-        if (!length || sum > TEXT_MOST)
+        if (!length || sum > TEXT_MAX)
             return 0;
     }
     return sum;
@@ -146,11 +144,10 @@ static size_t measure_value(struct measure *measure, uint32_t id, size_t name_le
     return length ? length + around + (size_t)(end - cast) + 6 + ESCAPE_FACTOR * name_length : 0;
 }
 
-/* Returns an upper bound for the text of a value; 0 if its type is unknown or does not fit its
- * size. */
+/* Returns an upper bound for a value's text; 0: its type is unknown or has another size. */
 static size_t storages_bound_of(const struct bpf_values *values, struct text value)
 {
-    struct measure measure = {.btf = &values->btf, .steps = STEPS_MOST};
+    struct measure measure = {.btf = &values->btf, .steps = STEPS_MAX};
     size_t size;
 
     if (!btf_size(&values->btf, values->type, &size) || size != value.length)
@@ -160,7 +157,7 @@ static size_t storages_bound_of(const struct bpf_values *values, struct text val
 
 /* --- Values ----------------------------------------------------------------------------------- */
 
-struct shown {
+struct storage_text {
     struct ss_row *row;
     const struct btf *btf;
     char *dst;
@@ -175,51 +172,51 @@ struct storage_position {
         bits; /* bit field: its first bit (0 to 7) and number of bits; bits 0: no bit field */
 };
 
-static void storages_show_value(struct shown *shown, uint32_t id, struct text name,
-                                struct storage_position place);
+static void storages_show_value(struct storage_text *output, uint32_t id, struct text name,
+                                struct storage_position position);
 
-static void storages_put_indent(struct shown *shown)
+static void storages_put_indent(struct storage_text *output)
 {
-    shown->dst = ss_more(shown->row, shown->dst);
-    if (!shown->row->layout->one_line)
-        for (unsigned i = 0; i < INDENT + shown->depth; i++)
-            *shown->dst++ = '\t';
+    output->dst = ss_more(output->row, output->dst);
+    if (!output->row->layout->one_line)
+        for (unsigned i = 0; i < INDENT + output->depth; i++)
+            *output->dst++ = '\t';
 }
 
-static void storages_put_end(struct shown *shown)
+static void storages_put_end(struct storage_text *output)
 {
-    if (shown->depth)
-        *shown->dst++ = ',';
-    if (shown->depth && !shown->row->layout->one_line)
-        *shown->dst++ = '\n';
+    if (output->depth)
+        *output->dst++ = ',';
+    if (output->depth && !output->row->layout->one_line)
+        *output->dst++ = '\n';
 }
 
-static void open_bracket(struct shown *shown, char bracket)
+static void open_bracket(struct storage_text *output, char bracket)
 {
-    *shown->dst++ = bracket;
-    if (!shown->row->layout->one_line)
-        *shown->dst++ = '\n';
-    shown->depth++;
+    *output->dst++ = bracket;
+    if (!output->row->layout->one_line)
+        *output->dst++ = '\n';
+    output->depth++;
 }
 
-static void close_bracket(struct shown *shown, char bracket)
+static void close_bracket(struct storage_text *output, char bracket)
 {
-    shown->depth--;
-    storages_put_indent(shown);
-    *shown->dst++ = bracket;
+    output->depth--;
+    storages_put_indent(output);
+    *output->dst++ = bracket;
 }
 
 /* Returns the number of a bit field. Bit 0 is the lowest bit of the first byte on a little-endian
  * machine, and the highest on a big-endian machine. */
-static uint64_t bits_at(struct storage_position place)
+static uint64_t bits_at(struct storage_position position)
 {
     uint64_t number = 0;
 
-    for (unsigned i = 0; i < place.bits; i++) {
+    for (unsigned i = 0; i < position.bits; i++) {
         const bool little = __BYTE_ORDER == __LITTLE_ENDIAN;
-        const unsigned bit = place.bit + (little ? place.bits - 1 - i : i);
+        const unsigned bit = position.bit + (little ? position.bits - 1 - i : i);
         const unsigned shift = little ? bit % 8 : 7 - bit % 8;
-        number = number << 1 | ((uint8_t)place.bytes[bit / 8] >> shift & 1);
+        number = number << 1 | ((uint8_t)position.bytes[bit / 8] >> shift & 1);
     }
     return number;
 }
@@ -260,21 +257,21 @@ static char *storages_put_wide(char *dst, const char *bytes)
     return dst;
 }
 
-static char *put_int(char *dst, const struct btf_type *type, struct storage_position place)
+static char *put_int(char *dst, const struct btf_type *type, struct storage_position position)
 {
-    if (place.bits)
-        return put_prefixed(dst, bits_at(place));
+    if (position.bits)
+        return put_prefixed(dst, bits_at(position));
     if (type->size > sizeof(uint64_t))
-        return storages_put_wide(dst, place.bytes);
-    return storages_put_number(dst, number_at(place.bytes, type->size, btf_is_signed(type)),
+        return storages_put_wide(dst, position.bytes);
+    return storages_put_number(dst, number_at(position.bytes, type->size, btf_is_signed(type)),
                                btf_is_signed(type));
 }
 
 static char *put_enum(char *dst, const struct btf *btf, const struct btf_type *type,
-                      struct storage_position place)
+                      struct storage_position position)
 {
     const uint64_t number =
-        place.bits ? bits_at(place) : number_at(place.bytes, type->size, type->flag);
+        position.bits ? bits_at(position) : number_at(position.bytes, type->size, type->flag);
     struct btf_enumerator enumerator;
 
     for (uint32_t i = 0; i < type->count; i++)
@@ -286,8 +283,7 @@ static char *put_enum(char *dst, const struct btf *btf, const struct btf_type *t
     return type->flag ? PUT(dst, "LL") : PUT(dst, "ULL");
 }
 
-/* Writes a float or double as printf(3) does. BPF programs cannot calculate with them, so they are
- * rare. */
+/* Writes like printf(3). BPF programs cannot calculate with such numbers, so they are rare. */
 static char *put_real(char *dst, size_t size, const char *bytes)
 {
     double number;
@@ -300,110 +296,110 @@ static char *put_real(char *dst, size_t size, const char *bytes)
     return dst + snprintf(dst, REAL_TEXT_MAX, "%f", size == sizeof small ? (double)small : number);
 }
 
-/* Shows a character of a string, or the number of an invisible byte. Returns false at the end of
- * the string. */
-static bool show_character(struct shown *shown, const struct btf_type *type, const char *byte)
+/* Shows a character, or the number of an invisible byte. Returns false at the string's end. */
+static bool show_character(struct storage_text *output, const struct btf_type *type,
+                           const char *byte)
 {
-    storages_put_indent(shown);
+    storages_put_indent(output);
     if (*byte == '\0')
-        shown->dst = PUT(shown->dst, "'\\0'");
+        output->dst = PUT(output->dst, "'\\0'");
     else if (*byte >= ' ' && *byte < 0x7f) {
-        *shown->dst++ = '\'';
-        *shown->dst++ = *byte;
-        *shown->dst++ = '\'';
+        *output->dst++ = '\'';
+        *output->dst++ = *byte;
+        *output->dst++ = '\'';
     } else
-        shown->dst = put_int(shown->dst, type, (struct storage_position){byte, 0, 0});
-    storages_put_end(shown);
+        output->dst = put_int(output->dst, type, (struct storage_position){byte, 0, 0});
+    storages_put_end(output);
     return *byte;
 }
 
-static void show_array(struct shown *shown, const struct btf_type *type, const char *bytes)
+static void show_array(struct storage_text *output, const struct btf_type *type, const char *bytes)
 {
     const struct btf_array array = btf_array(type);
-    const bool in_array = shown->in_array;
+    const bool in_array = output->in_array;
     struct btf_type element;
     bool characters, more = true;
     size_t size = 0;
 
-    btf_resolve(shown->btf, array.type, &element);
-    btf_size(shown->btf, array.type, &size);
+    btf_resolve(output->btf, array.type, &element);
+    btf_size(output->btf, array.type, &size);
     characters = element.kind == BTF_INT && size == 1;
-    open_bracket(shown, '[');
-    shown->in_array = true;
+    open_bracket(output, '[');
+    output->in_array = true;
     for (uint32_t i = 0; i < array.count && more; i++, bytes += size)
         if (characters)
-            more = show_character(shown, &element, bytes);
+            more = show_character(output, &element, bytes);
         else
-            storages_show_value(shown, array.type, (struct text){"", 0},
+            storages_show_value(output, array.type, (struct text){"", 0},
                                 (struct storage_position){bytes, 0, 0});
-    shown->in_array = in_array;
-    close_bracket(shown, ']');
+    output->in_array = in_array;
+    close_bracket(output, ']');
 }
 
-static void show_struct(struct shown *shown, const struct btf_type *type, const char *bytes)
+static void show_struct(struct storage_text *output, const struct btf_type *type, const char *bytes)
 {
     struct btf_member member;
 
-    open_bracket(shown, '{');
+    open_bracket(output, '{');
     for (uint32_t i = 0; i < type->count; i++)
-        if (btf_member(shown->btf, type, i, &member))
-            storages_show_value(shown, member.type, member.name,
+        if (btf_member(output->btf, type, i, &member))
+            storages_show_value(output, member.type, member.name,
                                 (struct storage_position){bytes + member.offset / 8,
                                                           member.offset % 8, member.bits});
-    close_bracket(shown, '}');
+    close_bracket(output, '}');
 }
 
-static void show_content(struct shown *shown, const struct btf_type *type,
-                         struct storage_position place)
+static void show_content(struct storage_text *output, const struct btf_type *type,
+                         struct storage_position position)
 {
-    char *dst = ss_more(shown->row, shown->dst);
+    char *dst = ss_more(output->row, output->dst);
     uint64_t pointer;
 
-    shown->dst = dst;
+    output->dst = dst;
     switch (type->kind) {
     case BTF_ARRAY:
-        show_array(shown, type, place.bytes);
+        show_array(output, type, position.bytes);
         break;
     case BTF_STRUCT:
     case BTF_UNION:
-        show_struct(shown, type, place.bytes);
+        show_struct(output, type, position.bytes);
         break;
     case BTF_ENUM:
     case BTF_ENUM64:
-        shown->dst = put_enum(dst, shown->btf, type, place);
+        output->dst = put_enum(dst, output->btf, type, position);
         break;
     case BTF_FLOAT:
-        shown->dst = put_real(dst, type->size, place.bytes);
+        output->dst = put_real(dst, type->size, position.bytes);
         break;
     case BTF_POINTER:
-        pointer = number_at(place.bytes, shown->btf->pointer_size, false);
-        shown->dst = pointer ? put_prefixed(dst, pointer) : PUT(dst, "(nil)");
+        pointer = number_at(position.bytes, output->btf->pointer_size, false);
+        output->dst = pointer ? put_prefixed(dst, pointer) : PUT(dst, "(nil)");
         break;
     default:
-        shown->dst = put_int(dst, type, place);
+        output->dst = put_int(dst, type, position);
         break;
     }
 }
 
 /* Shows a value whose type storages_bound_of() has checked. */
-static void storages_show_value(struct shown *shown, uint32_t id, struct text name,
-                                struct storage_position place)
+static void storages_show_value(struct storage_text *output, uint32_t id, struct text name,
+                                struct storage_position position)
 {
     struct btf_type type;
 
-    storages_put_indent(shown);
+    storages_put_indent(output);
     if (name.length) {
-        shown->dst = escape_text(PUT(shown->dst, "."), name.data, name.length, NULL);
-        shown->dst = PUT(shown->dst, " = ");
+        output->dst = escape_text(PUT(output->dst, "."), name.data, name.length, NULL);
+        output->dst = PUT(output->dst, " = ");
     }
-    if (!shown->in_array) {
-        char *end = c_declaration_put(PUT(shown->dst, "("), shown->btf, id);
+    if (!output->in_array) {
+        char *end = c_declaration_put(PUT(output->dst, "("), output->btf, id);
         if (end)
-            shown->dst = PUT(end, ")");
+            output->dst = PUT(end, ")");
     }
-    if (btf_resolve(shown->btf, id, &type))
-        show_content(shown, &type, place);
-    storages_put_end(shown);
+    if (btf_resolve(output->btf, id, &type))
+        show_content(output, &type, position);
+    storages_put_end(output);
 }
 
 /* --- Storages --------------------------------------------------------------------------------- */
@@ -420,13 +416,13 @@ static const struct bpf_values *find_values(const struct ss_layout *layout, uint
 static char *storages_put_value(char *dst, struct ss_row *row, uint64_t map, struct text value)
 {
     const struct bpf_values *values = find_values(row->layout, map);
-    struct shown shown = {.row = row, .dst = dst};
+    struct storage_text output = {.row = row, .dst = dst};
 
     if (values && storages_bound_of(values, value)) {
-        shown.btf = &values->btf;
-        storages_show_value(&shown, values->type, (struct text){"", 0},
+        output.btf = &values->btf;
+        storages_show_value(&output, values->type, (struct text){"", 0},
                             (struct storage_position){value.data, 0, 0});
-        return ss_more(row, shown.dst);
+        return ss_more(row, output.dst);
     }
     dst = row->layout->one_line ? PUT(dst, " 0x") : PUT(dst, "\t\t0x");
     for (size_t i = 0; i < value.length; i++) {

@@ -38,8 +38,7 @@ char *ss_put_sctp_addresses(char *dst, struct ss_row *row)
 
 /* --- Keys of TCP-MD5 -------------------------------------------------------------------------- */
 
-/* Writes a key. Bytes other than visible ASCII, backslashes and commas are written as \ooo in
- * octal. */
+/* Writes a key. Bytes that are not visible ASCII, '\\' and ',' are written as \ooo (octal). */
 static char *put_key(char *dst, const uint8_t *key, size_t length)
 {
     for (size_t i = 0; i < length; i++) {

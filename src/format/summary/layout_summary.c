@@ -30,8 +30,7 @@ static void layout_summary_begin(struct sink *sink)
     writer_commit(sink->writer, PUT(dst, "\n"));
 }
 
-/* Whether a row is shown. Counts that are 0 are left out, except the rows in `always` and rows with
- * a limit. */
+/* Whether a row is shown: counts of 0 are not, except rows in `always` and rows with a limit. */
 static bool is_of_interest(const struct record *record)
 {
     static const char *const always[][2] = {{"all", "sockets"}, {"tcp", "sockets"},
