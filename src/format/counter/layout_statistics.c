@@ -11,9 +11,8 @@
 struct statistics_sink {
     struct sink sink;
     struct statistics_layout layout;
-    enum statistics_kind histogram; /* histogram of the last line, or 0 */
-    const struct statistics_table
-        *table; /* words for the protocol; NULL: netstat does not know it */
+    enum statistics_kind histogram;       /* histogram of the last line, or 0 */
+    const struct statistics_table *table; /* words of a protocol; NULL: unknown to netstat */
 };
 
 static void statistics_begin(struct sink *sink)

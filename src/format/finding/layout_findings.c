@@ -180,7 +180,7 @@ static void line_row(struct sink *sink, const struct record *record)
     }
 }
 
-/* Monitoring Plugins' guidelines: numbers follow a bar, so a bar in a name is escaped. */
+/* Writes the line. Numbers follow a '|' (Monitoring Plugins), so a '|' in a name is escaped. */
 static void findings_line_end(struct sink *sink)
 {
     const struct line_sink *line = (const struct line_sink *)sink;

@@ -45,8 +45,8 @@ char *block_usage(char *dst, const struct record *record);
 /* --- Pieces ----------------------------------------------------------------------------------- */
 
 /* A piece is words, a member of the record, and further words. It is written only if the record has
- * all bits of `fields` and (unless `any` is 0) a bit of `any`, the layout's option is set, and the
- * member has the value `bits` in `mask`. */
+ * all bits of `fields` and (unless `any` is 0) a bit of `any`, if the option is set, and if the
+ * member's bits in `mask` equal `bits`. */
 struct piece {
     enum { PIECE_WORDS, PIECE_NUMBER, PIECE_NAME, PIECE_ADDRESS, PIECE_TEXT, PIECE_OWN } form;
     uint16_t member, size;
@@ -97,7 +97,7 @@ char *put_bit_names(char *dst, const struct flag_names *names, uint32_t bits);
 /* Writes those labels of a flow that have a name. */
 char *put_labels(char *dst, const struct flow_row *row, const void *flow);
 
-/* Writes the port id and name of the process that caused an event; ends a row of -E. */
+/* Writes the port id and name of the process that caused an event, for the end of a row of -E. */
 char *put_sender(char *dst, const struct flow_row *row, const void *sender);
 
 /* Names of a state and of a protocol; without a name "NONE" and "unknown". */
@@ -133,8 +133,8 @@ char *put_delta(char *dst, const struct flow_row *row, const void *start);
 /* Writes the name that a flow's protocol gives to its state. */
 char *put_state(char *dst, const struct flow_row *row, const void *state);
 
-/* Writes the pieces of a table. The compiler must know the table: then it unrolls the loop into
- * straight code without tests of the piece's form. */
+/* Writes the pieces of a constant table, for which the compiler unrolls the loop into straight code
+ * without tests of the form. */
 #ifdef __clang__
 #define UNROLLED _Pragma("unroll")
 #else

@@ -97,11 +97,11 @@ static char *put_flag_names(char *dst, uint64_t flags)
 #define TUPLE(prefix, path, ...)                                                                   \
     ADDRESS(prefix "src=", path.src, __VA_ARGS__), ADDRESS(prefix "dst=", path.dst, __VA_ARGS__),  \
         OWN(line_put_transport, "", path, "", __VA_ARGS__)
-#define WAY(index, zone_word)                                                                      \
-    TUPLE("", flow.way[index].tuple, FLOW_ORIG << (index)),                                        \
-        NUMBER(zone_word, flow.way[index].zone, FLOW_ORIG_ZONE << (index)),                        \
-        NUMBER("packets=", flow.way[index].packets, FLOW_ORIG_COUNTERS << (index)),                \
-        NUMBER("bytes=", flow.way[index].bytes, FLOW_ORIG_COUNTERS << (index))
+#define WAY(dir, zone_word)                                                                        \
+    TUPLE("", flow.way[dir].tuple, FLOW_ORIG << (dir)),                                            \
+        NUMBER(zone_word, flow.way[dir].zone, FLOW_ORIG_ZONE << (dir)),                            \
+        NUMBER("packets=", flow.way[dir].packets, FLOW_ORIG_COUNTERS << (dir)),                    \
+        NUMBER("bytes=", flow.way[dir].bytes, FLOW_ORIG_COUNTERS << (dir))
 
 static const struct piece flow_pieces[] = {
     OWN(put_received, "[", flow.received, "]\t", FLOW_EVENT, WITH(timestamp)),

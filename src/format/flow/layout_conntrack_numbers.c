@@ -8,9 +8,7 @@
 char *line_statistics(char *dst, const struct record *record)
 {
     const struct flow_statistics_record *statistics = &record->statistics;
-    enum {
-        LATER = 4
-    }; /* counters of later kernels, shown as "unknown1" and so on, like in conntrack */
+    enum { LATER = 4 }; /* counters of later kernels: "unknown1" to "unknown4" */
 
     dst = PUT(dst, "cpu=");
     dst = PUT(text_pad(text_u64(dst, statistics->cpu), dst, 4), "\t");

@@ -59,17 +59,16 @@ static char *put_tcp_state(char *dst, uint64_t state)
         IF_EVENT(" type=\"destroy\"", path, FLOW_DESTROY), ALWAYS(">")
 #define ADDRESSES(path, ...)                                                                       \
     ADDRESS("src", path.src, __VA_ARGS__), ADDRESS("dst", path.dst, __VA_ARGS__)
-#define WAY(index)                                                                                 \
-    NAME(open_network, "", flow.family, "", FLOW_ORIG << (index)),                                 \
-        ADDRESSES(flow.way[index].tuple, FLOW_ORIG << (index)),                                    \
-        NAME(open_transport, "</layer3>", flow.way[index].tuple.protocol, "",                      \
-             FLOW_ORIG << (index)),                                                                \
-        OWN(xml_put_ports, "", flow.way[index].tuple, "</layer4>", FLOW_ORIG << (index)),          \
-        NUMBER("zone", flow.way[index].zone, FLOW_ORIG_ZONE << (index)),                           \
-        IF("<counters>", kind, FLOW_ORIG_COUNTERS << (index)),                                     \
-        NUMBER("packets", flow.way[index].packets, FLOW_ORIG_COUNTERS << (index)),                 \
-        NUMBER("bytes", flow.way[index].bytes, FLOW_ORIG_COUNTERS << (index)),                     \
-        IF("</counters>", kind, FLOW_ORIG_COUNTERS << (index)), ALWAYS("</meta>")
+#define WAY(dir)                                                                                   \
+    NAME(open_network, "", flow.family, "", FLOW_ORIG << (dir)),                                   \
+        ADDRESSES(flow.way[dir].tuple, FLOW_ORIG << (dir)),                                        \
+        NAME(open_transport, "</layer3>", flow.way[dir].tuple.protocol, "", FLOW_ORIG << (dir)),   \
+        OWN(xml_put_ports, "", flow.way[dir].tuple, "</layer4>", FLOW_ORIG << (dir)),              \
+        NUMBER("zone", flow.way[dir].zone, FLOW_ORIG_ZONE << (dir)),                               \
+        IF("<counters>", kind, FLOW_ORIG_COUNTERS << (dir)),                                       \
+        NUMBER("packets", flow.way[dir].packets, FLOW_ORIG_COUNTERS << (dir)),                     \
+        NUMBER("bytes", flow.way[dir].bytes, FLOW_ORIG_COUNTERS << (dir)),                         \
+        IF("</counters>", kind, FLOW_ORIG_COUNTERS << (dir)), ALWAYS("</meta>")
 
 /* Writes a local time: minutes and seconds with two digits, the day of the week from 1 (Sunday). */
 static char *put_when(char *dst, const struct flow_row *row, const void *member)

@@ -109,7 +109,7 @@ static const struct device *device_of(struct arp_sink *arp, const struct record 
     return device;
 }
 
-/* Writes a call sign as ax2asc() of net/ax25/ax25_addr.c: up to 6 characters, a number to 15. */
+/* Writes a call sign as ax2asc() of net/ax25/ax25_addr.c: 6 characters, and a number up to 15. */
 static char *put_call_sign(char *dst, const uint8_t address[CALL_SIGN_BYTES])
 {
     char call[CALL_SIGN_BYTES];
@@ -150,8 +150,7 @@ static char *put_bsd(char *dst, const struct entry *entry)
     } else {
         dst = put_string(dst, entry->flags & ATF_PUBL ? "<from_interface> " : "<incomplete> ");
     }
-    dst = put_flags(dst, entry->flags & ~(unsigned)ATF_COM, words,
-                    COUNT(words)); /* ATF_COM has no word */
+    dst = put_flags(dst, entry->flags & ~(unsigned)ATF_COM, words, COUNT(words)); /* has no word */
     return put_bytes(PUT(dst, "on "), entry->device->name, entry->device->length);
 }
 

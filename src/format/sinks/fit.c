@@ -107,7 +107,7 @@ void fit_columns(struct fit_column *columns, const struct sink_options *options,
     widen_columns(&fit);
     if (!options->width || fit_fits(&fit, options->width >= FIT_WIDE))
         return;
-    /* long IPv6 addresses do not fit: they get no more columns, but shift their rows */
+    /* long IPv6 addresses do not fit: columns stay narrow, and such addresses shift their rows */
     for (size_t i = 0; i < options->count; i++) {
         columns[i].width = 1;
         if (columns[i].whole)

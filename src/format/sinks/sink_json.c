@@ -15,10 +15,9 @@ enum { KEY_USUAL = 256 }; /* a longer key is written separately from its value *
 struct json {
     struct sink sink;
     struct sink_options options;
-    bool array; /* true: one array; false: one object per line */
-    bool empty; /* no row yet */
-    struct text
-        *keys; /* for each column, its key with all punctuation: {"protocol": or ,"state": */
+    bool array;        /* true: one array; false: one object per line */
+    bool empty;        /* no row yet */
+    struct text *keys; /* per column, with punctuation: {"protocol": or ,"state": */
 };
 
 static void put_json(struct writer *writer, struct text text)

@@ -30,9 +30,8 @@ struct family {
 
 struct metric_row {
     char *labels; /* labels as they are written, owned; the labels of _info come after the others */
-    size_t length,
-        info_length; /* bytes of the labels without _info; bytes of the _info labels, 0: no _info */
-    struct value values[]; /* one per family; VALUE_UNKNOWN: the row has no such value */
+    size_t length, info_length; /* bytes of both parts; info_length 0: no _info */
+    struct value values[];      /* one per family; VALUE_UNKNOWN: the row has no such value */
 };
 
 struct buffer {
@@ -201,16 +200,14 @@ static char *prometheus_write_value(char *dst, const struct value *value, struct
     if (end == scratch->data + 1 && *scratch->data == '-')
         return dst;
     for (const char *data = scratch->data; data < end; data++) {
-        if (*data == '\\' ||
-            *data ==
-                '"') /* the text is escaped for people, but must be escaped again for Prometheus */
+        if (*data == '\\' || *data == '"') /* not yet escaped for Prometheus */
             *dst++ = '\\';
         *dst++ = *data;
     }
     return dst;
 }
 
-/* Adds a label, unless it is empty and so no label. Returns false if memory is short. */
+/* Adds a label unless its value is empty: that means no label. Returns false if memory is short. */
 static bool prometheus_add_label(struct prometheus *prometheus, const struct field *field,
                                  const struct value *value)
 {
@@ -230,7 +227,7 @@ static bool prometheus_add_label(struct prometheus *prometheus, const struct fie
     return true;
 }
 
-/* Adds a label for each column for which is_so() returns true. A row that counts for the whole
+/* Adds a label for each column for which is_chosen() returns true. A row that counts for the whole
  * machine gets no label of a network namespace, so that such rows of several namespaces become one
  * row. Returns false if memory is short. */
 static bool add_labels(struct prometheus *prometheus, const struct record *record,

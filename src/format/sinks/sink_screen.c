@@ -18,7 +18,7 @@ enum {
     GUTTER = 2,     /* columns before a row: a sign for opened or closed */
 };
 
-/* A column of a line on the screen. The second column of a wide character is UINT8_MAX long. */
+/* A column of a line on the screen. length UINT8_MAX: second column of a wide character. */
 struct spot {
     const char *colour;              /* an escape sequence, or NULL */
     char text[4 * (1 + CELL_MARKS)]; /* a character and its marks */
@@ -341,14 +341,13 @@ struct screen_position {
 };
 
 /* Draws a cell. At the screen's edge a text is cut; a number becomes the sign of a cut. */
-static void sink_screen_put_cell(struct screen *screen, size_t line,
-                                 struct screen_position *position, size_t column, struct text text,
-                                 size_t width, const char *colour)
+static void sink_screen_put_cell(struct screen *screen, size_t line, struct screen_position *cursor,
+                                 size_t column, struct text text, size_t width, const char *colour)
 {
     const struct fit_column *fit = &screen->columns[column];
     const bool right = fit_is_right(screen->options.columns[column]);
-    const size_t end = position->start + fit->width;
-    size_t at = position->at > position->start ? position->at : position->start;
+    const size_t end = cursor->start + fit->width;
+    size_t at = cursor->at > cursor->start ? cursor->at : cursor->start;
 
     if (right && at + width < end)
         at = end - width;
@@ -356,15 +355,15 @@ static void sink_screen_put_cell(struct screen *screen, size_t line,
     const size_t room = fit->whole || fit->width > edge ? edge : fit->width;
     if (right && width > room && room)
         text = as_text(fit_sign(&screen->options));
-    position->at = draw_cut(screen, line, at, room, text, colour) + FIT_GAP;
-    position->start = end + FIT_GAP;
+    cursor->at = draw_cut(screen, line, at, room, text, colour) + FIT_GAP;
+    cursor->start = end + FIT_GAP;
 }
 
 static void sink_screen_put_row(struct screen *screen, size_t row, size_t line)
 {
     const enum screen_style style = screen->rows[row];
     const char *colour = style_of(screen, style);
-    struct screen_position position = {GUTTER, GUTTER};
+    struct screen_position cursor = {GUTTER, GUTTER};
 
     if (style == SCREEN_NEW || style == SCREEN_ENDED)
         draw_text(screen, line, 0, style == SCREEN_NEW ? "+" : "-", 1, colour);
@@ -372,7 +371,7 @@ static void sink_screen_put_row(struct screen *screen, size_t row, size_t line)
         const struct screen_cell *cell = cell_at(screen, row, i);
         if (!screen->columns[i].width)
             continue;
-        sink_screen_put_cell(screen, line, &position, i, (struct text){cell->text, cell->length},
+        sink_screen_put_cell(screen, line, &cursor, i, (struct text){cell->text, cell->length},
                              cell->width,
                              cell->colour && style != SCREEN_ENDED ? cell->colour : colour);
     }
@@ -380,7 +379,7 @@ static void sink_screen_put_row(struct screen *screen, size_t row, size_t line)
 
 static void sink_screen_put_headings(struct screen *screen, const struct field *sorted)
 {
-    struct screen_position position = {GUTTER, GUTTER};
+    struct screen_position cursor = {GUTTER, GUTTER};
 
     for (size_t i = 0; i < screen->options.count; i++) {
         const struct text title = title_of(screen, screen->options.columns[i]);
@@ -393,7 +392,7 @@ static void sink_screen_put_headings(struct screen *screen, const struct field *
             capitals[length] =
                 is_name ? (char)toupper((unsigned char)title.data[length]) : title.data[length];
         sink_screen_put_cell(
-            screen, screen->lines, &position, i, (struct text){capitals, length}, length,
+            screen, screen->lines, &cursor, i, (struct text){capitals, length}, length,
             styles[screen->options.columns[i] == sorted ? SCREEN_CHOSEN : SCREEN_BOLD]);
     }
 }

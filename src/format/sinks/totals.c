@@ -114,8 +114,7 @@ void totals_put(struct totals *totals, const struct sink_options *options)
     size_t used = append_format(line, 0, "%llu %.*s", (unsigned long long)totals->rows,
                                 (int)(strlen(rows) - (totals->rows == 1)), rows);
     const size_t all = append_reasons(reasons, totals, options, LINE_MAX_BYTES);
-    const bool
-        beside = /* else the command gets a line of its own, so that no reason is cut for it */
+    const bool beside = /* else the command gets its own line, and no reason is cut for it */
         used + text_width(reasons, all) + command <= options->width;
     const size_t room = options->width - (beside ? command : 0),
                  reasons_length = append_reasons(reasons, totals, options, room_after(room, used));

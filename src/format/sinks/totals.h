@@ -18,7 +18,7 @@ struct totals {
     uint64_t reasons[TOTALS_REASONS]; /* rows with this bit of the set "attention" */
 };
 
-/* Counts a cell of the column of states, unless its name is long or there are TOTALS_STATES. */
+/* Counts a state's cell. Ignores names that are too long, and states beyond TOTALS_STATES. */
 void totals_add_state(struct totals *totals, const char *name, size_t length);
 
 /* Writes the line "620 sockets: 487 TIME_WAIT, 128 ESTABLISHED; accept queue full ×2; see:

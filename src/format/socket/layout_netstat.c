@@ -51,7 +51,7 @@ static const char *delimiters_of(const struct netstat_sink *netstat)
     return netstat->layout.one_word_names ? " " : NULL;
 }
 
-/* Writes a space and the bytes in a queue. */
+/* Writes a space and the number of bytes in a queue. */
 static char *put_queue(char *dst, uint32_t bytes)
 {
     if (bytes == 0)
@@ -176,7 +176,7 @@ static char *netstat_put_inet(char *dst, const struct netstat_sink *netstat,
                               const struct record *record)
 {
     const struct socket_record *sock = &record->socket;
-    /* a listener's number is its backlog; raw sockets have no remote port */
+    /* a listener's send_q is its backlog; raw sockets have no remote port */
     const uint32_t send_q = socket_listens(sock) ? 0 : sock->send_q;
     const uint16_t remote_port = sock->protocol == IPPROTO_RAW ? 0 : sock->remote.port;
 

@@ -70,8 +70,7 @@ _Static_assert(PEER_BOUND + SS_ROOM <= WRITER_RESERVE_MAX, "a part of a row fits
 
 /* --- Cells ------------------------------------------------------------------------------------ */
 
-static inline __attribute__((always_inline)) char *ss_align_right(char *dst, char *cell,
-                                                                  size_t blanks)
+static inline __attribute__((always_inline)) char *put_right(char *dst, char *cell, size_t blanks)
 {
     const size_t length = (size_t)(dst - cell);
     char text[32]; /* nearly all cells are shorter */
@@ -119,7 +118,7 @@ end_column(struct ss_sink *ss, struct ss_row *row, char *dst, enum ss_column col
     }
     if (length >= width)
         return dst;
-    return columns[column].right ? ss_align_right(dst, row->cell, width - length)
+    return columns[column].right ? put_right(dst, row->cell, width - length)
                                  : put_spaces(dst, width - length);
 }
 
@@ -146,7 +145,7 @@ put_column(struct ss_sink *ss, struct ss_row *row, char *dst, enum ss_column col
     return end_column(ss, row, dst, column, kept);
 }
 
-/* kept equals row->kept, but is a constant, so that the compiler makes faster code for both. */
+/* kept: row->kept as a constant, for which the compiler makes faster code. */
 static inline __attribute__((always_inline)) char *put_columns(struct ss_sink *ss,
                                                                struct ss_row *row, bool kept)
 {
@@ -267,7 +266,7 @@ static inline __attribute__((always_inline)) void ss_line_put(struct ss_line *li
 }
 
 static inline __attribute__((always_inline)) void
-ss_line_put_cell(struct ss_line *line, enum ss_column column, const char *text, size_t length)
+put_cell(struct ss_line *line, enum ss_column column, const char *text, size_t length)
 {
     const struct ss_sink *ss = line->ss;
     const size_t width = ss->widths[column];
@@ -303,14 +302,14 @@ static const char *put_kept_row(struct ss_sink *ss, const char *cell)
         if (!ss->shown[column])
             continue;
         const size_t length = strlen(cell);
-        ss_line_put_cell(&line, column, cell, length);
+        put_cell(&line, column, cell, length);
         cell += length + 1;
     }
     ss_line_end(&line, 0);
     return cell;
 }
 
-/* Writes the heading; without a terminal exactly the one of ss, which parsers search for. */
+/* Writes the heading. Without a terminal it equals the heading of ss: parsers search for it. */
 static void put_heading(struct ss_sink *ss)
 {
     struct ss_line heading = ss_line_begin(ss);
@@ -318,8 +317,7 @@ static void put_heading(struct ss_sink *ss)
     heading.glued = !ss->layout.width;
     for (enum ss_column column = 0; column < SS_COLUMNS; column++)
         if (ss->shown[column])
-            ss_line_put_cell(&heading, column, columns[column].heading,
-                             strlen(columns[column].heading));
+            put_cell(&heading, column, columns[column].heading, strlen(columns[column].heading));
     ss_line_end(&heading, heading.glued ? ss->heading_spaces : 0);
 }
 
@@ -375,7 +373,7 @@ static bool has_no_kept_row(const struct ss_sink *ss)
 }
 
 /* Moves kept rows to `waiting` of `to` (this sink or its origin); false: they do not fit. */
-static bool move_kept_rows(struct ss_sink *ss, struct ss_sink *to)
+static bool move_rows(struct ss_sink *ss, struct ss_sink *to)
 {
     const size_t others = ss == to ? 0 : ss->waiting_length;
 
@@ -414,7 +412,7 @@ static bool can_keep_row(struct ss_sink *ss, const struct record *record)
         bound += ss_storages_bound(&ss->layout, record->socket.storages);
     bound += WRITER_RESERVE_MAX;
     return bound <= WRITER_CAPACITY - ss->kept.length ||
-           (bound <= WRITER_CAPACITY && move_kept_rows(ss, ss));
+           (bound <= WRITER_CAPACITY && move_rows(ss, ss));
 }
 
 /* --- Needs ----------------------------------------------------------------------------------- */
@@ -493,8 +491,7 @@ static void ss_layout_pause(struct sink *sink)
 
     if (!ss->keeping || has_no_kept_row(ss))
         return;
-    if (ss == origin || !origin->keeping || !move_kept_rows(origin, origin) ||
-        !move_kept_rows(ss, origin)) {
+    if (ss == origin || !origin->keeping || !move_rows(origin, origin) || !move_rows(ss, origin)) {
         ss_put_kept(ss);
         return;
     }

@@ -32,12 +32,11 @@ typedef char *ss_part(char *dst, struct ss_row *row);
 
 /* How sockets of a family (AF_*) are shown. */
 struct ss_family {
-    /* Writes host with delimiter, or port, of the local end or the peer. */
+    /* Writes an end (the local end or the peer): its host with delimiter, or its port. */
     char *(*put)(char *dst, const struct ss_row *row, bool peer, bool port);
     ss_part *details; /* writes the details that options ask for; NULL: no details */
     bool unconnected; /* sockets have at most a default receiver, no connection */
-    const char *netids[SOCK_SEQPACKET +
-                       1]; /* per type, [0]: of other types; [0] NULL: the protocol decides */
+    const char *netids[SOCK_SEQPACKET + 1]; /* by type; [0]: other types; NULL: by protocol */
 };
 
 /* A family that the table lacks is shown as IPv4. */
@@ -52,9 +51,9 @@ struct ss_row {
     bool association;   /* an SCTP association, shown below its endpoint */
     bool kept;          /* cells are kept until the widths are known */
     char *room;         /* start of the reserved room */
-    char *cell;         /* start of the cell, or of its part that is not committed */
+    char *cell;         /* start of the cell's bytes that are not committed */
     size_t committed;   /* bytes of the cell that are committed */
-    size_t extra_in_ss; /* bytes that only ss writes, minus bytes that only we write */
+    size_t extra_in_ss; /* bytes that the row of ss has more than this row */
 };
 
 /* Room that is reserved at the start of each part of the details. */

@@ -58,7 +58,7 @@ static __attribute__((noinline)) char *put_inet_host(char *dst, const struct ss_
     return PUT(put_address(PUT(dst, "["), address), "]");
 }
 
-/* Writes a port, as a number if the kernel chose it, even if a service has this number. */
+/* Writes a port. No name if the kernel chose the port, even if a service has the same number. */
 static inline __attribute__((always_inline)) char *
 put_service_port(char *dst, const struct ss_row *row, uint16_t port)
 {

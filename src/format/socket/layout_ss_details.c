@@ -18,7 +18,8 @@ enum { PATH_PIECE = SS_ROOM / ESCAPE_FACTOR };
 
 /* --- Processes -------------------------------------------------------------------------------- */
 
-/* Writes owners, the highest pid first; like ss none for netlink, whose port shows the process. */
+/* Writes owners, highest pid first. Like ss, writes none for netlink: its port shows the
+ * process. */
 char *ss_put_process(char *dst, struct ss_row *row)
 {
     struct value owners = {.type = VALUE_UNKNOWN};
@@ -112,7 +113,7 @@ static char *put_cgroup(char *dst, struct ss_row *row)
     const char *path = cgroups ? cgroups_path(cgroups, id) : NULL;
 
     if (!path && cgroups && cgroups_failed(cgroups_summary(cgroups)))
-        return dst; /* reading cgroups failed: the cgroup may be reachable */
+        return dst; /* reading cgroups failed: the path may exist */
     dst = PUT(dst, " cgroup:");
     return path ? put_path(dst, row, path) : put_hex(PUT(dst, "unreachable:"), id);
 }
@@ -135,8 +136,7 @@ char *ss_put_extended(char *dst, struct ss_row *row)
 
     if (ss_has(row, SOCKET_UID) && sock->uid)
         dst = text_u64(PUT(dst, " uid:"), sock->uid);
-    if (ss_has(row, SOCKET_INODE) ||
-        sock->timer == TIMER_TIME_WAIT) /* TIME_WAIT has no inode; ss shows 0 */
+    if (ss_has(row, SOCKET_INODE) || sock->timer == TIMER_TIME_WAIT) /* TIME_WAIT: inode 0 */
         dst = text_u64(PUT(dst, " ino:"), sock->inode);
     if (ss_has(row, SOCKET_COOKIE))
         dst = put_hex(PUT(dst, " sk:"), row->record->identity);

@@ -80,7 +80,7 @@ static char *put_filter(char *dst, struct ss_row *row)
 
 char *ss_put_packet(char *dst, struct ss_row *row)
 {
-    /* from PACKET_FANOUT_HASH of linux/if_packet.h on */
+    /* PACKET_FANOUT_* of linux/if_packet.h */
     static const char *const types[] = {"hash", "lb", "cpu", "roll", "random", "qm"};
     const struct socket_record *sock = &row->record->socket;
     const char *type = POINTER_AT(types, sock->fanout >> 16);

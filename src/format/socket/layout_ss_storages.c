@@ -15,10 +15,9 @@ enum { STORAGE = 1, STORAGE_MAP_ID = 2, STORAGE_MAP_VALUE = 3, HEX_PIECE = 1024 
 enum {
     INDENT = 2, /* tabs before the outermost value */
     NUMBER_TEXT_MAX = 40,
-    BYTE_TEXT_MAX = 4,   /* -128, or '\0' with its quotes */
-    REAL_TEXT_MAX = 320, /* DBL_MAX with six decimals */
-    TEXT_MAX =
-        4 * 1024 * 1024, /* bytes of text for a value; the kernel sends at most 64 KiB of it */
+    BYTE_TEXT_MAX = 4,          /* -128, or '\0' with its quotes */
+    REAL_TEXT_MAX = 320,        /* DBL_MAX with six decimals */
+    TEXT_MAX = 4 * 1024 * 1024, /* bytes per value, of which the kernel sends 64 KiB */
     STEPS_MAX = 64 * 1024,
 };
 
@@ -127,7 +126,7 @@ static size_t measure_content(struct measure *measure, const struct btf_type *ty
 
 static size_t measure_value(struct measure *measure, uint32_t id, size_t name_length)
 {
-    /* tabs before the value and before its closing bracket, brackets, comma and newline */
+    /* tabs before the value and before its closing bracket; brackets, comma, newline */
     const size_t around = 2 * (INDENT + (size_t)measure->depth) + 6;
     char cast[C_DECLARATION_MAX];
     const char *end = measure->in_array ? cast : c_declaration_put(cast, measure->btf, id);
@@ -168,42 +167,41 @@ struct storage_text {
 /* Where a value is: its bytes, and for a bit field its bits. */
 struct storage_position {
     const char *bytes;
-    unsigned bit,
-        bits; /* bit field: its first bit (0 to 7) and number of bits; bits 0: no bit field */
+    unsigned bit, bits; /* bit field: its first bit (0 to 7), its length */
 };
 
-static void storages_show_value(struct storage_text *output, uint32_t id, struct text name,
+static void storages_show_value(struct storage_text *out, uint32_t id, struct text name,
                                 struct storage_position position);
 
-static void storages_put_indent(struct storage_text *output)
+static void storages_put_indent(struct storage_text *out)
 {
-    output->dst = ss_more(output->row, output->dst);
-    if (!output->row->layout->one_line)
-        for (unsigned i = 0; i < INDENT + output->depth; i++)
-            *output->dst++ = '\t';
+    out->dst = ss_more(out->row, out->dst);
+    if (!out->row->layout->one_line)
+        for (unsigned i = 0; i < INDENT + out->depth; i++)
+            *out->dst++ = '\t';
 }
 
-static void storages_put_end(struct storage_text *output)
+static void storages_put_end(struct storage_text *out)
 {
-    if (output->depth)
-        *output->dst++ = ',';
-    if (output->depth && !output->row->layout->one_line)
-        *output->dst++ = '\n';
+    if (out->depth)
+        *out->dst++ = ',';
+    if (out->depth && !out->row->layout->one_line)
+        *out->dst++ = '\n';
 }
 
-static void open_bracket(struct storage_text *output, char bracket)
+static void open_bracket(struct storage_text *out, char bracket)
 {
-    *output->dst++ = bracket;
-    if (!output->row->layout->one_line)
-        *output->dst++ = '\n';
-    output->depth++;
+    *out->dst++ = bracket;
+    if (!out->row->layout->one_line)
+        *out->dst++ = '\n';
+    out->depth++;
 }
 
-static void close_bracket(struct storage_text *output, char bracket)
+static void close_bracket(struct storage_text *out, char bracket)
 {
-    output->depth--;
-    storages_put_indent(output);
-    *output->dst++ = bracket;
+    out->depth--;
+    storages_put_indent(out);
+    *out->dst++ = bracket;
 }
 
 /* Returns the number of a bit field. Bit 0 is the lowest bit of the first byte on a little-endian
@@ -283,7 +281,7 @@ static char *put_enum(char *dst, const struct btf *btf, const struct btf_type *t
     return type->flag ? PUT(dst, "LL") : PUT(dst, "ULL");
 }
 
-/* Writes like printf(3). BPF programs cannot calculate with such numbers, so they are rare. */
+/* Writes a number like printf(3). BPF programs cannot calculate with floats, so they are rare. */
 static char *put_real(char *dst, size_t size, const char *bytes)
 {
     double number;
@@ -297,109 +295,108 @@ static char *put_real(char *dst, size_t size, const char *bytes)
 }
 
 /* Shows a character, or the number of an invisible byte. Returns false at the string's end. */
-static bool show_character(struct storage_text *output, const struct btf_type *type,
-                           const char *byte)
+static bool show_character(struct storage_text *out, const struct btf_type *type, const char *byte)
 {
-    storages_put_indent(output);
+    storages_put_indent(out);
     if (*byte == '\0')
-        output->dst = PUT(output->dst, "'\\0'");
+        out->dst = PUT(out->dst, "'\\0'");
     else if (*byte >= ' ' && *byte < 0x7f) {
-        *output->dst++ = '\'';
-        *output->dst++ = *byte;
-        *output->dst++ = '\'';
+        *out->dst++ = '\'';
+        *out->dst++ = *byte;
+        *out->dst++ = '\'';
     } else
-        output->dst = put_int(output->dst, type, (struct storage_position){byte, 0, 0});
-    storages_put_end(output);
+        out->dst = put_int(out->dst, type, (struct storage_position){byte, 0, 0});
+    storages_put_end(out);
     return *byte;
 }
 
-static void show_array(struct storage_text *output, const struct btf_type *type, const char *bytes)
+static void show_array(struct storage_text *out, const struct btf_type *type, const char *bytes)
 {
     const struct btf_array array = btf_array(type);
-    const bool in_array = output->in_array;
+    const bool in_array = out->in_array;
     struct btf_type element;
     bool characters, more = true;
     size_t size = 0;
 
-    btf_resolve(output->btf, array.type, &element);
-    btf_size(output->btf, array.type, &size);
+    btf_resolve(out->btf, array.type, &element);
+    btf_size(out->btf, array.type, &size);
     characters = element.kind == BTF_INT && size == 1;
-    open_bracket(output, '[');
-    output->in_array = true;
+    open_bracket(out, '[');
+    out->in_array = true;
     for (uint32_t i = 0; i < array.count && more; i++, bytes += size)
         if (characters)
-            more = show_character(output, &element, bytes);
+            more = show_character(out, &element, bytes);
         else
-            storages_show_value(output, array.type, (struct text){"", 0},
+            storages_show_value(out, array.type, (struct text){"", 0},
                                 (struct storage_position){bytes, 0, 0});
-    output->in_array = in_array;
-    close_bracket(output, ']');
+    out->in_array = in_array;
+    close_bracket(out, ']');
 }
 
-static void show_struct(struct storage_text *output, const struct btf_type *type, const char *bytes)
+static void show_struct(struct storage_text *out, const struct btf_type *type, const char *bytes)
 {
     struct btf_member member;
 
-    open_bracket(output, '{');
+    open_bracket(out, '{');
     for (uint32_t i = 0; i < type->count; i++)
-        if (btf_member(output->btf, type, i, &member))
-            storages_show_value(output, member.type, member.name,
+        if (btf_member(out->btf, type, i, &member))
+            storages_show_value(out, member.type, member.name,
                                 (struct storage_position){bytes + member.offset / 8,
                                                           member.offset % 8, member.bits});
-    close_bracket(output, '}');
+    close_bracket(out, '}');
 }
 
-static void show_content(struct storage_text *output, const struct btf_type *type,
+static void show_content(struct storage_text *out, const struct btf_type *type,
                          struct storage_position position)
 {
-    char *dst = ss_more(output->row, output->dst);
+    char *dst = ss_more(out->row, out->dst);
     uint64_t pointer;
 
-    output->dst = dst;
+    out->dst = dst;
     switch (type->kind) {
     case BTF_ARRAY:
-        show_array(output, type, position.bytes);
+        show_array(out, type, position.bytes);
         break;
     case BTF_STRUCT:
     case BTF_UNION:
-        show_struct(output, type, position.bytes);
+        show_struct(out, type, position.bytes);
         break;
     case BTF_ENUM:
     case BTF_ENUM64:
-        output->dst = put_enum(dst, output->btf, type, position);
+        out->dst = put_enum(dst, out->btf, type, position);
         break;
     case BTF_FLOAT:
-        output->dst = put_real(dst, type->size, position.bytes);
+        out->dst = put_real(dst, type->size, position.bytes);
         break;
     case BTF_POINTER:
-        pointer = number_at(position.bytes, output->btf->pointer_size, false);
-        output->dst = pointer ? put_prefixed(dst, pointer) : PUT(dst, "(nil)");
+        pointer = number_at(position.bytes, out->btf->pointer_size, false);
+        out->dst = pointer ? put_prefixed(dst, pointer) : PUT(dst, "(nil)");
         break;
     default:
-        output->dst = put_int(dst, type, position);
+        out->dst = put_int(dst, type, position);
         break;
     }
 }
 
 /* Shows a value whose type storages_bound_of() has checked. */
-static void storages_show_value(struct storage_text *output, uint32_t id, struct text name,
+static void storages_show_value(struct storage_text *out, uint32_t id, struct text name,
                                 struct storage_position position)
 {
     struct btf_type type;
 
-    storages_put_indent(output);
+    storages_put_indent(out);
     if (name.length) {
-        output->dst = escape_text(PUT(output->dst, "."), name.data, name.length, NULL);
-        output->dst = PUT(output->dst, " = ");
+        out->dst = escape_text(PUT(out->dst, "."), name.data, name.length, NULL);
+        out->dst = PUT(out->dst, " = ");
     }
-    if (!output->in_array) {
-        char *end = c_declaration_put(PUT(output->dst, "("), output->btf, id);
+    if (!out->in_array) {
+        char *end = c_declaration_put(PUT(out->dst, "("), out->btf, id);
         if (end)
-            output->dst = PUT(end, ")");
+            out->dst = PUT(end, ")");
     }
-    if (btf_resolve(output->btf, id, &type))
-        show_content(output, &type, position);
-    storages_put_end(output);
+    if (btf_resolve(out->btf, id, &type))
+        show_content(out, &type, position);
+    storages_put_end(out);
 }
 
 /* --- Storages --------------------------------------------------------------------------------- */
@@ -416,13 +413,13 @@ static const struct bpf_values *find_values(const struct ss_layout *layout, uint
 static char *storages_put_value(char *dst, struct ss_row *row, uint64_t map, struct text value)
 {
     const struct bpf_values *values = find_values(row->layout, map);
-    struct storage_text output = {.row = row, .dst = dst};
+    struct storage_text out = {.row = row, .dst = dst};
 
     if (values && storages_bound_of(values, value)) {
-        output.btf = &values->btf;
-        storages_show_value(&output, values->type, (struct text){"", 0},
+        out.btf = &values->btf;
+        storages_show_value(&out, values->type, (struct text){"", 0},
                             (struct storage_position){value.data, 0, 0});
-        return ss_more(row, output.dst);
+        return ss_more(row, out.dst);
     }
     dst = row->layout->one_line ? PUT(dst, " 0x") : PUT(dst, "\t\t0x");
     for (size_t i = 0; i < value.length; i++) {

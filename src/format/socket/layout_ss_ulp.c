@@ -79,7 +79,7 @@ char *ss_put_md5_keys(char *dst, struct ss_row *row)
 /* The kernel's names have at most 15 bytes (TCP_ULP_NAME_MAX). */
 enum { ULP_NAME_MAX = 128 };
 
-/* Words for the numbers from TLS_CONF_BASE on. */
+/* Words for TLS_CONF_* of linux/tls.h. */
 static WORDS(tls_way, "", "none", "sw", "hw", "hw-record");
 
 static char *put_tls_word(char *dst, struct text tls, uint16_t type, const char *name,
@@ -113,7 +113,7 @@ static char *put_tls(char *dst, struct text tls)
 
 static char *put_subflow_flags(char *dst, struct text subflow)
 {
-    /* from MPTCP_SUBFLOW_FLAG_MCAP_REM on */
+    /* MPTCP_SUBFLOW_FLAG_* of linux/mptcp.h */
     static const struct flag_text letters[] = {
         {1 << 0, "M"}, {1 << 1, "m"}, {1 << 2, "J"}, {1 << 3, "j"}, {1 << 4, "B"},
         {1 << 5, "b"}, {1 << 6, "e"}, {1 << 7, "c"}, {1 << 8, "v"},
