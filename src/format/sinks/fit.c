@@ -3,8 +3,8 @@
 
 #include <string.h>
 
-/* A column can be cut down to TEXT_COMFORTABLE while other columns can be left out, then to
- * TEXT_LEAST; columns in options.whole keep WHOLE_MORE. */
+/* Least width of a column that is cut: TEXT_COMFORTABLE while other columns can still be left out,
+ * later TEXT_LEAST. Columns in options.whole stay WHOLE_MORE wider. */
 enum { TEXT_LEAST = 6, TEXT_COMFORTABLE = 12, WHOLE_MORE = 20 };
 /* On a terminal at least this wide, the two longest addresses fit beside an owner and a state. So
  * all columns in options.drop may be left out to keep IPv6 addresses whole. */

@@ -257,7 +257,7 @@ char *ss_put_inet(char *dst, struct ss_row *row)
         dst = put_cgroup(dst, row);
     if (layout->options)
         dst = ss_details_put_options(dst, row);
-    /* Rows from netlink have another line for -m and -i, even if it is empty, as for half-open
+    /* Rows from netlink get another line for -m and -i, which may be empty, as for half-open
      * connections. Rows from /proc do not: TCP's numbers follow on the same line. For UDP, and for
      * raw sockets of protocol UDP, -i shows nothing. */
     if (ss_is_by_netlink(row) &&
