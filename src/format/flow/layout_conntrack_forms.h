@@ -71,8 +71,7 @@ struct piece {
     PIECE(NAME, before, path, after, __VA_ARGS__, .name = (function))
 #define OWN(function, before, path, after, ...)                                                    \
     PIECE(OWN, before, path, after, __VA_ARGS__, .own = (function))
-/* Conditions of a piece: this word of -o was given; the record has any of these fields; the member
- * has this value in these bits. */
+/* Conditions: this word of -o; any of these fields; this value in these bits of the member. */
 #define WITH(word)           .option = offsetof(struct conntrack_sink, layout.word)
 #define ANY(some)            .any = (some)
 #define BITS(in_mask, value) .mask = (in_mask), .bits = (value)
@@ -133,8 +132,7 @@ char *put_delta(char *dst, const struct flow_row *row, const void *start);
 /* Writes the name that a flow's protocol gives to its state. */
 char *put_state(char *dst, const struct flow_row *row, const void *state);
 
-/* Writes the pieces of a constant table, for which the compiler unrolls the loop into straight code
- * without tests of the form. */
+/* Writes the pieces of a constant table: the compiler unrolls the loop and drops its tests. */
 #ifdef __clang__
 #define UNROLLED _Pragma("unroll")
 #else

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* -o save: flows as options that create them again, without marks, labels and helpers, like
- * conntrack. */
+/* -o save: flows as options that create them again, without marks, labels or helpers. */
 #include <linux/netfilter/nf_conntrack_common.h>
 #include <netinet/in.h>
 

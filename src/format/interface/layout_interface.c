@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Layout of net-tools 2.10 netstat -i, -ie: ife_print_short(), ife_print_long()
- * (lib/interface.c). */
+/* Layout of net-tools 2.10 netstat -i and -ie (ife_print_short(), _long() in lib/interface.c). */
 #include <linux/if.h>
 #include <linux/if_arp.h>
 #include <string.h>

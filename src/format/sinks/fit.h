@@ -33,8 +33,7 @@ static inline const char *fit_sign(const struct sink_options *options)
     return options->ascii ? TEXT_CUT_ASCII : TEXT_CUT;
 }
 
-/* Sets the widths by the contents, the headings and the width of the terminal. more: rows follow
- * whose contents are not known yet. */
+/* Sets widths by contents, headings and terminal. more: rows with unknown contents follow. */
 void fit_columns(struct fit_column *columns, const struct sink_options *options, bool more);
 
 #endif

@@ -160,8 +160,7 @@ char *ss_put_xdp(char *dst, struct ss_row *row)
     return ss_put_memory(dst, row);
 }
 
-/* --- TIPC --------------------------------------------------------------------------------------
- */
+/* --- TIPC ------------------------------------------------------------------------------------- */
 
 static struct text tipc_attributes(const struct ss_row *row)
 {
