@@ -126,7 +126,7 @@ static inline uint16_t ss_protocol(const struct ss_row *row)
 /* Each of these writes a column. ss_put_process() needs SS_ROOM. */
 ss_part ss_put_netid, ss_put_state, ss_put_process;
 
-/* Members of struct ss_family that are in other files than its table; each needs SS_ROOM. */
+/* Functions for the table of struct ss_family that other files define; each needs SS_ROOM. */
 char *ss_put_tipc_end(char *dst, const struct ss_row *row, bool peer, bool port);
 ss_part ss_put_inet, ss_put_unix, ss_put_netlink, ss_put_packet, ss_put_xdp, ss_put_tipc;
 
