@@ -13,7 +13,7 @@ struct machine_rates;
 struct interface_rate {
     uint64_t key;   /* made of the network namespace's id and the interface's index */
     uint64_t bytes; /* sent and received */
-    double rate;    /* bytes a second */
+    double rate;    /* bytes per second of the interface */
     double moved;   /* bytes per second of the sockets that use it */
     char name[INTERFACE_TEXT_MAX + 1];
     struct netns netns; /* id 0: the own netns, or the only one */
@@ -36,7 +36,8 @@ double machine_rates_of(const struct machine_rates *rates, enum kernel_number nu
 /* Returns the number of interfaces with traffic; 0 while no socket has a rate. */
 size_t machine_rates_interfaces(const struct machine_rates *rates);
 
-/* *unplaced: bytes a second of sockets in its namespace that may use it, or any other interface. */
+/* Returns interface i, busiest first. *unplaced: bytes per second of sockets in its network
+ * namespace that use this interface or another. */
 const struct interface_rate *machine_rates_interface(const struct machine_rates *rates, size_t i,
                                                      double *unplaced);
 

@@ -488,7 +488,7 @@ static void rows_without_identity_come_from_one_pass_and_that_is_a_loss(void **s
     ASSERT_PORTS(scene, 80);
     assert_true(scene->report.partial);
     assert_true(report_says(&scene->report,
-                            "tcp: --exact: 2 rows cannot be told apart: rows may be missing"));
+                            "tcp: --exact: 2 rows cannot be distinguished: rows may be missing"));
 }
 
 static void a_row_that_a_filter_left_out_is_left_out_once(void **state)
