@@ -190,7 +190,7 @@ const char *machine_scope_name(uint64_t machine)
     return machine ? "machine" : "namespace";
 }
 
-static bool is_spelled(const char *own, const char *name, size_t length)
+static inline bool is_spelled(const char *own, const char *name, size_t length)
 {
     for (size_t i = 0; i < length; i++)
         if (!own[i] || (name[i] == '-' ? '_' : tolower((unsigned char)name[i])) != own[i])
@@ -202,8 +202,11 @@ bool field_is_named(const struct field *field, const char *name, size_t length)
 {
     char other[FIELD_OTHER];
 
-    return is_spelled(field->name, name, length) ||
-           (field_other_name(field, other) && is_spelled(other, name, length));
+    if (is_spelled(field->name, name, length))
+        return true;
+    if (field->type != VALUE_LLADDR || !length || tolower((unsigned char)name[length - 1]) != 'c')
+        return false; /* saves time: other names end with "mac" */
+    return field_other_name(field, other) && is_spelled(other, name, length);
 }
 
 const char *field_other_name(const struct field *field, char name[FIELD_OTHER])
