@@ -56,7 +56,7 @@ static void byte_counts_put_bytes(struct assembly *to, enum byte_way way)
     assembly_end_if(to, BPF_JNE, BPF_FIRST, 0);
 }
 
-/* Ends the program for other families, and for TCP, which has its own counters. */
+/* Ends the program for TCP, which has its own counters, and for families other than IP and unix. */
 static void byte_counts_put_choice(struct assembly *to, const struct byte_layout *layout)
 {
     size_t is_unix, is_ipv4;
@@ -93,7 +93,7 @@ size_t byte_program_make(const struct byte_layout *layout, enum byte_way way, in
     assembly_store(&to, BPF_REG_0, COOKIE, BPF_DW);
     byte_counts_put_find(&to, map);
     is_known = assembly_skip_if(&to, BPF_JNE, BPF_REG_0, 0);
-    /* if two CPUs add the socket at once, the second call fails */
+    /* if two CPUs add the socket at once, the second update fails, which does no harm */
     assembly_store_zeroes(&to, ZEROES, sizeof(struct byte_count));
     assembly_map(&to, BPF_FIRST, map);
     assembly_address(&to, BPF_SECOND, COOKIE);

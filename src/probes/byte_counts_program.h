@@ -18,7 +18,7 @@ struct byte_count {
 
 /* Kernel types and members that the programs read. */
 struct byte_layout {
-    uint32_t tracepoints[WAYS]; /* type numbers of btf_trace_sock_send_length and its twin */
+    uint32_t tracepoints[WAYS];            /* type numbers of btf_trace_sock_{send,recv}_length */
     struct kernel_member family, protocol; /* members of struct sock */
 };
 

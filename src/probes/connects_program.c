@@ -18,8 +18,8 @@
 
 #define WANTED(...) WANTED_FOR(struct connect_layout, __VA_ARGS__)
 
-/* Finds the ICMP errors that a socket keeps for recvmsg(2) with MSG_ERRQUEUE, each in a struct
- * sk_buff, and where that has its struct sock_exterr_skb (SKB_EXT_ERR() of linux/errqueue.h). */
+/* Finds where the kernel keeps ICMP errors for recvmsg(2) with MSG_ERRQUEUE: in a queue of struct
+ * sk_buff, each with a struct sock_exterr_skb (SKB_EXT_ERR() of linux/errqueue.h). */
 static bool connects_find_icmp_errors(const struct btf *btf, uint32_t sock,
                                       struct connect_layout *layout)
 {
@@ -113,7 +113,7 @@ static void put_cookie(struct assembly *to)
     put_result(to, BPF_FUNC_get_socket_cookie, COOKIE, BPF_DW);
 }
 
-/* Copies 16 bytes of the struct that register `from` points to. */
+/* Copies 16 bytes of a member to the stack. Register `from` points to the member's struct. */
 static void put_16(struct assembly *to, unsigned from, struct kernel_member member, int at)
 {
     member.size = BPF_DW;

@@ -38,7 +38,7 @@ struct connect_layout {
     bool has_v6;                             /* the kernel has IPv6: v6 and local_v6 are set */
     struct kernel_member shutdown;           /* struct sock: not 0 if the application closed it */
     struct kernel_member messages, newest;   /* struct sock: length and end of its error queue */
-    struct kernel_member message_errno, message_origin; /* struct sk_buff of that queue */
+    struct kernel_member message_errno, message_origin; /* struct sk_buff in that queue */
     bool has_messages;                                  /* the five members above are set */
     struct kernel_member net, netns; /* struct sock: its netns; struct net: its inode number */
     bool has_netns;                  /* the kernel has network namespaces: net and netns are set */

@@ -66,7 +66,7 @@ enum { NOTE_BITS = 6 };
 /* Offset of the address on the stack. */
 enum { ADDRESS = -(int)sizeof((struct failure_note){0}.address) };
 
-/* Loads the errno. Ends the program if the return value is no errno (a call that succeeded). */
+/* Loads the errno of a call that failed. Ends the program if the return value is not an errno. */
 static void failures_put_error(struct assembly *to)
 {
     assembly_parameter(to, BPF_FIRST, CONTEXT, 1);
@@ -132,8 +132,8 @@ static void failures_put_address(struct assembly *to)
     assembly_land(to, is_ipv4);
 }
 
-/* Copies `size` bytes to offset `at` of the note, from `offset` of the struct that a register
- * points to. */
+/* Copies `size` bytes to offset `at` of the note. Their source is a struct that register `from`
+ * points to, from `offset` on. */
 static void failures_put_words(struct assembly *to, unsigned from, int offset, size_t size,
                                size_t at)
 {

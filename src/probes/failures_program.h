@@ -28,8 +28,8 @@ struct failures_layout {
     struct kernel_member net, netns; /* struct nsproxy: its netns; struct net: its inode number */
 };
 
-/* Returns 0, or -ENOTSUP: the kernel lacks the tracepoint, or has other types, or nobody wrote down
- * here which registers this machine uses for system calls. */
+/* Returns 0, or -ENOTSUP: the kernel lacks the tracepoint, or has other types, or this file does
+ * not know which registers this machine uses for system calls. */
 int failures_layout_init(struct failures_layout *layout, const struct btf *btf);
 
 enum { FAILURES_PROGRAM_MAX = 96 };

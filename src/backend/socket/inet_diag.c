@@ -179,8 +179,8 @@ static const struct target inet_targets[] = {
     [INET_DIAG_SOCKOPT] = TAKE_BY(take_options, socket.options, SOCKET_OPTIONS),
 };
 
-/* Sets the counters of TCP, which are in struct tcp_info; that grew over the years. Protocols
- * without connections always have 0; the counters of MPTCP and SCTP are unknown. */
+/* Sets counters. TCP's are in struct tcp_info, which is shorter in old kernels. Protocols without
+ * connections always have 0; the counters of MPTCP and SCTP are unknown. */
 static uint64_t set_counts(struct socket_record *sock)
 {
     const char *info = sock->info.data;
@@ -192,8 +192,7 @@ static uint64_t set_counts(struct socket_record *sock)
         sock->retransmits = (uint8_t)info[offsetof(struct tcp_info, tcpi_retransmits)];
         sock->probes = (uint8_t)info[offsetof(struct tcp_info, tcpi_probes)];
     } else if (sock->protocol == IPPROTO_TCP && sock->timer != TIMER_TIME_WAIT) {
-        return 0; /* with the timer of TIME_WAIT (in FIN_WAIT2, too) nothing is left, so both are 0
-                   */
+        return 0; /* unknown; but with the timer of TIME_WAIT (also in FIN_WAIT2) both are 0 */
     }
     return SOCKET_RETRANSMITS;
 }
@@ -252,7 +251,7 @@ static void identify_association(struct record *record)
 static bool needs_attributes(const struct protocol *protocol, uint8_t family, uint64_t needs)
 {
     if (protocol->number == PROTOCOL_MPTCP || protocol->number == IPPROTO_SCTP)
-        return true; /* for inet_take_socket() and identify_association() */
+        return true; /* used by inet_take_socket() and identify_association() */
     if (family == AF_INET)
         needs &= ~SOCKET_V6ONLY;
     return needs & protocol->fields & ~(FIELDS_OF_HEADER | SOCKET_BACKLOG | SOCKET_MESSAGE);
@@ -367,7 +366,7 @@ static uint8_t extensions(const struct query *query)
     uint8_t ext = 0;
 
     if (protocol == PROTOCOL_MPTCP)
-        needs |= SOCKET_MPTCP_INFO; /* for inet_take_socket() */
+        needs |= SOCKET_MPTCP_INFO; /* used by inet_take_socket() */
     if (protocol != IPPROTO_TCP)    /* counters of other protocols are always 0 */
         needs &= ~FIELDS_COUNTED;
     for (size_t i = 0; i < COUNT(asked); i++)
@@ -390,7 +389,7 @@ struct inet_request {
 static void put_header(struct nlmsghdr *request, const struct query *query)
 {
     const struct table *table = query->table;
-    /* associations of SCTP have their own states, so the kernel cannot choose by these bits */
+    /* associations of SCTP have their own states, which the kernel cannot filter */
     const uint32_t states = table->protocol == IPPROTO_SCTP ? UINT32_MAX : sock_diag_states(query);
     const struct inet_diag_req both = {
         .idiag_family = AF_INET, .idiag_ext = extensions(query), .idiag_states = states};
@@ -421,7 +420,7 @@ static bool inet_put_program(struct nlmsghdr *request, const struct query *query
     return size > 0;
 }
 
-/* Parts of a request after its header, if needed. The kernel may refuse the last two. */
+/* Optional parts of a request, after its header. The kernel may refuse the last two. */
 enum { WITH_PROTOCOL = 1, WITH_STORAGES = 2, WITH_PROGRAM = 4 };
 
 static unsigned put_attributes(struct nlmsghdr *request, const struct query *query, unsigned wanted)
@@ -440,7 +439,7 @@ static unsigned put_attributes(struct nlmsghdr *request, const struct query *que
         mnl_attr_nest_end(request, storages);
         put |= WITH_STORAGES;
     }
-    /* for the kernel, raw sockets have other ports than in rows */
+    /* the kernel's programs compare other ports of raw sockets than rows show */
     if (wanted & WITH_PROGRAM && protocol != IPPROTO_RAW && inet_put_program(request, query))
         put |= WITH_PROGRAM;
     return put;

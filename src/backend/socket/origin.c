@@ -78,8 +78,8 @@ static bool origin_take_listener(const struct hash_table *listeners, struct reco
 /* Whether no answer came before the program closed the socket. An ICMP error for the first SYN may
  * come within connect(2). Then the kernel only notes a soft error, which SO_ERROR clears; it keeps
  * the message itself only for IPv4 (tcp_v4_err() of net/ipv4/tcp_ipv4.c, since Linux 5.8;
- * tcp_v6_err() of net/ipv6/tcp_ipv6.c). So an IPv6 socket may have had an error, unless the kernel
- * has sent a second SYN, because it got no answer. */
+ * tcp_v6_err() of net/ipv6/tcp_ipv6.c). So an IPv6 socket may have lost its error. Only if the
+ * kernel has sent a second SYN, no answer had come. */
 static bool was_given_up(const struct connect *made, const struct record *record)
 {
     const bool has_repeated = record->has & SOCKET_RETRANSMITS && record->socket.retransmits;
@@ -110,7 +110,7 @@ static void take_connect(const struct connect *made, struct record *record,
     }
 }
 
-/* The kernel has also reset the sequence numbers, so they do not show the bytes that still wait. */
+/* The queues become unknown, because the kernel has also reset the sequence numbers. */
 void origin_restore(struct record *record, const struct address *local,
                     const struct endpoint *remote, bool was_established)
 {
@@ -125,7 +125,7 @@ void origin_restore(struct record *record, const struct address *local,
                      (was_established ? SOCKET_TCP_INFO | SOCKET_TCP_BASICS | SOCKET_BYTES : 0));
 }
 
-/* If the process or the listener is known, inode 0 means that the socket has no inode. */
+/* If the process or the listener is known, inode 0 is known, too: the socket has no inode. */
 bool origin_take(struct connects *connects, const struct hash_table *listeners,
                  const struct socket_before *before, struct record *record,
                  struct socket_origin *origin)

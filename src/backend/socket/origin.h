@@ -8,7 +8,7 @@
 struct connects;
 struct hash_table;
 
-/* Remembers a row if it is a listener, unless its address is known. Returns 0 or -ENOMEM. */
+/* Remembers a row if it is a listener at a new address. Returns 0 or -ENOMEM. */
 int listeners_add(struct hash_table *listeners, const struct record *record);
 
 /* Facts about a socket from a listing before its end. */

@@ -65,7 +65,7 @@ static bool find_in_tcp(const struct btf *btf, struct pass_layout *layout)
                                layout);
 }
 
-/* Finds members on the way that the program follows from pointer to pointer. */
+/* Finds the members that the program reads, by the pointers that the program follows. */
 static bool pass_program_follow(struct pass_layout *layout, const struct btf *btf,
                                 const struct btf_type *prototype)
 {
@@ -135,7 +135,7 @@ static void pass_program_put_conditions(struct assembly *to, const struct pass_l
     assembly_load(to, FAMILY, SOCK, layout->family);
 }
 
-/* Skips addresses and queues of families other than IP and SMC. Returns that jump. */
+/* Skips addresses and queues, unless the socket is of IP or SMC. Returns the jump to land. */
 static size_t skip_unless_row(struct assembly *to)
 {
     const size_t is_v4 = assembly_skip_if(to, BPF_JEQ, FAMILY, AF_INET),
@@ -185,8 +185,8 @@ static void put_addresses(struct assembly *to, const struct pass_layout *layout)
     assembly_land(to, skip);
 }
 
-/* A raw socket has the protocol that its user chose, even TCP's or UDP's, but it is smaller than
- * struct tcp_sock and udp_sock. So only the type shows which struct it is. */
+/* Skips instructions unless the socket has this type. A raw socket has the protocol that its user
+ * chose, even TCP's or UDP's, but a smaller struct, so only the type shows which struct it is. */
 static size_t skip_unless_type(struct assembly *to, int type)
 {
     const struct kernel_member member = {.offset = AT(type), .size = BPF_H};

@@ -113,7 +113,7 @@ static bool scan_inet_numbers(struct scan *scan, struct socket_record *sock)
     scan_spaces(scan);
     if (!SCAN_HEX(scan, sock->retransmits) || !SCAN_DECIMAL(scan, sock->uid) ||
         !SCAN_DECIMAL(scan, sock->probes) || !SCAN_DECIMAL(scan, sock->inode) ||
-        !scan_char(scan, ' ')) /* at the end of the line it may be half a number */
+        !scan_char(scan, ' ')) /* at the end of the line the inode may be half a number */
         return false;
     sock->recv_q = (uint32_t)recv_q;
     sock->timer_ms = ticks > UINT64_MAX / MS_PER_TICK ? UINT64_MAX : ticks * MS_PER_TICK;
@@ -256,7 +256,7 @@ static bool take_basics(struct scan *scan, struct file_tcp_info *info)
 
 void proc_net_decode_rest(const struct line *line, struct inet_rest *rest, struct record *record)
 {
-    enum { WORDS_BEFORE = 11 }; /* from the local address to the pointer */
+    enum { WORDS_BEFORE = 11 }; /* words from the local address to the pointer */
     struct socket_record *sock = &record->socket;
     struct scan scan = {line->data, line->data + line->length};
     const char *const colon = memchr(scan.at, ':', line->length);
@@ -463,7 +463,7 @@ const struct backend backend_proc_net = {
                          {&table_raw, FIELDS_OTHER_FILE}, {&table_raw6, FIELDS_OTHER_FILE},
                          {&table_unix, FIELDS_UNIX_FILE | SOCKET_PENDING}),
     .dump = proc_net_dump,
-    /* udp_seq_start() and raw_seq_start() count rows; TCP and unix resume at a bucket */
+    /* udp_seq_start() and raw_seq_start() resume by counting rows; TCP and unix by bucket */
     .counts_rows = THESE_TABLES(&table_udp, &table_udp6, &table_udplite, &table_udplite6,
                                 &table_raw, &table_raw6),
 };

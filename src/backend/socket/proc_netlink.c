@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Netlink sockets from /proc/net/netlink: netlink_native_seq_show() of the kernel's
- * net/netlink/af_netlink.c. It has the first 32 groups, and no destination.
- */
+/* Netlink sockets from /proc/net/netlink: netlink_native_seq_show() of the kernel's
+ * net/netlink/af_netlink.c. The file has only the first 32 groups, and no destination. */
 #include "backend/socket/decode.h"
 
 #include <errno.h>

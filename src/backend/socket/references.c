@@ -68,7 +68,7 @@ static int references_dump(const struct query *query, record_fn fn, void *arg)
     struct query all = *query;
     int result;
 
-    all.where = NULL; /* it may compare fields that only netlink has */
+    all.where = NULL; /* the filter may compare fields that only netlink has */
     result = file->dump(&all, references_note, &references);
     if (result == 0)
         result = backend_sock_diag.dump(query, references_hand_on, &references);

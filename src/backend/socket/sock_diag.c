@@ -230,7 +230,7 @@ const struct backend backend_sock_diag = {
     .name = "netlink",
     .source = BACKEND_NETLINK,
     .provides = provides,
-    /* dumps of IP, unix and vsock resume at a bucket */
+    /* the kernel resumes dumps of other tables at a bucket, not by counting rows */
     .counts_rows = THESE_TABLES(&table_packet, &table_netlink, &table_xdp),
     .dump = sock_diag_dump,
     .explain = sock_diag_explain,

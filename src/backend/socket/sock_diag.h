@@ -47,13 +47,12 @@ struct diag_show {
 /* A family with its own table, which one request lists. */
 struct diag_family {
     const struct table *table;
-    const char *missing; /* text: the kernel lacks the module of this family */
+    const char *missing; /* remedy if the kernel lacks the family's module */
     /* The request: a struct sock_diag_req, then 32-bit numbers. */
-    uint8_t size;     /* at most DIAG_REQUEST_MAX */
-    uint8_t protocol; /* sdiag_protocol */
-    uint8_t states_at,
-        show_at; /* offsets of the wanted states and of the bits of `shows`; 0: absent */
-    struct diag_show shows[8]; /* the last element has no fields */
+    uint8_t size;               /* at most DIAG_REQUEST_MAX */
+    uint8_t protocol;           /* sdiag_protocol */
+    uint8_t states_at, show_at; /* offsets of states, and of bits from `shows`; 0: absent */
+    struct diag_show shows[8];  /* ends with an element without fields */
     /* The answer's messages: a header, which begins with the family, then attributes. */
     uint8_t header; /* size of the header; 0: no header */
     struct targets targets;
@@ -95,7 +94,7 @@ static inline bool diag_memory(struct text memory, size_t which, uint32_t *numbe
     return true;
 }
 
-/* Takes the memory of a socket that only received bytes wait in, and no bytes to send. */
+/* Takes the memory of a socket in which only received bytes wait, and no bytes to send. */
 static inline bool diag_take_received(struct text content, void *member)
 {
     struct socket_record *sock = member;
@@ -104,7 +103,8 @@ static inline bool diag_take_received(struct text content, void *member)
     return diag_memory(content, SK_MEMINFO_RMEM_ALLOC, &sock->recv_q);
 }
 
-/* Sets the state of TCP sockets that are only bound: a dump has them, and no others, as closed. */
+/* Corrects the state of TCP sockets that are only bound: dumps show these, and no others, as
+ * closed. */
 static inline void diag_mark_bound(struct socket_record *sock)
 {
     if (sock->state == TCP_CLOSE && sock->protocol == IPPROTO_TCP)
@@ -122,7 +122,8 @@ static inline void diag_mark_bound(struct socket_record *sock)
     (FIELDS_OF_HEADER | SOCKET_MEMORY | SOCKET_DROPS | SOCKET_CGROUP | SOCKET_SHUTDOWN |           \
      SOCKET_STORAGES | SOCKET_TOS | SOCKET_TCLASS | SOCKET_CLASS_ID | SOCKET_MARK |                \
      SOCKET_V6ONLY | SOCKET_OPTIONS | SOCKET_MESSAGE)
-/* Fields of protocols that may have connections, and counters, which are 0 without connections. */
+/* FIELDS_STREAM: for protocols with connections. FIELDS_COUNTED: counted by TCP, 0 in UDP and
+ * raw. */
 #define FIELDS_STREAM  (FIELDS_IP | SOCKET_CONGESTION)
 #define FIELDS_COUNTED SOCKET_RETRANSMITS
 #define FIELDS_TCP                                                                                 \

@@ -67,11 +67,11 @@ struct events_reading {
      * its event was read. */
     struct hash_table now, before;
     struct hash_table listeners; /* listeners of the last sample (origin.h) */
-    uint64_t sampled;            /* start of that sample: CLOCK_MONOTONIC, nanoseconds */
+    uint64_t sampled;            /* start of the last sample: CLOCK_MONOTONIC, nanoseconds */
     bool appeared;               /* the last sample has a new socket with an owner */
     uint64_t next_search;        /* time of the next sample: CLOCK_MONOTONIC, nanoseconds */
-    uint64_t soonest;            /* the earliest time of the next sample, if it is urgent */
-    bool failed;                 /* a sample failed, which was reported */
+    uint64_t soonest; /* earliest time of an urgent sample: CLOCK_MONOTONIC, nanoseconds */
+    bool failed;      /* a sample failed, which was reported */
 };
 
 /* --- Remembered sockets ----------------------------------------------------------------------- */

@@ -345,9 +345,10 @@ static const struct socket_numbers *pass_numbers_of(const struct socket_pass *pa
                               : NULL;
 }
 
-/* TCP sockets that are only bound are in no table's number, but the kernel also counts all sockets
- * of a namespace, of all families. That number does not include the kernel's own sockets; of these,
- * TCP sockets listen or connect at once. */
+/* Finds whether the pass has all TCP sockets that are only bound. No table's number includes these,
+ * but the kernel also counts all sockets of a namespace, of all families. That number excludes the
+ * kernel's own sockets, but its TCP sockets are never only bound: they listen or connect at
+ * once. */
 bool socket_pass_has_all_bound(const struct socket_pass *pass, uint32_t netns)
 {
     const struct socket_numbers *numbers = pass_numbers_of(pass, netns);

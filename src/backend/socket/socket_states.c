@@ -50,7 +50,8 @@ static int states_take_counter(const struct record *record, void *arg)
     return 0;
 }
 
-/* Adds to zeroes. Returns 0 or -errno, and reports nothing: sockets can still be listed. */
+/* Fills `counters`, which must be all 0. Returns 0 or -errno, and reports nothing: sockets can
+ * still be listed. */
 static int read_counters(const struct query *query, struct kernel_counts *counters)
 {
     struct report losses = {.partial = false};
@@ -209,7 +210,7 @@ static int states_dump(const struct query *query, record_fn fn, void *arg)
     struct states states;
     int result = -EAGAIN;
 
-    /* if neither of the two counted states is wanted, another backend lists the others */
+    /* if neither counted state is wanted, another backend lists the other states */
     if (!(sock_diag_states(query) & COUNTED))
         return -EOPNOTSUPP;
     for (unsigned state = 0; state < STATES; state++)

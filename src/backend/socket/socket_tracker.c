@@ -21,7 +21,7 @@
 #include "fastnet/hash_table.h"
 #include "fastnet/report.h"
 
-/* Enough for some thousand ends between two samples. */
+/* Room for some thousand events between two samples. */
 enum { BUFFER_SIZE = 4 * 1024 * 1024 };
 
 /* Tables that answers are decoded with: sockets of both families of IP. */

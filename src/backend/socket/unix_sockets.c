@@ -32,7 +32,7 @@ enum { FILE_ALONE = 64 * 1024 };
  * struct has only members of struct socket_record that unix sockets can fill. */
 struct unix_socket {
     uint64_t has, identity, inode;
-    struct text path; /* the memory, and the inodes of waiting connections, follow it */
+    struct text path; /* followed by the memory, and by the inodes of waiting connections */
     uint32_t recv_q, send_q, uid, refcount, flags, peer, file_inode, file_device;
     uint16_t type, memory_length, inodes_length;
     uint8_t state, unix_state, shutdown;
@@ -55,8 +55,7 @@ struct texts {
 /* A listener with waiting connections. Listeners are sorted by their names in the file. */
 struct unix_listener {
     struct unix_socket *socket;
-    size_t
-        next; /* in the first of several equal listeners: the index of the listener to use next */
+    size_t next; /* in the first of equal listeners: index of the next in turn */
 };
 
 /* The state of reading the table. */
@@ -376,8 +375,8 @@ static struct unix_socket *find_longest(struct unix_reading *reading,
     return longest;
 }
 
-/* The row's address makes identities of one name differ. The listener's identity in it keeps a
- * listener of another name from forging it. */
+/* The row's address makes identities differ if names are equal. The listener's identity is added,
+ * so that a listener of another name cannot forge one. */
 static int add_pending(struct unix_reading *reading, const struct record *row,
                        const struct unix_socket *listener)
 {

@@ -208,7 +208,7 @@ static int take_slot(struct drop_probe *probe, struct drop_slot *slot)
     return status;
 }
 
-/* Takes the closed slots of one page, which begins with slot `first`. No other page is mapped. */
+/* Takes the closed slots of one page, from slot `first` on. Only that page is mapped. */
 static int take_slots(struct drop_probe *probe, size_t first)
 {
     uint64_t *tags = probe->head->tags + first;

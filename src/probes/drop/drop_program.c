@@ -126,7 +126,7 @@ enum {
     CONTEXT = BPF_REG_6,
     SKB = BPF_REG_7,
     REASON = BPF_REG_8,
-    HASH = REASON, /* after the reason was stored */
+    HASH = REASON, /* the same register, after the reason was stored */
     OTHER = BPF_REG_9,
     SLOT = BPF_REG_4,
 };
@@ -147,7 +147,8 @@ enum {
 #define KEY_AT(member)  (KEY + (int)offsetof(struct drop_key, member))
 #define SEEN_AT(member) (SEEN + (int)offsetof(struct drop_seen, member))
 
-/* Begins the key. Ends the program if the packet was not dropped but consumed. */
+/* Stores reason and place in the key, and loads the packet into SKB. Ends the program if the packet
+ * was not dropped, or was consumed. */
 static void put_reason(struct assembly *to, const struct drop_layout *layout)
 {
     assembly_load(to, REASON, CONTEXT, layout->reason);
@@ -201,8 +202,8 @@ static void put_namespace_of_device(struct assembly *to, const struct drop_layou
     assembly_land(to, is_none);
 }
 
-/* Stores the socket that the packet was for, or else the socket that sent it. The netns of a
- * receiver is right; for a sender the device's netns is preferred. */
+/* Stores the socket that the packet was for, or else the socket that sent it. For a sender the
+ * netns of the device is preferred. */
 static void put_sockets(struct assembly *to, const struct drop_layout *layout)
 {
     size_t has_none, is_receiver = 0;
@@ -295,8 +296,7 @@ static void put_headers(struct assembly *to, const struct drop_layout *layout)
     drop_program_put_read(to, SEEN_AT(ports), sizeof((struct drop_seen *)NULL)->ports);
 }
 
-/* Computes HASH from the key. It needs no secret: who sends packets cannot choose any part of the
- * key. */
+/* Computes HASH from the key. It needs no secret: senders of packets choose no part of the key. */
 static void put_hash(struct assembly *to)
 {
     struct kernel_member word = {.offset = KEY, .size = BPF_DW};
@@ -321,7 +321,7 @@ static void put_try(struct assembly *to, int map, int number)
 {
     assembly_register(to, BPF_MOV, SLOT, HASH);
     assembly_number(to, BPF_RSH, SLOT, 64 - DROP_BITS);
-    if (number) { /* keys with the same first slot differ in their next slots */
+    if (number) { /* keys that share their first slot have different next slots */
         assembly_register(to, BPF_MOV, BPF_FIRST, HASH);
         assembly_number(to, BPF_OR, BPF_FIRST, 1);
         assembly_number(to, BPF_MUL, BPF_FIRST, number);
@@ -334,7 +334,7 @@ static void put_try(struct assembly *to, int map, int number)
     assembly_register(to, BPF_ADD, BPF_SECOND, BPF_FIRST);
 }
 
-/* Loads the address of that slot into register 2. */
+/* Loads the address of slot SLOT into register 2. */
 static void drop_program_put_slot(struct assembly *to, int map)
 {
     assembly_number(to, BPF_MUL, SLOT, sizeof(struct drop_slot));

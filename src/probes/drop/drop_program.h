@@ -33,7 +33,7 @@ struct drop_seen {
  * key in the slot of the same number. Each key may use DROP_TRIES of the slots, so some keys find
  * no slot if more than half of the slots are in use. */
 enum { DROP_BITS = 14, DROP_SLOTS = 1 << DROP_BITS, DROP_TRIES = 8 };
-enum { DROP_FREE, DROP_CLOSED /* being read */, DROP_TAGS = 2 /* a bit of all hashes */ };
+enum { DROP_FREE, DROP_CLOSED /* being read */, DROP_TAGS = 2 /* set in all hashes */ };
 enum { DROP_PAGE = 65536 /* the largest page size of Linux */ };
 struct drop_slot {
     struct drop_seen seen;
@@ -52,11 +52,11 @@ struct drop_table {
 /* Kernel types and members that the program reads. */
 struct drop_layout {
     uint32_t tracepoint;      /* number of the BTF type btf_trace_kfree_skb */
-    uint32_t reasons;         /* number of the type of drop reasons */
+    uint32_t reasons;         /* number of the type enum skb_drop_reason */
     uint32_t consumed;        /* number of the reason SKB_CONSUMED */
-    uint32_t cast;            /* for assembly_cast() */
-    uint32_t of_skb, of_sock; /* numbers of struct sk_buff and struct sock */
-    struct kernel_member skb, place, reason, receiver; /* arguments, in the context */
+    uint32_t cast;            /* number of bpf_rdonly_cast(), for assembly_cast() */
+    uint32_t of_skb, of_sock; /* numbers of the types struct sk_buff and struct sock */
+    struct kernel_member skb, place, reason, receiver; /* arguments of the tracepoint */
     bool has_receiver; /* since Linux 6.11: receiver is the socket that the packet was for */
     struct kernel_member sender, device, arrival, head, network, tail, ethertype; /* in sk_buff */
     struct kernel_member state, uid, net, socket; /* members of struct sock */

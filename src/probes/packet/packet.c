@@ -5,7 +5,8 @@
 
 enum { TAG_SIZE = 4, VLAN_ID = 0xfff };
 
-/* Captured bytes, and how many bytes were parsed: more, if IP options were cut off. */
+/* Captured bytes, and the number of bytes that were parsed. It is larger than `captured` if IP
+ * options were cut off. */
 struct rest {
     const uint8_t *bytes;
     size_t captured, parsed;
@@ -66,7 +67,7 @@ static void take_fragment(struct packet *packet, unsigned offset, bool more, uin
  * off. */
 static bool take_extension(struct packet *packet, struct rest *rest)
 {
-    const uint8_t *header = packet_next(rest, sizeof(struct ip6_frag)); /* the least size of all */
+    const uint8_t *header = packet_next(rest, sizeof(struct ip6_frag)); /* smallest header */
     const uint16_t type = packet->key.protocol;
 
     if (!header || !(type == IPPROTO_HOPOPTS || type == IPPROTO_ROUTING ||

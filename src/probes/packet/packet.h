@@ -104,12 +104,12 @@ static inline bool packet_parse_usual(struct packet *packet, const uint8_t *netw
                              AF_INET6, 2 * sizeof(struct in6_addr));
 }
 
-/* Sets the VLAN id. Call it after packet_parse(), if `tci` is of a tag outside of those in the
- * frame. */
+/* Sets the VLAN id of a tag that is outside of the tags in the frame. Call it after
+ * packet_parse(). */
 void packet_tag(struct packet *packet, uint16_t tci);
 
-/* Returns the number of packets in a frame, which the kernel or the device splits later or has
- * joined (segmentation offload). length: bytes from the network header on, captured or not;
+/* Returns the number of packets in a frame. The kernel or the device splits such a frame later, or
+ * has joined it (segmentation offload). length: bytes from the network header on, captured or not;
  * payload: bytes of headers among them; size: payload of each packet (gso_size of struct
  * virtio_net_hdr), or 0: the frame is one packet. */
 static inline uint32_t packet_segments(size_t length, size_t payload, uint16_t size)

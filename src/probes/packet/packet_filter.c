@@ -20,13 +20,13 @@
 #include "fastnet/record.h"
 #include "model/explanation.h"
 
-/* Indexes of the words. An address has four words; IPv4 uses the last of them. */
+/* Indexes of words in BPF's memory. An address has four words; IPv4 uses the last of them. */
 enum { AT_SRC = 0, AT_DST = 4, AT_SPORT = 8, AT_DPORT, AT_PROTOCOL, AT_ETHERTYPE, WORDS };
 
 /* Record members that the program judges, and their words. AT_ETHERTYPE is the type after all VLAN
  * tags. */
 static const struct {
-    size_t offset; /* into struct record */
+    size_t offset; /* in struct record */
     uint8_t index;
     bool is_address;
 } members[] = {
@@ -156,14 +156,14 @@ static void read_ipv4(struct filter_compiler *compiler, uint32_t from)
     read_to(compiler, BPF_ABS | BPF_W, from + 16, AT_DST + 3);
     read_to(compiler, BPF_ABS | BPF_B, from + 9, AT_PROTOCOL);
     filter_emit(compiler, BPF_LD | BPF_H | BPF_ABS, from + 6);
-    branch(compiler, BPF_JSET, 0x1fff, true, LABEL_JUDGE); /* a later fragment */
+    branch(compiler, BPF_JSET, 0x1fff, true, LABEL_JUDGE); /* a later fragment has no ports */
     filter_emit(compiler, BPF_LD | BPF_MEM, AT_PROTOCOL);
     read_ports(compiler, from);
 }
 
 static void read_ipv6(struct filter_compiler *compiler, uint32_t from)
 {
-    /* Headers that another header follows, in the view of some kernels or programs. */
+    /* After these headers some kernels or programs expect another header. */
     static const uint8_t extensions[] = {
         IPPROTO_HOPOPTS, IPPROTO_ROUTING, IPPROTO_FRAGMENT, IPPROTO_AH,
         IPPROTO_DSTOPTS, IPPROTO_MH,      139 /* HIP */,    140 /* Shim6 */,
@@ -208,9 +208,7 @@ static void filter_read_link(struct filter_compiler *compiler)
 {
     static const uint16_t links[] = {ARPHRD_ETHER, ARPHRD_LOOPBACK, ARPHRD_NONE, ARPHRD_PPP,
                                      ARPHRD_RAWIP};
-    enum {
-        OF_ETHERNET = 2
-    }; /* number of links with a header of Ethernet; the rest have no header */
+    enum { OF_ETHERNET = 2 }; /* links with Ethernet headers; the others have no header */
     const unsigned ethernet = filter_new_label(compiler), bare = filter_new_label(compiler);
     const uint32_t protocol = (uint32_t)(SKF_AD_OFF + SKF_AD_PROTOCOL);
 
@@ -237,7 +235,7 @@ static void filter_read_link(struct filter_compiler *compiler)
 
 /* --- Judging ---------------------------------------------------------------------------------- */
 
-/* Returns the member that is compared, or COUNT(members) if packets do not show the result. */
+/* Returns the index of the compared member, or COUNT(members) if packets do not show the result. */
 static size_t member_of(const struct predicate *comparison)
 {
     const struct field *field = comparison->field;
@@ -289,7 +287,7 @@ static void compile_address(struct filter_compiler *compiler, const struct predi
     filter_emit(compiler, BPF_LD | BPF_MEM, AT_ETHERTYPE);
     branch(compiler, BPF_JEQ, ETH_P_IP, true, ipv4 ? words : differs);
     branch(compiler, BPF_JEQ, ETH_P_IPV6, false,
-           label); /* no IP: the address is unknown, which meets neither */
+           label); /* not IP: the address is unknown, so nothing holds */
     for (uint32_t i = 0; i < 3 && ipv4; i++)
         expect_word(compiler, index + i, UINT32_MAX, i == 2 ? 0xffff : 0, differs);
     filter_set_label(compiler, words);

@@ -107,8 +107,8 @@ static void fill_slots(struct packet_flows *flows)
         *flows_slot_of(flows, &flows->flows[i].key) = (uint32_t)i + 1;
 }
 
-/* Uses more slots before the table is more than half full. Do not call it between
- * packet_flows_expect() and packet_flows_add(): the slots computed there would be wrong. */
+/* Enlarges the table before it is more than half full. Do not call it between packet_flows_expect()
+ * and packet_flows_add(): the slots computed there would be wrong. */
 static void flows_grow(struct packet_flows *flows)
 {
     if (2 * flows->count <= flows->used || flows->used == 2 * flows->capacity)
@@ -156,8 +156,8 @@ static void flows_make_room(struct packet_flows *flows)
 
 /* --- Counting --------------------------------------------------------------------------------- */
 
-/* In IPv6 a later fragment may have another next header than the first, so the tag does not contain
- * the protocol. */
+/* Gives the ports of a first fragment to later fragments. In IPv6 a later fragment may have another
+ * next header than the first, so the tag does not contain the protocol. */
 void packet_flows_take_fragment(struct packet_flows *flows, struct counted *counted)
 {
     const struct packet *packet = &counted->packet;

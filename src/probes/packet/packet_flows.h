@@ -72,7 +72,7 @@ static inline uint64_t packet_flows_hash_pair(const struct packet_flows *flows,
            (flows->secrets[word + 1] + flow_key_word(key, word + 1));
 }
 
-enum { /* words of a key */
+enum { /* index of 32-bit words in a key */
        FLOW_KEY_INTERFACE = offsetof(struct flow_key, interface) / 4,
        FLOW_KEY_ADDRESSES = offsetof(struct flow_key, addresses) / 4,
        FLOW_KEY_LLADDRS = offsetof(struct flow_key, src_lladdr) / 4,
@@ -84,7 +84,7 @@ static inline uint64_t packet_flows_hash_addresses(const struct packet_flows *fl
     uint64_t hash = packet_flows_hash_pair(flows, key, FLOW_KEY_ADDRESSES) +
                     key->interface * flows->secrets[FLOW_KEY_INTERFACE];
 
-    /* IPv4 has no more words: the bytes after its addresses do not count */
+    /* IPv4 addresses have no more words, and the bytes after them do not count */
     for (size_t i = FLOW_KEY_ADDRESSES + 2; i < FLOW_KEY_LLADDRS && key->family != AF_INET; i += 2)
         hash += packet_flows_hash_pair(flows, key, i);
     return hash;
@@ -97,7 +97,7 @@ static inline uint64_t packet_flows_hash_addresses(const struct packet_flows *fl
 static inline uint32_t packet_flows_slot(const struct packet_flows *flows,
                                          const struct flow_key *key)
 {
-    /* reads each part with the width of its last store: other widths must wait for the cache */
+    /* reads each part with the width in which it was just written: other widths wait longer */
     uint64_t hash =
         packet_flows_hash_addresses(flows, key) +
         (flows->secrets[0] + flow_key_word(key, 0)) * (flows->secrets[1] + key->protocol) +

@@ -23,13 +23,13 @@
 #include "probes/packet/packet_ring.h"
 
 enum {
-    RING_BYTES = 28 << 20, /* all rings; with 65,536 flows and everything else 40 MiB */
+    RING_BYTES = 28 << 20, /* size of all rings; with 65,536 flows the process needs 40 MiB */
     RING_OF_TICKS =
-        14 << 20, /* all rings, if flows are kept twice, and rows exist while packets come */
+        14 << 20, /* size of all rings if the probe repeats: it has two tables of flows */
     BLOCK_BYTES = 4 << 20,
-    BLOCKS_MIN = 4,  /* least number for a ring; blocks become smaller */
-    RETIRE_MS = 40,  /* a block waits at most twice as long for more packets */
-    SETTLE_MS = 100, /* longest wait until the kernel hands over all packets before now */
+    BLOCKS_MIN = 4,  /* blocks of a ring, at least; blocks may be smaller */
+    RETIRE_MS = 40,  /* time that a block waits for more packets, once or twice */
+    SETTLE_MS = 100, /* longest wait until all earlier packets are handed over */
     MILLISECOND = 1000000,
     NO_GROUP = -1,
 };
@@ -103,12 +103,12 @@ static void *read_ring(void *arg)
         struct pollfd ready[] = {{reader->fd, POLLIN, 0}, {reader->wake, POLLIN, 0}};
         if (!packet_ring_take(&reader->ring, probe->from, &probe->until)) {
             (void)poll(ready, COUNT(ready), -1);
-            if (ready[0].revents & POLLERR) /* read(2) takes the error */
+            if (ready[0].revents & POLLERR) /* read(2) returns and clears the error */
                 reader->down |= read(reader->fd, &nothing, sizeof nothing) < 0 && errno == ENETDOWN;
             if (!(ready[1].revents & POLLIN))
                 continue;
-            /* Until a later packet comes, or the next block was read: then all earlier packets are
-             * counted, and the wait was as short as possible for other rings. */
+            /* Reads on until a packet later than `until` comes, or one more block was read: then
+             * all earlier packets are counted, and other rings wait no longer than necessary. */
             for (int settle = probe->until ? SETTLE_MS : 0;
                  !packet_ring_take(&reader->ring, probe->from, &probe->until) &&
                  poll(ready, 1, settle) > 0 && ready[0].revents & POLLIN;
@@ -194,8 +194,8 @@ static int join_group(const struct packet_reader *reader, int *group)
     return 0;
 }
 
-/* Opens a ring that refuses all packets until all rings are open: before, several would get a
- * packet. */
+/* Opens a ring. A filter refuses all packets until all rings are in the group: before that, several
+ * rings would get each packet. */
 static int open_ring(struct packet_reader *reader, int *group)
 {
     const struct sockaddr_ll all = {
@@ -233,7 +233,7 @@ static int open_readers(struct packet_probe *probe)
         probe->taken[i] = probe->options.repeats ? packet_flows_create(flows) : NULL;
         if (!reader->ring.flows || (probe->options.repeats && !probe->taken[i]))
             error = -ENOMEM;
-        reader->wake = eventfd(0, EFD_CLOEXEC | EFD_SEMAPHORE); /* two wakes may be unread */
+        reader->wake = eventfd(0, EFD_CLOEXEC | EFD_SEMAPHORE); /* two signals may wait */
         reader->done = eventfd(0, EFD_CLOEXEC);
         if (!error && (reader->wake < 0 || reader->done < 0))
             error = -errno;
@@ -341,8 +341,8 @@ static void packet_probe_go_on(struct packet_probe *probe)
 
 /* The kernel counts frames that it could not describe together with frames that found no room. It
  * says only whether a ring was full since the last call. If no ring was full, all these frames were
- * undescribed. Otherwise only those that left a slot without a frame were; such a slot may be read
- * one interval after its frame was counted. */
+ * undescribed. Otherwise only frames that left an empty slot were undescribed; such a slot may be
+ * read one interval after its frame was counted. */
 static void count_drops(struct packet_totals *totals, struct packet_reader *reader,
                         const struct tpacket_stats_v3 *statistics)
 {

@@ -16,7 +16,7 @@
 enum {
     TAG_BYTES = 4, /* bytes of a VLAN tag, which the kernel took out of the frame */
     MILLISECOND = 1000000,
-    AHEAD = 16, /* prefetch distance in frames: the kernel wrote them on another CPU */
+    AHEAD = 16, /* prefetch distance, in frames: the kernel wrote them on another CPU */
     /* offset of a frame's link-layer address: TPACKET_ALIGN() of its header's size */
     BEHIND_HEADER = (sizeof(struct tpacket3_hdr) + TPACKET_ALIGNMENT - 1) / TPACKET_ALIGNMENT *
                     TPACKET_ALIGNMENT,
@@ -55,8 +55,8 @@ static uint32_t packets_of(const struct packet *packet, const struct tpacket3_hd
 }
 
 /* Slow path: unusual headers, VLAN tags, GSO segments, MAC addresses in the key. The key gets only
- * fields that separate flows. tp_net may point after VLAN tags, so the network header of an
- * Ethernet frame is found by the frame's own bytes. */
+ * fields that separate flows. tp_net may point after VLAN tags, so for Ethernet the position of the
+ * network header is taken from the frame itself. */
 static void ring_parse_slow_path(struct counted *counted, const struct tpacket3_hdr *header,
                                  const struct sockaddr_ll *from, bool has_offload, uint64_t fields)
 {
@@ -193,7 +193,7 @@ static void begin_block(struct packet_ring *ring, uint8_t *begin,
 /* Gives the block back to the kernel. */
 static void leave_block(struct packet_ring *ring, struct tpacket_hdr_v1 *block)
 {
-    if (ring->undescribed) /* clears slots that were not read, too */
+    if (ring->undescribed) /* also clears slots that were not read */
         memset(ring->at, 0, (size_t)(ring->end - ring->at));
     __atomic_store_n(&block->block_status, TP_STATUS_KERNEL, __ATOMIC_RELEASE);
     ring->block = ring->block + 1 < ring->blocks ? ring->block + 1 : 0;
