@@ -265,7 +265,7 @@ size_t connect_program_make(const struct connect_layout *layout, uint64_t netns,
     put_result(&to, BPF_FUNC_ktime_get_ns, NOTE_AT(time), BPF_DW);
     put_ends(&to, layout);
     is_connected = assembly_skip_if(&to, BPF_JEQ, NEW, TCP_SYN_SENT);
-    /* if both ends began at once, SYN_SENT was noted before, and BPF_NOEXIST keeps that note */
+    /* a connection that both ends began has a note since SYN_SENT: BPF_NOEXIST keeps it */
     assembly_number(&to, BPF_MOV, BPF_FIRST, 1);
     assembly_store(&to, BPF_FIRST, NOTE_AT(accepted), BPF_B);
     put_update(&to, map, BPF_NOEXIST);

@@ -37,7 +37,7 @@ SCAN_INLINE uint32_t take_eight(uint64_t text, uint64_t *digits)
     return scan_digits_value(text);
 }
 
-/* Reads two digits one after the other, which is faster than as a part of eight. */
+/* Reads two digits, one by one, which is faster than a call for eight digits. */
 SCAN_INLINE unsigned take_two(const char *at, uint64_t *digits)
 {
     const unsigned high = scan_digit(at[0]), low = scan_digit(at[1]);

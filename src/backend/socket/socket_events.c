@@ -45,7 +45,7 @@ unsigned socket_end_kind(uint8_t family, uint16_t protocol)
 }
 
 #define FIELDS_REMEMBERED (SOCKET_UID | SOCKET_INODE | SOCKET_CGROUP)
-/* Fields that need the origin. SOCKET_INODE is for owners, if the inode is not remembered. */
+/* Fields that origin_take() can set; SOCKET_INODE for sockets that no sample had. */
 #define FIELDS_ORIGIN (SOCKET_INODE | SOCKET_ORIGIN | SOCKET_AGE)
 #define FIELDS_EVENT                                                                               \
     (SOCKET_ADDRESSES | SOCKET_STATE | SOCKET_QUEUES | SOCKET_INTERFACE | SOCKET_COOKIE |          \

@@ -92,7 +92,7 @@ int socket_pass_settle(struct socket_pass *pass);
 /* True if the pass found all TCP sockets of the namespace that are only bound. */
 bool socket_pass_has_all_bound(const struct socket_pass *pass, uint32_t netns);
 
-/* Like dump() of the backend, but also if the kernel has sockets that the pass did not find. */
+/* Like dump() of the backend. It also lists tables of which the pass did not find all sockets. */
 int socket_pass_list(const struct query *query, record_fn fn, void *arg);
 
 #endif

@@ -28,7 +28,7 @@ enum {
         14 << 20, /* size of all rings if the probe repeats: it has two tables of flows */
     BLOCK_BYTES = 4 << 20,
     BLOCKS_MIN = 4,  /* blocks of a ring, at least; blocks may be smaller */
-    RETIRE_MS = 40,  /* time that a block waits for more packets, once or twice */
+    RETIRE_MS = 40,  /* a block waits for more packets this long, or twice this long */
     SETTLE_MS = 100, /* longest wait until all earlier packets are handed over */
     MILLISECOND = 1000000,
     NO_GROUP = -1,
@@ -51,7 +51,7 @@ struct packet_probe {
     struct packet_probe_options options;
     size_t ring_bytes;
     uint64_t from;  /* start of the interval, nanoseconds since 1970: the origin of flows' times */
-    uint64_t began; /* the same moment by CLOCK_MONOTONIC */
+    uint64_t began; /* start of the interval by CLOCK_MONOTONIC, nanoseconds */
     uint64_t until; /* readers stop at the first later packet; changes while threads run */
     bool ending;    /* threads must end, not continue */
     unsigned running;
