@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Exact requests of sock_diag(7), many in one send(2), and its multicast groups.
- * Sources: linux/inet_diag.h, inet_diag_handler_cmd() and inet_diag_find_one_icsk() of
- * net/ipv4/inet_diag.c: a socket is found by its addresses, then its cookie is compared;
- * unix_diag_get_exact() of net/unix/diag.c.
- */
+/* Finds sockets again by exact requests of sock_diag(7), many in one send(2), and learns of their
+ * ends from its multicast groups. Sources: linux/inet_diag.h, inet_diag_handler_cmd() and
+ * inet_diag_find_one_icsk() of net/ipv4/inet_diag.c: a socket is found by its addresses, then its
+ * cookie is compared; unix_diag_get_exact() of net/unix/diag.c. */
 #include "fastnet/socket_tracker.h"
 
 #include <errno.h>

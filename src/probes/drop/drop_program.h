@@ -23,7 +23,7 @@ struct drop_key {
 struct drop_seen {
     uint64_t count;
     uint8_t network[40]; /* IP header, at most 40 bytes */
-    uint8_t ports[4];    /* the bytes after that header */
+    uint8_t ports[4];    /* the bytes after the IP header */
     uint16_t ethertype;  /* ETH_P_* of linux/if_ether.h, network byte order */
     uint8_t received;    /* the packet came in by an interface */
     uint8_t length;      /* bytes from the IP header to the packet's end; 255: or more */

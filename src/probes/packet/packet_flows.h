@@ -21,8 +21,8 @@ struct flow {
 /* The most memory that is used for each flow of the capacity, slots included. */
 enum { FLOW_BYTES = 104 };
 
-/* Ports of a first fragment. Its tag is a hash of addresses and fragment id; tag % FRAGMENTS is its
- * index, so a newer first fragment may overwrite it. */
+/* Ports of a first fragment. `tag` is a hash of its addresses and id. Its index is tag % FRAGMENTS,
+ * so a newer first fragment may overwrite it. */
 enum { FRAGMENTS = 256 };
 struct fragment_memory {
     uint64_t tag;
