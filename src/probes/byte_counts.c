@@ -51,9 +51,10 @@ void byte_counts_destroy(struct byte_counts *counts)
     free(counts);
 }
 
-/* --- How it begins ---------------------------------------------------------------------------- */
+/* --- Start ------------------------------------------------------------------------------------ */
 
-/* The programs keep the map, and what is attached the programs. */
+/* Creates the map and attaches the programs. A program lives as long as its link, and the map as
+ * long as a program, so no descriptor of a program is kept. */
 static int byte_counts_attach(struct byte_counts *counts, const struct byte_layout *layout)
 {
     static const char *const names[WAYS] = {"fastnet_sent", "fastnet_got"};
@@ -92,7 +93,7 @@ int byte_counts_begin(struct byte_counts *counts, struct bpf_refusal *refusal)
     return bpf_refuse_step(refusal, byte_counts_attach(counts, &layout), "bpf(2)");
 }
 
-/* --- What was counted ------------------------------------------------------------------------- */
+/* --- Counts ----------------------------------------------------------------------------------- */
 
 int byte_counts_read(struct byte_counts *counts)
 {
@@ -115,7 +116,7 @@ int byte_counts_read(struct byte_counts *counts)
     return count < 0 ? count : 0;
 }
 
-/* Of a family that the programs count. */
+/* Whether the programs count the bytes of this socket. */
 static bool byte_counts_is_counted(const struct record *record)
 {
     const struct socket_record *sock = &record->socket;

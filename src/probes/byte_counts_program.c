@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * At sock:sock_send_length and sock_recv_length (include/trace/events/sock.h, net/socket.c), which
- * have the socket, what the call returns, and its flags.
- */
+/* The programs run at the tracepoints sock:sock_send_length and sock:sock_recv_length
+ * (include/trace/events/sock.h, net/socket.c). Their arguments are the socket, the call's return
+ * value and its flags. */
 #include "probes/byte_counts_program.h"
 
 #include <errno.h>
@@ -35,13 +34,14 @@ int byte_layout_init(struct byte_layout *layout, const struct btf *btf)
 
 /* --- The programs ----------------------------------------------------------------------------- */
 
-/* What the registers keep; 0 to 5 are for results and arguments. */
+/* Registers that keep their values; registers 0 to 5 hold results and arguments. */
 enum { CONTEXT = BPF_REG_6, SOCKET = BPF_REG_7, BYTES = BPF_REG_8 };
 
-/* Where they are on the stack. */
-enum { COOKIE = -8, NOTHING = COOKIE - (int)sizeof(struct byte_count) };
+/* Offsets on the stack. */
+enum { COOKIE = -8, ZEROES = COOKIE - (int)sizeof(struct byte_count) };
 
-/* An int, of which the upper half in the context means nothing: an error, or nothing, ends it. */
+/* Loads the return value, an int: the upper half of its word is undefined. Ends the program after
+ * an error, or if no bytes moved. */
 static void byte_counts_put_bytes(struct assembly *to, enum byte_way way)
 {
     assembly_parameter(to, BYTES, CONTEXT, 1);
@@ -50,13 +50,14 @@ static void byte_counts_put_bytes(struct assembly *to, enum byte_way way)
     assembly_end_if(to, BPF_JSLE, BYTES, 0);
     if (way == WAY_SENT)
         return;
-    assembly_parameter(to, BPF_FIRST, CONTEXT, 2); /* what is only looked at comes again */
+    assembly_parameter(to, BPF_FIRST, CONTEXT,
+                       2); /* bytes read with MSG_PEEK are read again later */
     assembly_number(to, BPF_AND, BPF_FIRST, MSG_PEEK);
     assembly_end_if(to, BPF_JNE, BPF_FIRST, 0);
 }
 
-/* TCP has counters of its own. */
-static void put_choice(struct assembly *to, const struct byte_layout *layout)
+/* Ends the program for TCP, which has its own counters, and for families other than IP and unix. */
+static void byte_counts_put_choice(struct assembly *to, const struct byte_layout *layout)
 {
     size_t is_unix, is_ipv4;
 
@@ -70,7 +71,7 @@ static void put_choice(struct assembly *to, const struct byte_layout *layout)
     assembly_land(to, is_unix);
 }
 
-static void put_find(struct assembly *to, int map)
+static void byte_counts_put_find(struct assembly *to, int map)
 {
     assembly_map(to, BPF_FIRST, map);
     assembly_address(to, BPF_SECOND, COOKIE);
@@ -86,20 +87,20 @@ size_t byte_program_make(const struct byte_layout *layout, enum byte_way way, in
     assembly_register(&to, BPF_MOV, CONTEXT, BPF_FIRST);
     byte_counts_put_bytes(&to, way);
     assembly_parameter(&to, SOCKET, CONTEXT, 0);
-    put_choice(&to, layout);
+    byte_counts_put_choice(&to, layout);
     assembly_register(&to, BPF_MOV, BPF_FIRST, SOCKET);
     assembly_call(&to, BPF_FUNC_get_socket_cookie);
     assembly_store(&to, BPF_REG_0, COOKIE, BPF_DW);
-    put_find(&to, map);
+    byte_counts_put_find(&to, map);
     is_known = assembly_skip_if(&to, BPF_JNE, BPF_REG_0, 0);
-    /* of two processors that add the socket at once, one does */
-    assembly_store_zeroes(&to, NOTHING, sizeof(struct byte_count));
+    /* if two CPUs add the socket at once, the second update fails, which does no harm */
+    assembly_store_zeroes(&to, ZEROES, sizeof(struct byte_count));
     assembly_map(&to, BPF_FIRST, map);
     assembly_address(&to, BPF_SECOND, COOKIE);
-    assembly_address(&to, BPF_THIRD, NOTHING);
+    assembly_address(&to, BPF_THIRD, ZEROES);
     assembly_number(&to, BPF_MOV, BPF_REG_4, BPF_NOEXIST);
     assembly_call(&to, BPF_FUNC_map_update_elem);
-    put_find(&to, map);
+    byte_counts_put_find(&to, map);
     assembly_end_if(&to, BPF_JEQ, BPF_REG_0, 0);
     assembly_land(&to, is_known);
     assembly_add(&to, BPF_REG_0, (int)way * (int)sizeof(uint64_t), BYTES);

@@ -11,23 +11,24 @@
 
 enum byte_way { WAY_SENT, WAY_RECEIVED, WAYS };
 
-/* What the programs count for a cookie. */
+/* Bytes that the programs counted for one socket cookie. */
 struct byte_count {
     uint64_t bytes[WAYS];
 };
 
-/* What the programs read. */
+/* Kernel types and members that the programs read. */
 struct byte_layout {
-    uint32_t tracepoints[WAYS];            /* btf_trace_sock_send_length ...: of the types */
-    struct kernel_member family, protocol; /* of struct sock */
+    uint32_t tracepoints[WAYS];            /* type numbers of btf_trace_sock_{send,recv}_length */
+    struct kernel_member family, protocol; /* members of struct sock */
 };
 
-/* Returns 0, or -ENOTSUP: the kernel has no such tracepoints, or other types. */
+/* Returns 0, or -ENOTSUP: the kernel lacks these tracepoints, or has other types. */
 int byte_layout_init(struct byte_layout *layout, const struct btf *btf);
 
 enum { BYTE_PROGRAM_MAX = 56 };
 
-/* map: a hash table of struct byte_count by cookie. Returns the number of instructions. */
+/* map: descriptor of a hash map from cookies to struct byte_count. Returns the number of
+ * instructions. */
 size_t byte_program_make(const struct byte_layout *layout, enum byte_way way, int map,
                          struct bpf_insn program[BYTE_PROGRAM_MAX]);
 

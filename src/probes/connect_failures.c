@@ -19,7 +19,7 @@ enum { NOTES_SIZE = CONNECT_ERRNOS * sizeof(struct failure_note) };
 
 struct connect_failures {
     int map, link;              /* descriptors, or -1 */
-    struct failure_note *notes; /* by errno, in the map */
+    struct failure_note *notes; /* the memory of the map, indexed by errno */
 };
 
 void connect_failures_destroy(struct connect_failures *failures)
@@ -35,7 +35,7 @@ void connect_failures_destroy(struct connect_failures *failures)
     free(failures);
 }
 
-/* The program keeps the map, and what is attached the program. */
+/* Creates the map and attaches the program, which keeps the map until the link is closed. */
 static int failures_attach(struct connect_failures *failures, uint64_t netns,
                            struct bpf_refusal *refusal)
 {

@@ -47,7 +47,7 @@ void connects_destroy(struct connects *connects)
     free(connects);
 }
 
-/* The program keeps the map, and what is attached the program. */
+/* Creates the map and attaches the program, which keeps the map until the link is closed. */
 static int connects_attach(struct connects *connects, const struct connect_layout *layout,
                            uint64_t netns)
 {

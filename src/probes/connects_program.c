@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * At sock:inet_sock_set_state (net/ipv4/af_inet.c). connect(2) sets SYN_SENT, so the process is the
- * one that runs; an accepted connection is established by a packet, while any process may run.
- */
+/* The program runs at the tracepoint sock:inet_sock_set_state (net/ipv4/af_inet.c). connect(2) sets
+ * SYN_SENT, so the process that runs then is the process that connects. An accepted connection
+ * becomes established when a packet arrives, while any process may run. */
 #include "probes/connects_program.h"
 
 #include <errno.h>
@@ -19,11 +18,10 @@
 
 #define WANTED(...) WANTED_FOR(struct connect_layout, __VA_ARGS__)
 
-/*
- * Errors of ICMP that the socket keeps for recvmsg(2) with MSG_ERRQUEUE: where struct sk_buff has
- * its struct sock_exterr_skb (SKB_EXT_ERR() of linux/errqueue.h).
- */
-static bool find_messages(const struct btf *btf, uint32_t sock, struct connect_layout *layout)
+/* Finds where the kernel keeps ICMP errors for recvmsg(2) with MSG_ERRQUEUE: in a queue of struct
+ * sk_buff, each with a struct sock_exterr_skb (SKB_EXT_ERR() of linux/errqueue.h). */
+static bool connects_find_icmp_errors(const struct btf *btf, uint32_t sock,
+                                      struct connect_layout *layout)
 {
     const uint32_t message = btf_find(btf, BTF_STRUCT, "sock_exterr_skb");
     struct kernel_member room;
@@ -71,7 +69,7 @@ int connect_layout_init(struct connect_layout *layout, const struct btf *btf)
                      kernel_struct_find(btf, type, "skc_v6_rcv_saddr", &layout->local_v6, &bytes);
     layout->v6.offset = (int16_t)(layout->v6.offset + common.offset);
     layout->local_v6.offset = (int16_t)(layout->local_v6.offset + common.offset);
-    layout->has_messages = find_messages(btf, sock, layout);
+    layout->has_messages = connects_find_icmp_errors(btf, sock, layout);
     layout->has_netns =
         kernel_path_find(btf, sock, "__sk_common.skc_net.net", &layout->net, &net) &&
         kernel_path_find(btf, kernel_pointed_to(btf, net), "ns.inum", &layout->netns, NULL);
@@ -80,19 +78,20 @@ int connect_layout_init(struct connect_layout *layout, const struct btf *btf)
 
 /* --- The program ------------------------------------------------------------------------------ */
 
-/* What the registers keep; 0 to 5 are for results and arguments. */
+/* Registers that keep their values; registers 0 to 5 hold results and arguments. */
 enum { CONTEXT = BPF_REG_6, SOCKET = BPF_REG_7, OLD = BPF_REG_8, NEW = BPF_REG_9 };
 
 _Static_assert(sizeof(struct connect_note) % 8 == 0, "all of it is written");
 _Static_assert(CONNECT_NAME == 16 && sizeof((struct connect_note){0}.v6) == 16, "for put_16()");
 
-/* Where they are on the stack. */
+/* Offsets on the stack. */
 enum { COOKIE = -8, NOTE = COOKIE - (int)sizeof(struct connect_note) };
 #define NOTE_AT(member) (NOTE + (int)offsetof(struct connect_note, member))
 
 enum { KERNEL_THREAD = 0x00200000 /* PF_KTHREAD of linux/sched.h */ };
 
-/* A parameter of the context. The upper half of an int means nothing. */
+/* Loads argument `which` of the tracepoint. An int has an undefined upper half, which is
+ * cleared. */
 static void put_parameter(struct assembly *to, unsigned into, unsigned which)
 {
     assembly_parameter(to, into, CONTEXT, which);
@@ -114,7 +113,7 @@ static void put_cookie(struct assembly *to)
     put_result(to, BPF_FUNC_get_socket_cookie, COOKIE, BPF_DW);
 }
 
-/* 16 bytes of the struct that a register points to. */
+/* Copies 16 bytes of a member to the stack. Register `from` points to the member's struct. */
 static void put_16(struct assembly *to, unsigned from, struct kernel_member member, int at)
 {
     member.size = BPF_DW;
@@ -133,10 +132,9 @@ static void put_update(struct assembly *to, int map, int flags)
     assembly_call(to, BPF_FUNC_map_update_elem);
 }
 
-/*
- * A thread of the kernel is no process that holds a socket: NFS, further paths of MPTCP. Threads of
- * a process may have names of their own: /proc/PID/comm is that of the first.
- */
+/* Notes the process, unless it is a kernel thread (NFS, more subflows of MPTCP), because that holds
+ * no socket. The name is that of the process's first thread, as in /proc/PID/comm: other threads
+ * may have other names. */
 static void put_process(struct assembly *to, const struct connect_layout *layout)
 {
     size_t is_kernel;
@@ -168,12 +166,10 @@ static void put_ends(struct assembly *to, const struct connect_layout *layout)
     put_16(to, SOCKET, layout->local_v6, NOTE_AT(local_v6));
 }
 
-/*
- * The error of the last ICMP message in the socket's queue, in register 1, or else whether the
- * program gave up: it has closed the socket. Returns the jump that skips what follows, if there was
- * a message.
- */
-static size_t put_message(struct assembly *to, const struct connect_layout *layout)
+/* Loads the errno of the newest ICMP message in the socket's error queue into register 1. If the
+ * queue is empty, it notes instead whether the program gave up, which means that it closed the
+ * socket. Returns the jump that skips the instructions for an empty queue. */
+static size_t connects_put_icmp_error(struct assembly *to, const struct connect_layout *layout)
 {
     size_t is_empty, is_icmp, is_known;
 
@@ -192,11 +188,9 @@ static size_t put_message(struct assembly *to, const struct connect_layout *layo
     return is_known;
 }
 
-/*
- * Why a connection failed. If the program asked for SO_ERROR, that has cleared both errors of the
- * socket (sk_getsockopt() of the kernel's net/core/sock.c), but the message of ICMP is still in the
- * queue, which only recvmsg(2) with MSG_ERRQUEUE empties.
- */
+/* Notes why a connection failed. If the program has read SO_ERROR, both errors of the socket are
+ * cleared (sk_getsockopt() in net/core/sock.c), but the ICMP message is still in the queue, which
+ * only recvmsg(2) with MSG_ERRQUEUE empties. */
 static void connects_put_error(struct assembly *to, const struct connect_layout *layout)
 {
     size_t is_hard, is_soft;
@@ -210,7 +204,7 @@ static void connects_put_error(struct assembly *to, const struct connect_layout 
     assembly_load(to, BPF_FIRST, SOCKET, layout->soft_error);
     is_soft = assembly_skip_if(to, BPF_JNE, BPF_FIRST, 0);
     if (layout->has_messages) {
-        const size_t is_known = put_message(to, layout);
+        const size_t is_known = connects_put_icmp_error(to, layout);
         assembly_land(to, is_known);
     }
     assembly_land(to, is_hard);
@@ -218,8 +212,9 @@ static void connects_put_error(struct assembly *to, const struct connect_layout 
     assembly_store_in(to, CONTEXT, BPF_FIRST, offsetof(struct connect_note, error), BPF_W);
 }
 
-/* A socket whose connection failed may try again. */
-static void put_ended(struct assembly *to, const struct connect_layout *layout, int map)
+/* Completes the note of a closed socket. The note stays: a socket whose connection failed may
+ * connect again, which overwrites the note. */
+static void connects_put_end(struct assembly *to, const struct connect_layout *layout, int map)
 {
     put_cookie(to);
     assembly_map(to, BPF_FIRST, map);
@@ -235,7 +230,8 @@ static void put_ended(struct assembly *to, const struct connect_layout *layout, 
     connects_put_error(to, layout);
 }
 
-/* A socket of another namespace takes no room in the map. */
+/* Ends the program for sockets of other network namespaces, so that they take no room in the
+ * map. */
 static void put_netns(struct assembly *to, const struct connect_layout *layout, uint64_t netns)
 {
     if (!netns || !layout->has_netns)
@@ -269,7 +265,7 @@ size_t connect_program_make(const struct connect_layout *layout, uint64_t netns,
     put_result(&to, BPF_FUNC_ktime_get_ns, NOTE_AT(time), BPF_DW);
     put_ends(&to, layout);
     is_connected = assembly_skip_if(&to, BPF_JEQ, NEW, TCP_SYN_SENT);
-    /* a connection that both ends began at once goes this way, too: then it was noted */
+    /* a connection that both ends began has a note since SYN_SENT: BPF_NOEXIST keeps it */
     assembly_number(&to, BPF_MOV, BPF_FIRST, 1);
     assembly_store(&to, BPF_FIRST, NOTE_AT(accepted), BPF_B);
     put_update(&to, map, BPF_NOEXIST);
@@ -279,7 +275,7 @@ size_t connect_program_make(const struct connect_layout *layout, uint64_t netns,
     put_update(&to, map, BPF_ANY);
     (void)assembly_skip(&to);
     assembly_land(&to, is_ended);
-    put_ended(&to, layout, map);
+    connects_put_end(&to, layout, map);
     assembly_finish(&to);
     return to.count;
 }

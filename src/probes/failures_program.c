@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * At raw_syscalls:sys_exit (include/trace/events/syscalls.h), which has the registers of the
- * process and what the call returns. Most calls end here after three instructions.
- */
+/* The program runs at the tracepoint raw_syscalls:sys_exit (include/trace/events/syscalls.h). Its
+ * arguments are the registers of the process and the call's return value. Calls that do not fail
+ * leave the program after a few instructions. */
 #include "probes/failures_program.h"
 
 #include <errno.h>
@@ -17,7 +16,8 @@
 
 /* --- The kernel's structs --------------------------------------------------------------------- */
 
-/* Where struct pt_regs has the number of a system call, and its second argument (syscall(2)). */
+/* Members of struct pt_regs with the number of a system call and its second argument
+ * (syscall(2)). */
 #if defined __x86_64__ && defined __LP64__
 static const char call_member[] = "orig_ax", argument_member[] = "si";
 enum { CALL = SYS_connect, ARGUMENT_AT = 0 };
@@ -56,17 +56,17 @@ int failures_layout_init(struct failures_layout *layout, const struct btf *btf)
 
 /* --- The program ------------------------------------------------------------------------------ */
 
-/* What the registers keep; 0 to 5 are for results and arguments. */
+/* Registers that keep their values; registers 0 to 5 hold results and arguments. */
 enum { CONTEXT = BPF_REG_6, ERROR = BPF_REG_7, NOTE = BPF_REG_8, ARGUMENT = BPF_REG_9 };
 
 _Static_assert(sizeof(struct failure_note) == 64, "for a shift by NOTE_BITS");
 _Static_assert(sizeof(struct sockaddr_in6) <= sizeof((struct failure_note){0}.address), "it fits");
 enum { NOTE_BITS = 6 };
 
-/* Where the address is on the stack. */
+/* Offset of the address on the stack. */
 enum { ADDRESS = -(int)sizeof((struct failure_note){0}.address) };
 
-/* The errno: a count that is no errno ends the program. */
+/* Loads the errno of a call that failed. Ends the program if the return value is not an errno. */
 static void failures_put_error(struct assembly *to)
 {
     assembly_parameter(to, BPF_FIRST, CONTEXT, 1);
@@ -90,7 +90,8 @@ static void put_call(struct assembly *to, const struct failures_layout *layout, 
     assembly_end_if_unequal(to, BPF_FIRST, BPF_SECOND);
 }
 
-/* Reads the process's memory: it may be gone meanwhile, which ends the program. */
+/* Reads the address from the process's memory. Ends the program if that memory is unmapped by
+ * now. */
 static void failures_put_read(struct assembly *to, int size)
 {
     assembly_address(to, BPF_FIRST, ADDRESS);
@@ -100,10 +101,8 @@ static void failures_put_read(struct assembly *to, int size)
     assembly_end_if(to, BPF_JNE, BPF_REG_0, 0);
 }
 
-/*
- * Ends where IPv6 has no route: on machines without IPv6, programs that try it first fail always.
- * IPv4 in IPv6 (::ffff:0:0/96, RFC 4291 2.5.5.2) counts as IPv4.
- */
+/* Ends the program if IPv6 has no route: on machines without IPv6, programs that try it first
+ * always fail. An IPv4 address in IPv6 (::ffff:0:0/96, RFC 4291 2.5.5.2) counts as IPv4. */
 static void put_if_routed(struct assembly *to)
 {
     enum { IN = ADDRESS + (int)offsetof(struct sockaddr_in6, sin6_addr) };
@@ -133,7 +132,8 @@ static void failures_put_address(struct assembly *to)
     assembly_land(to, is_ipv4);
 }
 
-/* Copies words from what a register points to. */
+/* Copies `size` bytes to offset `at` of the note. Their source is a struct that register `from`
+ * points to, from `offset` on. */
 static void failures_put_words(struct assembly *to, unsigned from, int offset, size_t size,
                                size_t at)
 {
@@ -144,7 +144,7 @@ static void failures_put_words(struct assembly *to, unsigned from, int offset, s
     }
 }
 
-/* If two processors write about one errno at once, the last call may be a mixture of two. */
+/* If two CPUs note the same errno at once, the last call in the note may be a mixture of both. */
 size_t failures_program_make(const struct failures_layout *layout, uint64_t netns, int map,
                              struct bpf_insn program[FAILURES_PROGRAM_MAX])
 {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The BPF program that counts calls of connect(2) that fail at once, and what it writes. */
+/* The BPF program that counts calls of connect(2) that fail at once, and the notes that it
+ * writes. */
 #ifndef PROBES_FAILURES_PROGRAM_H
 #define PROBES_FAILURES_PROGRAM_H
 
@@ -11,7 +12,7 @@
 #include "fastnet/connects.h"
 #include "fastnet/kernel_types.h"
 
-/* What the program writes for an errno: the count, and the last call. */
+/* The note about an errno: the number of calls that failed with it, and the last call. */
 struct failure_note {
     uint64_t count;
     uint8_t address[32]; /* struct sockaddr_in or sockaddr_in6 */
@@ -19,26 +20,22 @@ struct failure_note {
     uint32_t pid, unused;
 };
 
-/* What the program reads. */
+/* Kernel types and members that the program reads. */
 struct failures_layout {
-    uint32_t tracepoint;                       /* btf_trace_sys_exit: the number of its type */
-    struct kernel_member call, argument;       /* of struct pt_regs: the call, its 2nd argument */
-    struct kernel_member spaces, leader, name; /* of struct task_struct */
-    struct kernel_member net, netns;           /* of struct nsproxy and of struct net */
+    uint32_t tracepoint;                 /* number of the BTF type btf_trace_sys_exit */
+    struct kernel_member call, argument; /* struct pt_regs: the call's number, its 2nd argument */
+    struct kernel_member spaces, leader, name; /* members of struct task_struct */
+    struct kernel_member net, netns; /* struct nsproxy: its netns; struct net: its inode number */
 };
 
-/*
- * Returns 0, or -ENOTSUP: the kernel has no such tracepoint, or other types; or it is not known in
- * which registers this machine has system calls.
- */
+/* Returns 0, or -ENOTSUP: the kernel lacks the tracepoint, or has other types, or this file does
+ * not know which registers this machine uses for system calls. */
 int failures_layout_init(struct failures_layout *layout, const struct btf *btf);
 
 enum { FAILURES_PROGRAM_MAX = 96 };
 
-/*
- * netns: the id of the namespace whose processes count. map: struct failure_note for each errno, in
- * one value. Returns the number of instructions.
- */
+/* netns: inode of the network namespace whose processes count. map: descriptor of an array map with
+ * one value, a struct failure_note for each errno. Returns the number of instructions. */
 size_t failures_program_make(const struct failures_layout *layout, uint64_t netns, int map,
                              struct bpf_insn program[FAILURES_PROGRAM_MAX]);
 

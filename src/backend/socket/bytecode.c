@@ -13,20 +13,18 @@
 #include "fastnet/record.h"
 #include "model/explanation.h"
 
-/*
- * An instruction is a struct inet_diag_bc_op, maybe with operands. Where its test holds it goes on
- * `yes` bytes from its start, else `no` bytes. At the end of the program the socket passes; four
- * bytes behind that it does not. All jumps lead forward. Until the program is complete, `no` is the
- * number of a label.
- */
+/* An instruction is a struct inet_diag_bc_op, maybe with operands. If its test holds, the program
+ * continues `yes` bytes after the start of the instruction, else `no` bytes after it. At the end of
+ * the program the socket passes; four bytes after the end it does not. All jumps lead forward.
+ * Until the program is complete, `no` is the number of a label. */
 enum { LABELS_MAX = 1024, LABEL_FAIL = 0 };
 
 struct bytecode_compiler {
     struct cgroups *cgroups;
-    uint16_t labels[LABELS_MAX]; /* words from the start; of LABEL_FAIL it is set at the end */
+    uint16_t labels[LABELS_MAX]; /* words from the start; LABEL_FAIL is set last */
     uint32_t *words;
     size_t count, label_count;
-    bool full; /* of words or labels */
+    bool full; /* too many words or labels */
 };
 
 static unsigned bytecode_new_label(struct bytecode_compiler *compiler)
@@ -65,7 +63,7 @@ static void bytecode_jump(struct bytecode_compiler *compiler, unsigned label)
 
 /* --- Comparisons ------------------------------------------------------------------------------ */
 
-/* What a comparison is, in the kernel's terms. */
+/* A comparison, in the kernel's terms. */
 struct test {
     enum {
         TEST_NONE,
@@ -76,9 +74,9 @@ struct test {
         TEST_CGROUP,
         TEST_CHOSEN, /* the kernel chose the local port */
     } type;
-    bool opposite; /* of what the rest says */
+    bool opposite; /* the comparison holds if the test does not */
     bool remote;
-    uint32_t least, most;   /* TEST_PORT; least above most: no port */
+    uint32_t least, most;   /* TEST_PORT; least > most: no port passes */
     struct network network; /* TEST_ADDRESS */
     uint32_t index;         /* TEST_INTERFACE */
     struct inet_diag_markcond mark;
@@ -93,7 +91,7 @@ static bool find_ports(const struct predicate *comparison, struct test *test)
 
     if (comparison->constant.type != VALUE_NUMBER)
         return false;
-    test->least = 1; /* none */
+    test->least = 1; /* no port passes */
     test->most = 0;
     if (comparison->operation == PREDICATE_EQUAL && is_port) {
         test->least = test->most = port;
@@ -156,10 +154,8 @@ static bool find_cgroup(const struct predicate *comparison, struct test *test)
     return comparison->constant.type == VALUE_NUMBER && comparison->operation == PREDICATE_EQUAL;
 }
 
-/*
- * The kernel knows whether it chose a port, and the field only whether it could have. A row is
- * wanted if both agree, as in ss of iproute2.
- */
+/* The kernel knows whether it chose a port; the field knows only whether it could have. A row is
+ * wanted if both agree, as in ss of iproute2. */
 static bool bytecode_find_chosen(const struct predicate *comparison, struct test *test)
 {
     test->opposite = comparison->constant.number == 0;
@@ -167,7 +163,7 @@ static bool bytecode_find_chosen(const struct predicate *comparison, struct test
            comparison->operation == PREDICATE_EQUAL;
 }
 
-/* False if it holds of no socket of IP. */
+/* Returns false if the comparison holds for no socket of IP. */
 static bool may_be_inet(const struct predicate *comparison)
 {
     const struct text name = comparison->constant.text;
@@ -176,7 +172,8 @@ static bool may_be_inet(const struct predicate *comparison)
            (name.length >= 4 && strncasecmp(name.data, "inet", 4) == 0);
 }
 
-/* Services and host names are fields of the same members: their values are texts. */
+/* Returns the test for a comparison. Fields of services and host names have the same members as
+ * ports and addresses, but their values are texts. */
 static struct test test_of(const struct predicate *comparison)
 {
     const struct field *field = comparison->field;
@@ -200,7 +197,7 @@ static struct test test_of(const struct predicate *comparison)
         test.type = find_cgroup(comparison, &test) ? TEST_CGROUP : TEST_NONE;
     } else if (field->type == VALUE_TEXT && offset == offsetof(struct record, socket.family)) {
         test.type = may_be_inet(comparison) ? TEST_NONE : TEST_PORT;
-        test.least = 1; /* none */
+        test.least = 1; /* no port passes */
     } else if (field->lookups == NEED_EPHEMERAL) {
         test.type = bytecode_find_chosen(comparison, &test) ? TEST_CHOSEN : TEST_NONE;
     }
@@ -228,7 +225,7 @@ static void emit_network(struct bytecode_compiler *compiler, uint8_t code,
                   sizeof condition + address_size(&network->address));
 }
 
-/* Goes on where the test holds, else to the label. */
+/* Continues if the test holds, else jumps to the label. */
 static void emit_test(struct bytecode_compiler *compiler, const struct test *test, unsigned label)
 {
     switch (test->type) {
@@ -266,7 +263,7 @@ static void emit_test(struct bytecode_compiler *compiler, const struct test *tes
     }
 }
 
-/* True if this test in the kernel can reject any socket. */
+/* Whether the kernel can reject any socket by this test. */
 static bool bytecode_is_judged(const struct test *test, bool negated)
 {
     if (test->type == TEST_PORT)
@@ -274,7 +271,7 @@ static bool bytecode_is_judged(const struct test *test, bool negated)
     return test->type != TEST_NONE;
 }
 
-/* Goes to this label if the test holds. */
+/* Jumps to the label if the test holds. */
 static void jump_if(struct bytecode_compiler *compiler, const struct test *test, unsigned label)
 {
     const unsigned next = bytecode_new_label(compiler);
@@ -284,7 +281,7 @@ static void jump_if(struct bytecode_compiler *compiler, const struct test *test,
     bytecode_set_label(compiler, next);
 }
 
-/* One of the ranges suffices; or, negated, none of them may hold. */
+/* Jumps to `label` unless the port is in one of the ranges; negated: if it is in any range. */
 static bool compile_ranges(struct bytecode_compiler *compiler, const struct predicate *among,
                            bool remote, bool negated, unsigned label)
 {
@@ -307,7 +304,7 @@ static bool compile_ranges(struct bytecode_compiler *compiler, const struct pred
     return true;
 }
 
-/* More groups are cheaper to compare without the kernel, which tries one after the other. */
+/* The kernel tries groups one after the other: more groups are cheaper to compare without it. */
 enum { GROUPS_MAX = 64 };
 
 struct bytecode_groups {
@@ -315,7 +312,7 @@ struct bytecode_groups {
     size_t count;
 };
 
-/* The groups whose sockets pass the comparison; false if there are too many. */
+/* Finds the groups whose sockets pass the comparison. Returns false if there are too many. */
 static bool find_groups(struct cgroups *cgroups, const struct predicate *comparison,
                         struct bytecode_groups *groups)
 {
@@ -334,10 +331,8 @@ static bool find_groups(struct cgroups *cgroups, const struct predicate *compari
     return true;
 }
 
-/*
- * One of the groups suffices; or, negated, the socket is of none of them. If there is no such
- * group, the kernel compares with group 0, which no socket has: so it lists none.
- */
+/* Jumps to `label` unless the socket is in one of the groups; negated: if it is in any group. If no
+ * group passes, the kernel compares with group 0, which no socket has, so it lists no socket. */
 static bool compile_groups(struct bytecode_compiler *compiler, const struct predicate *comparison,
                            bool negated, unsigned label)
 {
@@ -369,7 +364,7 @@ static bool compile_comparison(struct bytecode_compiler *compiler,
     if (comparison->operation == PREDICATE_AMONG && comparison->field->port &&
         (remote || offset == offsetof(struct record, socket.local.port)))
         return compile_ranges(compiler, comparison, remote, negated, label);
-    /* what the path of a group tells */
+    /* fields that follow from the path of a group */
     if (compiler->cgroups && comparison->field->type == VALUE_TEXT &&
         comparison->field->lookups & NEED_CGROUPS)
         return compile_groups(compiler, comparison, negated, label);
@@ -393,7 +388,8 @@ static bool bytecode_compile_predicate(struct bytecode_compiler *compiler,
                                        const struct predicate *predicate, bool negated,
                                        unsigned label);
 
-/* One part suffices: if the kernel cannot judge one of them, it can judge none. */
+/* Jumps to `label` if no part can hold. Returns false if the kernel cannot judge one of the
+ * parts. */
 static bool compile_any(struct bytecode_compiler *compiler, const struct predicate *parts,
                         bool negated, unsigned label)
 {
@@ -417,11 +413,9 @@ static bool compile_any(struct bytecode_compiler *compiler, const struct predica
     return true;
 }
 
-/*
- * Goes on where the predicate, or its opposite, could hold; to the label where it cannot. A `not`
- * is the opposite of its parts. Returns false, and adds nothing, if the kernel can judge nothing of
- * it.
- */
+/* Jumps to `label` if the predicate (negated: its opposite) cannot hold; continues if it could
+ * hold. A `not` is the opposite of its parts. Returns false, and adds nothing, if the kernel can
+ * judge no part of the predicate. */
 static bool bytecode_compile_predicate(struct bytecode_compiler *compiler,
                                        const struct predicate *predicate, bool negated,
                                        unsigned label)
@@ -441,8 +435,7 @@ static bool bytecode_compile_predicate(struct bytecode_compiler *compiler,
 size_t bytecode_compile(uint32_t words[BYTECODE_WORDS], const struct predicate *where,
                         struct cgroups *cgroups)
 {
-    struct bytecode_compiler
-        compiler; /* not cleared whole: its labels are set when they are used */
+    struct bytecode_compiler compiler; /* not cleared: labels are set before use */
     struct inet_diag_bc_op op;
 
     compiler.cgroups = cgroups;
@@ -452,7 +445,7 @@ size_t bytecode_compile(uint32_t words[BYTECODE_WORDS], const struct predicate *
     compiler.full = false;
     if (!where || !bytecode_compile_predicate(&compiler, where, false, LABEL_FAIL))
         return compiler.full ? 0 : compiler.count;
-    /* distances take the place of labels */
+    /* replaces labels by distances */
     compiler.labels[LABEL_FAIL] = (uint16_t)(compiler.count + 1);
     for (size_t at = 0; at < compiler.count; at += op.yes / 4) {
         memcpy(&op, &compiler.words[at], sizeof op);
@@ -462,7 +455,7 @@ size_t bytecode_compile(uint32_t words[BYTECODE_WORDS], const struct predicate *
     return compiler.full ? 0 : compiler.count;
 }
 
-/* --- In words --------------------------------------------------------------------------------- */
+/* --- Explanation ------------------------------------------------------------------------------ */
 
 static const size_t compared[] = {
     [INET_DIAG_BC_S_GE] = offsetof(struct record, socket.local.port),

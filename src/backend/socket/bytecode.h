@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * What of a predicate the kernel can judge of TCP and UDP sockets: INET_DIAG_REQ_BYTECODE
- * (linux/inet_diag.h; inet_diag_bc_run() and inet_diag_bc_audit() of net/ipv4/inet_diag.c): ports,
- * addresses and networks, the interface, the mark, the cgroup and who chose the port.
- */
+/* Compiles the part of a predicate that the kernel can judge for TCP and UDP sockets into
+ * INET_DIAG_REQ_BYTECODE (linux/inet_diag.h; inet_diag_bc_run() and inet_diag_bc_audit() of
+ * net/ipv4/inet_diag.c): ports, addresses and networks, the interface, the mark, the cgroup, and
+ * who chose the port. */
 #ifndef BACKEND_SOCKET_BYTECODE_H
 #define BACKEND_SOCKET_BYTECODE_H
 
@@ -15,13 +14,11 @@
 struct cgroups;
 struct explanation;
 
-enum { BYTECODE_WORDS = 2048 }; /* of 4 bytes; a longer program is not made */
+enum { BYTECODE_WORDS = 2048 }; /* words of 4 bytes; longer programs are not made */
 
-/*
- * A program that passes every socket that the predicate (or NULL) could want, and maybe others.
- * cgroups: those that paths, units, containers and pods are of; NULL: they are not judged. Returns
- * how many words it has; 0: it would leave out nothing.
- */
+/* Makes a program that passes every socket that `where` (NULL: no filter) could want, and maybe
+ * other sockets. cgroups: the groups of paths, units, containers and pods; NULL: the program does
+ * not compare these. Returns the number of words; 0: the program would reject nothing. */
 size_t bytecode_compile(uint32_t words[BYTECODE_WORDS], const struct predicate *where,
                         struct cgroups *cgroups);
 

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * TCP sockets from a file: an answer of sock_diag(7), one message behind the other, as `ss -D`
- * saves it (ss(8)). The file may be of any size and come from anybody, so it is read in pieces, and
- * each length is checked before what it is the length of is looked at. What follows the first
- * answer is not listed, because ss does not list it.
- */
+/* TCP sockets from a file with an answer of sock_diag(7), one message after the other, as `ss -D`
+ * saves it (ss(8)). The file may have any size and any author, so it is read in pieces, and each
+ * length is checked before it is used. Messages after the first answer are not listed, because ss
+ * does not list them. */
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -24,10 +22,10 @@
 #include "fastnet/report.h"
 #include "fastnet/rights.h"
 
-/* The kernel's datagrams have 32 KiB at most (net/netlink/af_netlink.c), messages less. */
+/* The kernel's datagrams have at most 32 KiB (net/netlink/af_netlink.c), and messages have less. */
 enum { CAPACITY = 128 * 1024, MESSAGE_MAX = CAPACITY - NLMSG_ALIGNTO };
 
-/* One reading of a file. */
+/* The state of reading one file. */
 struct diag_file_reading {
     const struct query *query;
     record_fn fn;
@@ -35,14 +33,14 @@ struct diag_file_reading {
     int fd;
     char *buffer;    /* CAPACITY bytes */
     size_t from, to; /* the bytes that were read and not yet taken */
-    uint64_t offset; /* of `from` in the file */
-    bool ended;      /* there is nothing more to read */
-    int error;       /* ... because of this -errno */
+    uint64_t offset; /* position of `from` in the file */
+    bool ended;      /* the file has no more bytes, or reading failed */
+    int error;       /* -errno of reading, or 0 */
     bool complete;   /* the end of the answer was read */
-    bool more;       /* something follows it */
-    bool lost;       /* where the next message begins is unknown */
+    bool more;       /* more bytes follow the answer */
+    bool lost;       /* the position of the next message is unknown */
     size_t skipped;  /* malformed messages */
-    uint64_t first;  /* where the first of them begins */
+    uint64_t first;  /* position of the first malformed message */
 };
 
 /* --- The file --------------------------------------------------------------------------------- */
@@ -61,10 +59,8 @@ static int diag_file_open_file(const char *path)
     return fd < 0 ? -error : fd;
 }
 
-/*
- * Makes size bytes (at most CAPACITY) available, or as many as the file has; returns how many there
- * are. Where they are not aligned, they move to the front of the buffer.
- */
+/* Makes `size` bytes (at most CAPACITY) available, or all that the file has left; returns the
+ * number of available bytes. Bytes that are not aligned move to the front of the buffer. */
 static size_t diag_file_fill(struct diag_file_reading *reading, size_t size)
 {
     if (reading->to - reading->from < size || reading->from % NLMSG_ALIGNTO) {
@@ -83,7 +79,7 @@ static size_t diag_file_fill(struct diag_file_reading *reading, size_t size)
     return reading->to - reading->from;
 }
 
-/* Passes over size bytes, or as many as there are. Returns how many it passed over. */
+/* Skips `size` bytes, or all that are left. Returns the number of skipped bytes. */
 static uint64_t pass_over(struct diag_file_reading *reading, uint64_t size)
 {
     uint64_t passed = 0;
@@ -101,7 +97,7 @@ static uint64_t pass_over(struct diag_file_reading *reading, uint64_t size)
     return passed;
 }
 
-/* --- Its messages ----------------------------------------------------------------------------- */
+/* --- Messages --------------------------------------------------------------------------------- */
 
 static int skip_malformed(struct diag_file_reading *reading)
 {
@@ -110,7 +106,7 @@ static int skip_malformed(struct diag_file_reading *reading)
     return 0;
 }
 
-/* An answer that ended with an error, or is none but an error, lacks rows. */
+/* Reports a loss of rows if the answer ended with an error, or has nothing but an error. */
 static int take_error(struct diag_file_reading *reading, const struct nlmsghdr *message)
 {
     int error;
@@ -129,17 +125,17 @@ static int diag_file_take_socket(struct diag_file_reading *reading, const struct
     const struct query *query = reading->query;
     const uint8_t family = query->table->family;
     const struct inet_diag_msg *header =
-        (const void *)((const char *)message + NLMSG_HDRLEN); /* once it is known to be there */
+        (const void *)((const char *)message + NLMSG_HDRLEN); /* its size is checked below */
     struct record record;
 
     if (message->nlmsg_len < NLMSG_HDRLEN + sizeof *header)
         return skip_malformed(reading);
     if ((header->idiag_family == AF_INET || header->idiag_family == AF_INET6) &&
         family != AF_UNSPEC && family != header->idiag_family)
-        return 0; /* of another table */
+        return 0; /* belongs to another table */
     if (sock_diag_decode_inet(message, query->table, query->needs, &record) < 0)
         return skip_malformed(reading);
-    diag_tell_bound(&record.socket);
+    diag_mark_bound(&record.socket);
     sock_diag_bring_message(query, message, &record);
     return reading->fn(&record, reading->arg);
 }
@@ -162,7 +158,7 @@ static int diag_file_take_message(struct diag_file_reading *reading, const struc
     }
 }
 
-/* Takes the answer, message by message. Returns what the callback returned. */
+/* Takes the messages of the answer. Returns what the callback returned. */
 static int read_messages(struct diag_file_reading *reading)
 {
     struct nlmsghdr header;
@@ -171,7 +167,7 @@ static int read_messages(struct diag_file_reading *reading)
     while (result == 0 && !reading->complete &&
            diag_file_fill(reading, sizeof header) >= sizeof header) {
         memcpy(&header, reading->buffer + reading->from, sizeof header);
-        /* NLMSG_ALIGN() is for numbers of 32 bits: it could be 0 */
+        /* NLMSG_ALIGN() has 32 bits: the size could become 0 */
         const uint64_t size = (uint64_t)header.nlmsg_len + -header.nlmsg_len % NLMSG_ALIGNTO;
         reading->lost = header.nlmsg_len < sizeof header;
         if (reading->lost)
@@ -187,9 +183,9 @@ static int read_messages(struct diag_file_reading *reading)
     return result;
 }
 
-/* --- All of it -------------------------------------------------------------------------------- */
+/* --- The backend ------------------------------------------------------------------------------ */
 
-/* Reports what is wrong with a file that was read as far as it goes. */
+/* Reports the problems of a file after it was read as far as possible. */
 static void report_file(const struct diag_file_reading *reading)
 {
     struct report *report = reading->query->report;
@@ -215,7 +211,8 @@ static void report_file(const struct diag_file_reading *reading)
         report_detail(report, "%s has several answers: only the first is listed, as ss does", path);
 }
 
-/* A file that cannot be read is reported here, where its name is known. */
+/* Reports a file that cannot be read. The caller cannot report it, because it does not know the
+ * name. */
 static int diag_file_dump(const struct query *query, record_fn fn, void *arg)
 {
     struct diag_file_reading reading = {

@@ -11,18 +11,16 @@
 
 #include "fastnet/query.h"
 
-/* All zero: not read yet. */
+/* All members 0: the files were not read yet. */
 struct half_open {
     struct socket_record *sockets; /* sorted by family and the two ends */
     size_t count, capacity;
     bool read;
-    int errors[2]; /* of reading the files of IPv4 and IPv6 */
+    int errors[2]; /* -errno of reading the files of IPv4 and IPv6 */
 };
 
-/*
- * Fills in uid, retransmits and probes, if /proc has the connection; the files of query->table are
- * read first. If a file could not be read, a note says why.
- */
+/* Sets uid, retransmits and probes if /proc has the connection. The first call reads the files of
+ * query->table. If a file could not be read, a note says why. */
 void half_open_complete(struct half_open *half_open, const struct query *query,
                         struct record *record);
 void half_open_finish(struct half_open *half_open);

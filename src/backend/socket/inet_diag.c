@@ -31,7 +31,7 @@ static bool is_tcp6(const struct record *record)
     return record->socket.family == AF_INET6;
 }
 
-/* The kernel tells marks and keys, and what BPF stores, only with capabilities. */
+/* The kernel shows marks, keys and BPF storages only to processes with capabilities. */
 #define PRIVILEGED (SOCKET_MARK | SOCKET_MD5 | SOCKET_ULP | SOCKET_STORAGES)
 #define TABLE(of_name, of_family, of_protocol, ...)                                                \
     {                                                                                              \
@@ -58,15 +58,16 @@ const struct table table_sctp = TABLE("sctp", AF_INET, IPPROTO_SCTP);
 const struct table table_sctp6 = TABLE("sctp6", AF_INET6, IPPROTO_SCTP);
 /* clang-format on */
 
-/* These are 0 in a half-open connection's message, because the numbers belong to its listener. */
+/* Fields that are 0 in the message of a half-open connection: its numbers belong to its
+ * listener. */
 #define FIELDS_NOT_HALF_OPEN (SOCKET_UID | SOCKET_RETRANSMITS)
-/* These are 0 in a message about what has the timer of TIME_WAIT, because its socket is gone. */
+/* Fields that are 0 if only a timer of TIME_WAIT is left, because the socket is gone. */
 #define FIELDS_NOT_GONE (SOCKET_UID | SOCKET_INODE)
 
 static const struct protocol {
-    uint16_t number; /* 0: all others */
+    uint16_t number; /* 0: all other protocols */
     uint64_t fields;
-    uint64_t info; /* INET_DIAG_INFO is another struct for each protocol */
+    uint64_t info; /* fields of INET_DIAG_INFO, which is another struct for each protocol */
     char missing[40];
 } protocols[] = {
     {IPPROTO_TCP, FIELDS_TCP, SOCKET_TCP_INFO | SOCKET_TCP_BASICS,
@@ -87,7 +88,7 @@ static const struct protocol *inet_protocol_of(const struct table *table)
     return protocol;
 }
 
-/* In an empty record: behind an address of IPv4 there are zeroes. */
+/* Fills an empty record: the bytes after an address of IPv4 are 0. */
 static void decode_endpoint(struct endpoint *endpoint, uint8_t family, const __be32 *address,
                             __be16 port)
 {
@@ -115,7 +116,7 @@ static void decode_header(const struct inet_diag_msg *header, struct socket_reco
     decode_endpoint(&sock->remote, sock->family, header->id.idiag_dst, header->id.idiag_dport);
 }
 
-/* The algorithm chooses which of these structs comes. */
+/* The congestion algorithm decides which of these structs the kernel sends. */
 static bool take_cc_info(struct socket_record *sock, struct text content, uint16_t type)
 {
     sock->cc_info = content;
@@ -138,7 +139,7 @@ static bool take_bbr(struct text content, void *sock)
     return take_cc_info(sock, content, INET_DIAG_BBRINFO);
 }
 
-/* Bit fields: on machines that store the high byte first, the first one is the highest bit. */
+/* Reads bit fields. On big-endian machines the first bit field is the highest bit. */
 static bool take_options(struct text content, void *member)
 {
     uint8_t bytes[2];
@@ -179,10 +180,8 @@ static const struct target inet_targets[] = {
     [INET_DIAG_SOCKOPT] = TAKE_BY(take_options, socket.options, SOCKET_OPTIONS),
 };
 
-/*
- * struct tcp_info, which grew over the years, has the counters of TCP. Protocols without
- * connections never count; those of MPTCP and SCTP are not known.
- */
+/* Sets counters. TCP's are in struct tcp_info, which is shorter in old kernels. Protocols without
+ * connections always have 0; the counters of MPTCP and SCTP are unknown. */
 static uint64_t set_counts(struct socket_record *sock)
 {
     const char *info = sock->info.data;
@@ -194,12 +193,12 @@ static uint64_t set_counts(struct socket_record *sock)
         sock->retransmits = (uint8_t)info[offsetof(struct tcp_info, tcpi_retransmits)];
         sock->probes = (uint8_t)info[offsetof(struct tcp_info, tcpi_probes)];
     } else if (sock->protocol == IPPROTO_TCP && sock->timer != TIMER_TIME_WAIT) {
-        return 0; /* FIN_WAIT2 ends with the timer of TIME_WAIT, too: there is nothing left */
+        return 0; /* unknown; but with the timer of TIME_WAIT (also in FIN_WAIT2) both are 0 */
     }
     return SOCKET_RETRANSMITS;
 }
 
-/* UINT64_MAX where the kernel's struct ends before it. */
+/* Returns UINT64_MAX if the kernel's struct is too short. */
 static uint64_t bytes_at(const struct text *info, size_t at)
 {
     uint64_t bytes = UINT64_MAX;
@@ -209,7 +208,7 @@ static uint64_t bytes_at(const struct text *info, size_t at)
     return bytes;
 }
 
-/* Adds fields that follow from protocol and state; removes those that are wrong in this state. */
+/* Adds fields that follow from protocol and state; removes fields that are wrong in this state. */
 static uint64_t inet_complete(struct socket_record *sock, const struct protocol *protocol,
                               uint64_t has)
 {
@@ -217,7 +216,7 @@ static uint64_t inet_complete(struct socket_record *sock, const struct protocol 
 
     if (has & SOCKET_TCP_INFO)
         has = (has & ~SOCKET_TCP_INFO) | protocol->info;
-    if (has & SOCKET_TCP_INFO && sock->state != TCP_LISTEN) { /* which moves nothing */
+    if (has & SOCKET_TCP_INFO && sock->state != TCP_LISTEN) { /* a listener moves no bytes */
         sock->bytes_sent = bytes_at(&sock->info, offsetof(struct kernel_tcp_info, bytes_sent));
         sock->bytes_received =
             bytes_at(&sock->info, offsetof(struct kernel_tcp_info, bytes_received));
@@ -235,10 +234,8 @@ static uint64_t inet_complete(struct socket_record *sock, const struct protocol 
     return has;
 }
 
-/*
- * Associations of SCTP come with the cookie of their endpoint. Only they have peers; their ends
- * tell one from another.
- */
+/* An association of SCTP has the cookie of its endpoint, so its ends are a part of its identity.
+ * Only associations have peers. */
 static void identify_association(struct record *record)
 {
     struct socket_record *sock = &record->socket;
@@ -251,11 +248,11 @@ static void identify_association(struct record *record)
     record->has &= ~SOCKET_COOKIE;
 }
 
-/* Attributes come whether somebody needs them or not, and a listing has many rows. */
+/* Whether attributes must be decoded. The kernel always sends some, and a listing has many rows. */
 static bool needs_attributes(const struct protocol *protocol, uint8_t family, uint64_t needs)
 {
     if (protocol->number == PROTOCOL_MPTCP || protocol->number == IPPROTO_SCTP)
-        return true; /* inet_take_socket(), identify_association() */
+        return true; /* used by inet_take_socket() and identify_association() */
     if (family == AF_INET)
         needs &= ~SOCKET_V6ONLY;
     return needs & protocol->fields & ~(FIELDS_OF_HEADER | SOCKET_BACKLOG | SOCKET_MESSAGE);
@@ -294,16 +291,16 @@ int sock_diag_decode_inet(const struct nlmsghdr *message, const struct table *ta
     return 0;
 }
 
-/* One reading of one table, or of two as one. */
+/* The state of reading one table, or two tables together. */
 struct inet_reading {
     const struct query *query;
     record_fn fn;
     void *arg;
-    struct half_open half_open; /* read when the first such row needs it */
+    struct half_open half_open; /* read when the first half-open connection needs it */
     bool begun;                 /* a row was handed on: another try would repeat it */
 };
 
-/* Reports a row that is left out because a field that the filter compares may not be read. */
+/* Reports that a row is left out because the filter compares a field that cannot be read. */
 static void note_undecided(const struct query *query, const struct record *record)
 {
     if (query->where && predicate_needs(query->where).fields & FIELDS_NOT_HALF_OPEN &&
@@ -327,15 +324,13 @@ static int inet_take_socket(const struct nlmsghdr *message, void *arg)
         return 0;
     if (sock_diag_decode_inet(message, query->table, query->needs, &record) < 0)
         return report_malformed(query);
-    /*
-     * MPTCP has the number of TCP in the header. Kernels before 5.9 do not know the attribute with
-     * the whole number, so they answer about TCP: with a struct tcp_info, which is always asked
-     * for, and since Linux 4.9 has this size at least.
-     */
+    /* A request for MPTCP has the number of TCP in its header. Kernels before 5.9 do not know the
+     * attribute with the whole number, so they answer with TCP sockets: these have a struct
+     * tcp_info, which is always requested, and which has at least this size since Linux 4.9. */
     if (record.socket.protocol == PROTOCOL_MPTCP && record.socket.info.length >= TCP_INFO_LEAST)
         return -ENOENT;
-    diag_tell_bound(&record.socket);
-    /* what only /proc knows of a half-open connection, unless this backend must stay alone */
+    diag_mark_bound(&record.socket);
+    /* /proc has the missing fields of a half-open connection, unless no other source is allowed */
     if (record.socket.state == TCP_SYN_RECV &&
         (query->needs & FIELDS_NOT_HALF_OPEN & ~record.has)) {
         if (query->exclusive)
@@ -348,12 +343,12 @@ static int inet_take_socket(const struct nlmsghdr *message, void *arg)
     return reading->fn(&record, reading->arg);
 }
 
-/* Fields of INET_DIAG_INFO, and of what comes only together with it (idiag_get_aux). */
+/* Fields in INET_DIAG_INFO, and in attributes that come only with it (idiag_get_aux). */
 #define FIELDS_WITH_INFO                                                                           \
     (FIELDS_COUNTED | SOCKET_TCP_INFO | SOCKET_TCP_BASICS | SOCKET_BYTES | SOCKET_MPTCP_INFO |     \
      SOCKET_SCTP_INFO | SOCKET_MD5 | SOCKET_ULP)
 
-/* Further attributes to ask for, one bit (1 << (INET_DIAG_* - 1)) each; the rest comes unasked. */
+/* Returns attributes to request, as bits 1 << (INET_DIAG_* - 1); others come unrequested. */
 static uint8_t extensions(const struct query *query)
 {
     static const struct {
@@ -372,8 +367,8 @@ static uint8_t extensions(const struct query *query)
     uint8_t ext = 0;
 
     if (protocol == PROTOCOL_MPTCP)
-        needs |= SOCKET_MPTCP_INFO; /* inet_take_socket() */
-    if (protocol != IPPROTO_TCP)    /* their counters are always 0 */
+        needs |= SOCKET_MPTCP_INFO; /* used by inet_take_socket() */
+    if (protocol != IPPROTO_TCP)    /* counters of other protocols are always 0 */
         needs &= ~FIELDS_COUNTED;
     for (size_t i = 0; i < COUNT(asked); i++)
         if (needs & asked[i].fields)
@@ -381,7 +376,7 @@ static uint8_t extensions(const struct query *query)
     return ext;
 }
 
-/* A request, and room for all that may be added to it. */
+/* A request, with room for all attributes. */
 struct inet_request {
     struct nlmsghdr header;
     char rest[sizeof(struct inet_diag_req) + 3 * sizeof(struct nlattr) + sizeof(uint32_t) +
@@ -389,15 +384,13 @@ struct inet_request {
               BYTECODE_WORDS * sizeof(uint32_t)];
 };
 
-/*
- * The request that knows no family is older than sock_diag and about TCP only: it lists IPv4 and
- * IPv6 in one walk of the kernel's table, where two requests make two. The family in it is for
- * readers of a trace: the kernel does not look at it (inet_diag_dump_compat).
- */
+/* TCPDIAG_GETSOCK is older than sock_diag, and only for TCP. It has no family: it lists IPv4 and
+ * IPv6 in one walk over the kernel's table, where two requests need two walks. The kernel ignores
+ * the family in it (inet_diag_dump_compat); it is for readers of a trace. */
 static void put_header(struct nlmsghdr *request, const struct query *query)
 {
     const struct table *table = query->table;
-    /* associations of SCTP have states of their own, which the kernel cannot choose from */
+    /* associations of SCTP have their own states, which the kernel cannot filter */
     const uint32_t states = table->protocol == IPPROTO_SCTP ? UINT32_MAX : sock_diag_states(query);
     const struct inet_diag_req both = {
         .idiag_family = AF_INET, .idiag_ext = extensions(query), .idiag_states = states};
@@ -415,7 +408,7 @@ static void put_header(struct nlmsghdr *request, const struct query *query)
         memcpy(mnl_nlmsg_put_extra_header(request, sizeof one), &one, sizeof one);
 }
 
-/* The program is compiled where it is sent from; false if the kernel can leave nothing out. */
+/* Compiles the program in the request's memory. Returns false if the kernel can reject nothing. */
 static bool inet_put_program(struct nlmsghdr *request, const struct query *query)
 {
     struct nlattr *attribute = mnl_nlmsg_get_payload_tail(request);
@@ -428,8 +421,7 @@ static bool inet_put_program(struct nlmsghdr *request, const struct query *query
     return size > 0;
 }
 
-/* What a request has besides its header, as far as it is needed. The kernel may refuse the last two
- */
+/* Optional parts of a request, after its header. The kernel may refuse the last two. */
 enum { WITH_PROTOCOL = 1, WITH_STORAGES = 2, WITH_PROGRAM = 4 };
 
 static unsigned put_attributes(struct nlmsghdr *request, const struct query *query, unsigned wanted)
@@ -448,7 +440,7 @@ static unsigned put_attributes(struct nlmsghdr *request, const struct query *que
         mnl_attr_nest_end(request, storages);
         put |= WITH_STORAGES;
     }
-    /* the kernel has another idea of the ports of raw sockets */
+    /* the kernel's programs compare other ports of raw sockets than rows show */
     if (wanted & WITH_PROGRAM && protocol != IPPROTO_RAW && inet_put_program(request, query))
         put |= WITH_PROGRAM;
     return put;
@@ -482,7 +474,7 @@ void inet_diag_explain(const struct query *query, struct explanation *explanatio
             bytecode_explain(attribute.content, explanation);
 }
 
-/* Asks for as much as the kernel does not refuse. */
+/* Requests as many attributes as the kernel does not refuse. */
 int inet_diag_dump(const struct query *query, record_fn fn, void *arg)
 {
     static const unsigned tries[] = {WITH_PROTOCOL | WITH_STORAGES | WITH_PROGRAM,
@@ -504,18 +496,18 @@ int inet_diag_dump(const struct query *query, record_fn fn, void *arg)
     return result;
 }
 
-/* --- One by one ------------------------------------------------------------------------------- */
+/* --- Exact requests --------------------------------------------------------------------------- */
 
-struct one {
+struct exact_request {
     struct nlmsghdr header;
     struct inet_diag_req_v2 body;
 };
 
-/* Ends of UDP "are swapped for historical reasons" (udp_dump_one() of net/ipv4/udp_diag.c). */
-static struct one request_for(const struct query *query, const struct socket_id *id)
+/* UDP's ends "are swapped for historical reasons" (udp_dump_one() of net/ipv4/udp_diag.c). */
+static struct exact_request request_for(const struct query *query, const struct socket_id *id)
 {
     const bool swapped = query->table->protocol == IPPROTO_UDP;
-    struct one one = {
+    struct exact_request one = {
         .header = {.nlmsg_len = sizeof one,
                    .nlmsg_type = SOCK_DIAG_BY_FAMILY,
                    .nlmsg_flags = NLM_F_REQUEST},
@@ -537,7 +529,7 @@ int inet_diag_ask(const struct query *query, const struct socket_id ids[], size_
                   record_fn fn, void *arg)
 {
     struct inet_reading reading = {.query = query, .fn = fn, .arg = arg};
-    struct one requests[SOCKETS_AT_ONCE];
+    struct exact_request requests[SOCKETS_AT_ONCE];
 
     for (size_t i = 0; i < count; i++)
         requests[i] = request_for(query, &ids[i]);

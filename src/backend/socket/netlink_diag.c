@@ -5,8 +5,8 @@
 #include <linux/netlink_diag.h>
 #include <sys/socket.h>
 
-/* The kernel lists a protocol's sockets, then those of its groups again: the copies can be far
- * apart. */
+/* The kernel lists the sockets of a protocol, then again the sockets that are in its groups: the
+ * two rows of a socket can be far apart. */
 const struct table table_netlink =
     SOCKET_TABLE("netlink", AF_NETLINK, PROTOCOL_NETLINK, .repeats = true);
 
@@ -50,6 +50,6 @@ const struct diag_family netlink_diag = {
               {SOCKET_GROUPS, NDIAG_SHOW_GROUPS}},
     .header = sizeof(struct netlink_diag_msg),
     .targets = TARGETS(targets),
-    .always = ALWAYS_NETLINK, /* who never joined a group has no attribute for them */
+    .always = ALWAYS_NETLINK, /* a socket that never joined a group has no attribute of groups */
     .begin = netlink_diag_begin,
 };

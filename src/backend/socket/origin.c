@@ -12,7 +12,7 @@
 #include "fastnet/hash.h"
 #include "fastnet/hash_table.h"
 
-/* A listener, by its local address and port. */
+/* A listener. The hash table finds it by its local address and port. */
 struct inet_listener {
     struct endpoint local;
     uint64_t inode, cgroup;
@@ -33,7 +33,8 @@ static struct inet_listener *origin_find_listener(const struct hash_table *liste
     return hash_table_find(listeners, hash_word(0, local->port), is_at, local);
 }
 
-/* Of several on one port nobody knows which one accepts: they mostly are one process's. */
+/* If several listeners have one address and port, nobody knows which of them accepts: the first is
+ * kept, because mostly all belong to one process. */
 int listeners_add(struct hash_table *listeners, const struct record *record)
 {
     const struct socket_record *sock = &record->socket;
@@ -50,10 +51,8 @@ int listeners_add(struct hash_table *listeners, const struct record *record)
     return 0;
 }
 
-/*
- * The listener that a connection came to: of its address, else of any. Where a listener accepts,
- * its group is the connection's.
- */
+/* Finds the listener that accepted a connection: at its address, or else at any address. A
+ * connection without a cgroup gets the listener's. */
 static bool origin_take_listener(const struct hash_table *listeners, struct record *record,
                                  struct socket_origin *origin)
 {
@@ -63,7 +62,7 @@ static bool origin_take_listener(const struct hash_table *listeners, struct reco
 
     if (!listener)
         listener = origin_find_listener(listeners, &any);
-    any.address.family = AF_INET6; /* it may take IPv4, too */
+    any.address.family = AF_INET6; /* an IPv6 listener may accept IPv4, too */
     if (!listener)
         listener = origin_find_listener(listeners, &any);
     if (!listener)
@@ -76,13 +75,11 @@ static bool origin_take_listener(const struct hash_table *listeners, struct reco
     return true;
 }
 
-/*
- * Whether no answer came before the program closed the socket. An ICMP error for the first SYN may
- * come within connect(2). Then the kernel only notes it as a soft error, which SO_ERROR clears; it
- * keeps the message itself for IPv4 alone (tcp_v4_err() of net/ipv4/tcp_ipv4.c, since Linux 5.8;
- * tcp_v6_err() of net/ipv6/tcp_ipv6.c). So the error of an IPv6 socket is lost, unless the kernel
- * has sent a second SYN, for which nobody answered.
- */
+/* Whether no answer came before the program closed the socket. An ICMP error for the first SYN may
+ * come within connect(2). Then the kernel only notes a soft error, which SO_ERROR clears; it keeps
+ * the message itself only for IPv4 (tcp_v4_err() of net/ipv4/tcp_ipv4.c, since Linux 5.8;
+ * tcp_v6_err() of net/ipv6/tcp_ipv6.c). So an IPv6 socket may have lost its error. Only if the
+ * kernel has sent a second SYN, no answer had come. */
 static bool was_given_up(const struct connect *made, const struct record *record)
 {
     const bool has_repeated = record->has & SOCKET_RETRANSMITS && record->socket.retransmits;
@@ -101,7 +98,7 @@ static void take_connect(const struct connect *made, struct record *record,
     origin->closed = made->failed && made->closed;
     if (made->failed && was_given_up(made, record))
         origin->error = ECANCELED;
-    else if (made->failed && !made->error && !sock->local.port) /* connect(2) alone has this one */
+    else if (made->failed && !made->error && !sock->local.port) /* connect(2) found no free port */
         origin->error = EADDRNOTAVAIL;
     if (made->pid && !(record->has & SOCKET_UID)) {
         record->has |= SOCKET_UID;
@@ -113,7 +110,7 @@ static void take_connect(const struct connect *made, struct record *record,
     }
 }
 
-/* Its sequence numbers begin anew, so they do not show what still waits. */
+/* The queues become unknown, because the kernel has also reset the sequence numbers. */
 void origin_restore(struct record *record, const struct address *local,
                     const struct endpoint *remote, bool was_established)
 {
@@ -128,7 +125,7 @@ void origin_restore(struct record *record, const struct address *local,
                      (was_established ? SOCKET_TCP_INFO | SOCKET_TCP_BASICS | SOCKET_BYTES : 0));
 }
 
-/* Its inode is known to be none where it is known who made it, or perhaps has it. */
+/* If the process or the listener is known, inode 0 is known, too: the socket has no inode. */
 bool origin_take(struct connects *connects, const struct hash_table *listeners,
                  const struct socket_before *before, struct record *record,
                  struct socket_origin *origin)

@@ -7,7 +7,7 @@
 
 #include "fastnet/rights.h"
 
-/* The kernel tells filters only with a capability. */
+/* The kernel shows filters only to processes with a capability. */
 const struct table table_packet =
     SOCKET_TABLE("packet", AF_PACKET, PROTOCOL_PACKET, .rights = 1u << RIGHT_SOCKETS,
                  .privileged = SOCKET_FILTER);
@@ -48,10 +48,8 @@ static void packet_diag_begin(const void *of_message, struct record *record)
     record->socket.ether_protocol = header->pdiag_num;
 }
 
-/*
- * Without a filter there is no attribute. Without CAP_NET_ADMIN there is one for every socket, and
- * it is empty (sock_diag_put_filterinfo()).
- */
+/* A socket without a filter has no attribute of filters. Without CAP_NET_ADMIN every socket has
+ * this attribute, and it is empty (sock_diag_put_filterinfo()). */
 static int packet_diag_finish(struct record *record)
 {
     if (record->has & SOCKET_FILTER && record->socket.filter.length == 0)

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * The program that tells the sockets of all namespaces. It looks at the descriptors of each thread,
- * because a thread may have its own. A socket that it tells more than once is listed once.
- */
+/* The BPF program that writes the sockets of all network namespaces. It goes through the
+ * descriptors of each thread, because a thread may have its own. A socket that it writes twice is
+ * listed once. */
 #include <errno.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -66,7 +65,7 @@ static bool find_in_tcp(const struct btf *btf, struct pass_layout *layout)
                                layout);
 }
 
-/* Follows the pointers that the program follows. */
+/* Finds the members that the program reads, by the pointers that the program follows. */
 static bool pass_program_follow(struct pass_layout *layout, const struct btf *btf,
                                 const struct btf_type *prototype)
 {
@@ -106,15 +105,15 @@ int pass_layout_init(struct pass_layout *layout, const struct btf *btf)
 
 /* --- The program ------------------------------------------------------------------------------ */
 
-/* What the registers keep; 0 to 5 are for results and arguments. */
+/* Registers that keep their values; registers 0 to 5 hold results and arguments. */
 enum { CONTEXT = BPF_REG_6, FILE_OF = BPF_REG_7, SOCK = BPF_REG_8, FAMILY = BPF_REG_9 };
 
 _Static_assert(sizeof(struct pass_socket) == 104, "it has no padding, which would not be written");
 
-/* Where a member of struct pass_socket is on the stack. */
+/* Offset of a member of struct pass_socket on the stack. */
 #define AT(member) ((int)offsetof(struct pass_socket, member) - (int)sizeof(struct pass_socket))
 
-/* Aligned to 4 bytes. */
+/* Copies 16 bytes, which are aligned to 4 bytes. */
 static void put_copy16(struct assembly *to, struct kernel_member member, int at)
 {
     member.size = BPF_W;
@@ -136,7 +135,7 @@ static void pass_program_put_conditions(struct assembly *to, const struct pass_l
     assembly_load(to, FAMILY, SOCK, layout->family);
 }
 
-/* ... with addresses and queues. */
+/* Skips addresses and queues, unless the socket is of IP or SMC. Returns the jump to land. */
 static size_t skip_unless_row(struct assembly *to)
 {
     const size_t is_v4 = assembly_skip_if(to, BPF_JEQ, FAMILY, AF_INET),
@@ -186,10 +185,8 @@ static void put_addresses(struct assembly *to, const struct pass_layout *layout)
     assembly_land(to, skip);
 }
 
-/*
- * A raw socket has the protocol that its user chose, TCP's and UDP's included, and is smaller than
- * theirs: only the type tells which struct it is.
- */
+/* Skips instructions unless the socket has this type. A raw socket has the protocol that its user
+ * chose, even TCP's or UDP's, but a smaller struct, so only the type shows which struct it is. */
 static size_t skip_unless_type(struct assembly *to, int type)
 {
     const struct kernel_member member = {.offset = AT(type), .size = BPF_H};
@@ -198,7 +195,7 @@ static size_t skip_unless_type(struct assembly *to, int type)
     return assembly_skip_if(to, BPF_JNE, BPF_FIRST, type);
 }
 
-/* struct udp_sock is reached by its address, because no function leads from every sock to it. */
+/* Reads struct udp_sock by its address, because no BPF function converts every socket to it. */
 static void put_deficit(struct assembly *to, const struct pass_layout *layout)
 {
     static const int protocols[] = {IPPROTO_UDP, IPPROTO_UDPLITE};
@@ -245,7 +242,7 @@ static void pass_program_put_tcp(struct assembly *to, const struct pass_layout *
     assembly_land(to, of_other_type);
 }
 
-/* The kernel makes the cookie of a socket that has none, as sock_diag(7) does. */
+/* A socket without a cookie gets one here, as by sock_diag(7). */
 size_t pass_program_make(const struct pass_layout *layout,
                          struct bpf_insn program[PASS_PROGRAM_MAX])
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The sockets among which other ends of sockets are found. */
+/* Lists the sockets among which other ends of sockets are found. */
 #include <netinet/tcp.h>
 
 #include "fastnet/array.h"
@@ -21,7 +21,7 @@ int peers_dump(struct netlink *netlink, const struct table *table, record_fn fn,
     int error = 0;
 
     for (size_t i = 0; i < COUNT(tables) && !error; i++) {
-        /* any unix socket may be the end of another one */
+        /* any unix socket may be the other end of a unix socket */
         const struct query query = {
             .table = tables[i],
             .needs = SOCKET_ADDRESSES | SOCKET_INODE | SOCKET_PATH,

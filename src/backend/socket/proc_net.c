@@ -28,7 +28,7 @@ enum {
 #define FIELDS_TCP_FILE   (FIELDS_INET | SOCKET_TCP_BASICS)
 #define FIELDS_OTHER_FILE (FIELDS_INET | SOCKET_DROPS)
 
-/* *digits loses the high bit of each byte that is no digit. */
+/* Reads 8 digits. *digits loses the high bit of each byte that is not a digit. */
 SCAN_INLINE uint32_t take_eight(uint64_t text, uint64_t *digits)
 {
     if (text == SCAN_EACH('0'))
@@ -37,7 +37,7 @@ SCAN_INLINE uint32_t take_eight(uint64_t text, uint64_t *digits)
     return scan_digits_value(text);
 }
 
-/* Two digits: one by one is faster than as a part of eight. */
+/* Reads two digits, one by one, which is faster than a call for eight digits. */
 SCAN_INLINE unsigned take_two(const char *at, uint64_t *digits)
 {
     const unsigned high = scan_digit(at[0]), low = scan_digit(at[1]);
@@ -46,7 +46,8 @@ SCAN_INLINE unsigned take_two(const char *at, uint64_t *digits)
     return high << 4 | low;
 }
 
-/* Numbers of the machine, 32 bits each; proc_file.c adapts those of another machine. */
+/* Reads numbers of 32 bits in this machine's byte order; proc_file.c adapts other machines'
+ * numbers. */
 SCAN_INLINE void take_address(const char *at, size_t words, struct address *address,
                               uint64_t *digits)
 {
@@ -58,7 +59,7 @@ SCAN_INLINE void take_address(const char *at, size_t words, struct address *addr
     }
 }
 
-/* ADDRESS:PORT, the port in host byte order. */
+/* Reads ADDRESS:PORT. The port is in host byte order. */
 static bool scan_endpoint(struct scan *scan, struct endpoint *endpoint, uint8_t family)
 {
     const size_t words = family == AF_INET ? 1 : 4;
@@ -72,11 +73,9 @@ static bool scan_endpoint(struct scan *scan, struct endpoint *endpoint, uint8_t 
     return !(~digits & SCAN_EACH(0x80)) && scan_char(scan, ':') && SCAN_HEX(scan, endpoint->port);
 }
 
-/*
- * The kernel address (hashed, and 0 under kptr_restrict) does not identify a socket by itself,
- * because a new socket may be where another one has just gone. With both ends and the inode it
- * does.
- */
+/* The kernel address (hashed, and 0 under kptr_restrict) alone does not identify a socket, because
+ * a new socket may get the address of a socket that has just gone. With both ends and the inode it
+ * does. */
 static uint64_t inet_identity(const struct socket_record *sock, uint64_t address)
 {
     const uint8_t *local = sock->local.address.bytes, *remote = sock->remote.address.bytes;
@@ -96,7 +95,7 @@ static uint64_t inet_identity(const struct socket_record *sock, uint64_t address
     return hash ? hash : 1;
 }
 
-/* Every inet table has these: st tx:rx tr:when retrnsmt uid timeout inode. */
+/* Reads the columns of every file of IP: st tx:rx tr:when retrnsmt uid timeout inode. */
 static bool scan_inet_numbers(struct scan *scan, struct socket_record *sock)
 {
     uint64_t recv_q, ticks;
@@ -114,14 +113,14 @@ static bool scan_inet_numbers(struct scan *scan, struct socket_record *sock)
     scan_spaces(scan);
     if (!SCAN_HEX(scan, sock->retransmits) || !SCAN_DECIMAL(scan, sock->uid) ||
         !SCAN_DECIMAL(scan, sock->probes) || !SCAN_DECIMAL(scan, sock->inode) ||
-        !scan_char(scan, ' ')) /* without more behind it this may be half a number */
+        !scan_char(scan, ' ')) /* at the end of the line the inode may be half a number */
         return false;
     sock->recv_q = (uint32_t)recv_q;
     sock->timer_ms = ticks > UINT64_MAX / MS_PER_TICK ? UINT64_MAX : ticks * MS_PER_TICK;
     return true;
 }
 
-/* Sets what does not stand in a line, or not always. address: of the kernel; 0: hidden. */
+/* Sets members that a line does not have, or not always. address: in the kernel; 0: hidden. */
 static void settle_inet(struct record *record, const struct table *table, uint64_t address)
 {
     struct socket_record *sock = &record->socket;
@@ -130,11 +129,11 @@ static void settle_inet(struct record *record, const struct table *table, uint64
     sock->protocol = table->protocol;
     sock->interface = 0;
     if (table->protocol != IPPROTO_TCP)
-        sock->retransmits = 0; /* the field is always 0, and net-tools prints it so */
+        sock->retransmits = 0; /* always 0 in the file, and net-tools prints 0 */
     record_reset(record, &kind_socket);
     record->has = FIELDS_INET;
     if (table->protocol == IPPROTO_TCP && sock->timer == TIMER_TIME_WAIT)
-        record->has &= ~(SOCKET_UID | SOCKET_INODE); /* 0, because its socket is gone */
+        record->has &= ~(SOCKET_UID | SOCKET_INODE); /* 0, because the socket is gone */
     record->identity = inet_identity(sock, address);
     sock->endpoint = address;
     if (table->protocol != IPPROTO_TCP || !address) /* ss shows it only for TCP */
@@ -147,7 +146,7 @@ int proc_net_decode_words(const struct line *line, const struct table *table, st
     struct socket_record *sock = &record->socket;
     uint64_t slot, references, address = 0;
 
-    /* "  12: " is in front of each line */
+    /* each line begins with "  12: " */
     if (line->cut || !scan_number(&scan, &slot, UINT64_MAX) || !scan_char(&scan, ':') ||
         !scan_endpoint(&scan, &sock->local, table->family) ||
         !scan_endpoint(&scan, &sock->remote, table->family) || !scan_inet_numbers(&scan, sock))
@@ -161,15 +160,15 @@ int proc_net_decode_words(const struct line *line, const struct table *table, st
 }
 
 /*
- * The same by columns: the kernel writes what stands before the inode in fixed widths, so digits
- * and separators are at known places, and eight digits are taken at once. A number is most often 0.
+ * The fast way: the kernel writes all columns before the inode in fixed widths, so digits and
+ * separators are at known positions, and eight digits are read at once. Mostly a number is 0.
  *
  * 0100007F:CB74 0200007F:0016 01 0000000F:00000003 01:0000002A 00000002  1000        3 3999703 2
  * ...
  */
 #define END_COLUMNS(words)                                                                         \
-    (8 * (ptrdiff_t)(words) + 6) /* an address of so many words, and a port */
-enum { NUMBER_COLUMNS = 57 };    /* from the state up to the inode */
+    (8 * (ptrdiff_t)(words) + 6) /* columns of an address of `words` numbers, and a port */
+enum { NUMBER_COLUMNS = 57 };    /* columns from the state up to the inode */
 
 SCAN_INLINE bool take_columns(const char *local, size_t words, struct socket_record *sock)
 {
@@ -197,7 +196,7 @@ SCAN_INLINE bool take_columns(const char *local, size_t words, struct socket_rec
            scan_right_aligned(scan_text(at + 48), &sock->probes);
 }
 
-/* The address in the kernel: 16 digits and no more. */
+/* Reads the address in the kernel: exactly 16 digits. */
 static inline bool take_pointer(const struct scan *scan, uint64_t *address)
 {
     uint64_t digits = SCAN_EACH(0x80);
@@ -231,14 +230,14 @@ bool proc_net_decode_columns(const struct line *line, const struct table *table,
     return true;
 }
 
-/* A number up to a blank or the end of the line. */
+/* Reads a number that ends at a space or at the end of the line. */
 static bool take_whole(struct scan *scan, uint32_t *number)
 {
     return scan_signed(scan, number) &&
            (scan->at == scan->end || *scan->at == ' ' || *scan->at == '\r');
 }
 
-/* rto ato quick cwnd ssthresh: half-open connections and those in TIME_WAIT have none of these. */
+/* Reads rto ato quick cwnd ssthresh. Half-open connections and TIME_WAIT have no such columns. */
 static bool take_basics(struct scan *scan, struct file_tcp_info *info)
 {
     enum { US_PER_TICK = 1000 * MS_PER_TICK, TICKS_MAX = UINT32_MAX / US_PER_TICK };
@@ -257,7 +256,7 @@ static bool take_basics(struct scan *scan, struct file_tcp_info *info)
 
 void proc_net_decode_rest(const struct line *line, struct inet_rest *rest, struct record *record)
 {
-    enum { WORDS_BEFORE = 11 }; /* from the local address to the pointer */
+    enum { WORDS_BEFORE = 11 }; /* words from the local address to the pointer */
     struct socket_record *sock = &record->socket;
     struct scan scan = {line->data, line->data + line->length};
     const char *const colon = memchr(scan.at, ':', line->length);
@@ -287,7 +286,7 @@ int proc_net_decode_inet(const struct line *line, const struct table *table, str
 }
 
 /*
- * Up to the state by columns, where addresses of the kernel have 64 bits:
+ * The fast way, up to the state, if addresses of the kernel have 64 bits:
  *
  * 000000002d4e7952: 00000003 00000000 00010000 0001 01 62945594 /run/name
  */
@@ -327,7 +326,7 @@ static bool scan_unix_numbers(struct scan *scan, struct socket_record *sock, uin
 {
     if (!take_unix_columns(scan, sock, address) && !scan_unix_words(scan, sock, address))
         return false;
-    /* SS_* of linux/net.h, as a state that other sockets have, too */
+    /* SS_* of linux/net.h becomes a state that other sockets have, too */
     if (sock->unix_state == SS_CONNECTED || sock->unix_state == SS_CONNECTING)
         sock->state = TCP_ESTABLISHED;
     else
@@ -336,10 +335,8 @@ static bool scan_unix_numbers(struct scan *scan, struct socket_record *sock, uin
            (scan->at == scan->end || scan_char(scan, ' '));
 }
 
-/*
- * The name is the rest of the line. The kernel writes '@' for each NUL in the name of an abstract
- * socket, so an '@' that the name really has looks the same.
- */
+/* Returns the name, which is the rest of the line. The kernel writes '@' for each NUL in the name
+ * of an abstract socket, so an '@' that the name really has looks the same. */
 static struct text scan_path(const struct line *line, size_t offset)
 {
     char *path = line->data + offset;
@@ -351,10 +348,9 @@ static struct text scan_path(const struct line *line, size_t offset)
     return (struct text){path, (size_t)(end - path)};
 }
 
-/*
- * A row can be forged (unix_sockets.c), even with the address and inode of another socket. It must
- * not look like a repeat of that one, so the identity is a hash of the whole row, under the secret.
- */
+/* A row can be forged (unix_sockets.c), even with the address and inode of another socket. It must
+ * not look like a repeat of that socket, so the identity is a hash of the whole row, with a
+ * secret. */
 static uint64_t unix_identity(const struct socket_record *sock, uint64_t address)
 {
     uint64_t secret[2], hash;
@@ -406,18 +402,16 @@ static int take_inet_and_rest(struct proc_file *file, const struct line *line,
     return error;
 }
 
-/* Which rows of the file of unix sockets may be part of a name, when only the file is read. */
+/* Finds rows of the file of unix sockets that may be part of a name, if only the file is read. */
 struct doubts {
-    size_t offset;     /* of the line in the file */
-    size_t name_reach; /* a name before the line may go on up to here */
-    size_t rows;       /* that may be part of such a name */
+    size_t offset;     /* position of the line in the file */
+    size_t name_reach; /* a name in an earlier line may reach up to here */
+    size_t rows;       /* rows that may be part of such a name */
 };
 
-/*
- * A forged row is part of a name that has a newline in it, and names are short: a row that ends too
- * far behind the last name to be a part of it is the kernel's own. A name may begin with the
- * newline: the blank behind the inode shows that there is a name.
- */
+/* A forged row is part of a name that has a newline in it. Names are short: a row that ends too far
+ * after the last name cannot be a part of it, so the kernel wrote it. The space after the inode
+ * shows that there is a name, even if the name begins with a newline. */
 static int take_unix(struct proc_file *file, const struct line *line, struct record *record)
 {
     struct doubts *doubts = file->state;
@@ -469,7 +463,7 @@ const struct backend backend_proc_net = {
                          {&table_raw, FIELDS_OTHER_FILE}, {&table_raw6, FIELDS_OTHER_FILE},
                          {&table_unix, FIELDS_UNIX_FILE | SOCKET_PENDING}),
     .dump = proc_net_dump,
-    /* udp_seq_start() and raw_seq_start() count; TCP and unix sockets remember the bucket */
+    /* udp_seq_start() and raw_seq_start() resume by counting rows; TCP and unix by bucket */
     .counts_rows = THESE_TABLES(&table_udp, &table_udp6, &table_udplite, &table_udplite6,
                                 &table_raw, &table_raw6),
 };

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Netlink sockets from /proc/net/netlink: netlink_native_seq_show() of the kernel's
- * net/netlink/af_netlink.c. It has the first 32 groups, and no destination.
- */
+/* Netlink sockets from /proc/net/netlink: netlink_native_seq_show() of the kernel's
+ * net/netlink/af_netlink.c. The file has only the first 32 groups, and no destination. */
 #include "backend/socket/decode.h"
 
 #include <errno.h>
@@ -16,10 +14,8 @@
     (SOCKET_STATE | SOCKET_REFCOUNT | SOCKET_QUEUES | SOCKET_INODE | SOCKET_NETLINK |              \
      SOCKET_GROUPS | SOCKET_DROPS)
 
-/*
- * Locks Drops Inode: Linux 2.6.18 writes neither drops nor an inode, 2.6.32 no inode. Locks are
- * references. The last number of a line without an end may have lost digits.
- */
+/* Reads Locks Drops Inode: Linux 2.6.18 writes neither drops nor an inode, 2.6.32 no inode. Locks
+ * are references. The last number of a line without a newline may have lost digits. */
 static bool take_rest(struct scan *scan, const struct line *line, uint32_t *drops,
                       struct record *record)
 {
@@ -42,17 +38,15 @@ static bool take_rest(struct scan *scan, const struct line *line, uint32_t *drop
     return scan->at == scan->end;
 }
 
-/*
- * sk Eth Pid Groups Rmem Wmem Dump and the rest: an address, decimal numbers, a hexadecimal one.
- * Kernels before 3.11 show an address as Dump.
- */
+/* Reads sk Eth Pid Groups Rmem Wmem Dump: an address, decimal numbers, and hexadecimal Groups.
+ * Kernels before 3.11 show an address as Dump. */
 static bool proc_netlink_scan_numbers(struct scan *scan, struct socket_record *sock,
                                       uint64_t *address, uint64_t *groups)
 {
     struct text dumping;
 
     if (!scan_pointer(scan, address) || !SCAN_DECIMAL(scan, sock->netlink_protocol) ||
-        !scan_signed(scan, &sock->portid)) /* Linux 3.2 writes it with a sign */
+        !scan_signed(scan, &sock->portid)) /* Linux 3.2 writes a sign */
         return false;
     scan_spaces(scan);
     return scan_hex(scan, groups, 8) && SCAN_DECIMAL(scan, sock->recv_q) &&
@@ -102,5 +96,5 @@ const struct backend backend_proc_netlink = {
     .source = BACKEND_PROC,
     .provides = PROVIDES({&table_netlink, FIELDS}),
     .dump = proc_netlink_dump,
-    .counts_rows = THESE_TABLES(&table_netlink), /* the kernel finds its place in a hash table */
+    .counts_rows = THESE_TABLES(&table_netlink), /* the kernel resumes by counting rows */
 };

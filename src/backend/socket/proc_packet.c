@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Packet sockets from /proc/net/packet: packet_seq_show() of the kernel's net/packet/af_packet.c.
- */
+/* Packet sockets from /proc/net/packet: packet_seq_show() of net/packet/af_packet.c. */
 #include "backend/socket/decode.h"
 
 #include <errno.h>
@@ -14,7 +13,8 @@
     (SOCKET_STATE | SOCKET_TYPE | SOCKET_REFCOUNT | SOCKET_QUEUES | SOCKET_UID | SOCKET_INODE |    \
      SOCKET_INTERFACE | SOCKET_ETHER)
 
-/* sk RefCnt Type Proto Iface R Rmem User Inode: an address, decimal numbers, a hexadecimal one. */
+/* Reads sk RefCnt Type Proto Iface R Rmem User Inode: an address, decimal numbers, hexadecimal
+ * Proto. */
 static bool proc_packet_scan_numbers(struct scan *scan, struct socket_record *sock,
                                      uint64_t *address)
 {
@@ -63,5 +63,5 @@ const struct backend backend_proc_packet = {
     .source = BACKEND_PROC,
     .provides = PROVIDES({&table_packet, FIELDS}),
     .dump = proc_packet_dump,
-    .counts_rows = THESE_TABLES(&table_packet), /* the kernel finds its place in a list */
+    .counts_rows = THESE_TABLES(&table_packet), /* the kernel resumes by counting rows */
 };

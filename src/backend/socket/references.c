@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Packet and netlink sockets with their reference counts, which only /proc has. The rows are always
- * netlink's; the file adds the count to those that it has, too. It is
- * read before netlink is asked.
- */
+/* Packet and netlink sockets with their reference counts, which only /proc has. All rows come from
+ * netlink; the file adds the counts of sockets that it has, too. It is read before netlink is
+ * asked. */
 #include <errno.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -13,17 +11,18 @@
 #include "fastnet/hash_table.h"
 
 struct reference_count {
-    uint64_t key; /* the first member: see hash_table_find_number() */
+    uint64_t key; /* must be first: see hash_table_find_number() */
     uint32_t count;
 };
 
 struct references {
     struct hash_table counts;
-    record_fn fn; /* for the rows */
+    record_fn fn; /* takes the rows */
     void *arg;
 };
 
-/* A netlink socket is known by its protocol and port, because those of the kernel have no inode. */
+/* The key of a netlink socket is its protocol and port, because sockets of the kernel have no
+ * inode. */
 static uint64_t references_key_of(const struct socket_record *sock)
 {
     return sock->family == AF_NETLINK ? (uint64_t)sock->netlink_protocol << 32 | sock->portid
@@ -69,7 +68,7 @@ static int references_dump(const struct query *query, record_fn fn, void *arg)
     struct query all = *query;
     int result;
 
-    all.where = NULL; /* what it compares may be known to netlink only */
+    all.where = NULL; /* the filter may compare fields that only netlink has */
     result = file->dump(&all, references_note, &references);
     if (result == 0)
         result = backend_sock_diag.dump(query, references_hand_on, &references);

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Sockets by sock_diag(7): what the tables of all families share. Those of IP are in inet_diag.c,
- * each other family has a file of its own.
- */
+/* Sockets by sock_diag(7): the parts that all families share. Sockets of IP are in inet_diag.c;
+ * each other family has its own file. */
 #include "backend/socket/sock_diag.h"
 
 #include <errno.h>
@@ -19,7 +17,7 @@
 static const struct diag_family *const families[] = {&unix_diag,  &packet_diag, &netlink_diag,
                                                      &vsock_diag, &xdp_diag,    &tipc_diag};
 
-/* NULL if the table is one of IP. */
+/* Returns NULL if the table is a table of IP. */
 static const struct diag_family *find_family(const struct table *table)
 {
     for (size_t i = 0; i < COUNT(families); i++)
@@ -51,7 +49,7 @@ uint32_t sock_diag_states(const struct query *query)
 
 /* --- Families that are not IP ----------------------------------------------------------------- */
 
-/* One reading of one table. */
+/* The state of reading one table. */
 struct sock_diag_reading {
     const struct diag_family *family;
     const struct query *query;
@@ -72,7 +70,7 @@ int diag_decode(const struct diag_family *family, const struct nlmsghdr *message
     record->has = family->always;
     record->socket.family = family->table->family;
     record->socket.protocol = family->table->protocol;
-    record->socket.state = TCP_CLOSE; /* of sockets without states */
+    record->socket.state = TCP_CLOSE; /* for sockets without states */
     if (family->begin)
         family->begin(header, record);
     attributes_decode(&decoding, attributes, family->targets);
@@ -96,7 +94,7 @@ static int sock_diag_take(const struct nlmsghdr *message, void *arg)
     return result == DIAG_NO_ROW ? 0 : reading->fn(&record, reading->arg);
 }
 
-/* Writes the request behind its header. */
+/* Writes the request that follows the header. */
 static void sock_diag_put_request(const struct diag_family *family, const struct query *query,
                                   char *body)
 {
@@ -194,8 +192,8 @@ static void sock_diag_explain(const struct query *query, struct explanation *exp
     }
 }
 
-/* Since 4.13 the kernel answers so if it has no module for the request (sock_diag.c, inet_diag.c).
- */
+/* Since Linux 4.13 ENOENT means that the kernel has no module for the request (sock_diag.c,
+ * inet_diag.c). */
 static const char *sock_diag_remedy(const struct table *table, int error)
 {
     const struct diag_family *family = find_family(table);
@@ -232,7 +230,7 @@ const struct backend backend_sock_diag = {
     .name = "netlink",
     .source = BACKEND_NETLINK,
     .provides = provides,
-    /* sockets of IP, unix sockets and vsock are found again by their bucket */
+    /* the kernel resumes dumps of other tables at a bucket, not by counting rows */
     .counts_rows = THESE_TABLES(&table_packet, &table_netlink, &table_xdp),
     .dump = sock_diag_dump,
     .explain = sock_diag_explain,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the files of sock_diag(7) share: sock_diag.c asks that of the table's family. */
+/* Parts that the files of sock_diag(7) share: sock_diag.c uses the file of the table's family. */
 #ifndef BACKEND_SOCKET_SOCK_DIAG_H
 #define BACKEND_SOCKET_SOCK_DIAG_H
 
@@ -15,14 +15,14 @@
 
 struct nlmsghdr;
 
-/* A table of sockets, by the name of its file. Further members of struct table may follow. */
+/* A table of sockets, named like its file. More members of struct table may follow. */
 #define SOCKET_TABLE(of_file, of_family, of_protocol, ...)                                         \
     {                                                                                              \
         .name = (of_file), .file = (of_file), .kind = &kind_socket, .family = (of_family),         \
         .protocol = (of_protocol), __VA_ARGS__                                                     \
     }
 
-/* Adds the message that a row was decoded from, if it is needed; it is borrowed. */
+/* Adds the message that a row was decoded from, if it is needed. The record borrows it. */
 static inline void sock_diag_bring_message(const struct query *query,
                                            const struct nlmsghdr *message, struct record *record)
 {
@@ -32,36 +32,36 @@ static inline void sock_diag_bring_message(const struct query *query,
     record->has |= SOCKET_MESSAGE;
 }
 
-/* The states in which a socket could be wanted, one bit (1 << TCP_*) each. */
+/* Returns the states that a wanted socket can have, as bits 1 << TCP_*. */
 uint32_t sock_diag_states(const struct query *query);
 
-/* Describes such states of a request. */
+/* Describes the states in a request. */
 void sock_diag_explain_states(uint32_t states, struct explanation *explanation);
 
-/* A bit of a request, and fields for which it must be set: one of them is enough. */
+/* A bit of a request, which is set if one of `fields` is needed. */
 struct diag_show {
     uint64_t fields;
     uint32_t bit;
 };
 
-/* A family with a table of its own, which one request lists. */
+/* A family with its own table, which one request lists. */
 struct diag_family {
     const struct table *table;
-    const char *missing; /* the kernel lacks its module */
-    /* The request: a struct sock_diag_req, and numbers of 32 bits behind it. */
+    const char *missing; /* remedy if the kernel lacks the family's module */
+    /* The request: a struct sock_diag_req, then 32-bit numbers. */
     uint8_t size;               /* at most DIAG_REQUEST_MAX */
     uint8_t protocol;           /* sdiag_protocol */
-    uint8_t states_at, show_at; /* offsets of the wanted states and of what to show; 0: no part */
-    struct diag_show shows[8];  /* no field behind the last */
-    /* A message of the answer: a header, which begins with the family, and attributes. */
-    uint8_t header; /* its size; 0: there is none */
+    uint8_t states_at, show_at; /* offsets of states, and of bits from `shows`; 0: absent */
+    struct diag_show shows[8];  /* ends with an element without fields */
+    /* The answer's messages: a header, which begins with the family, then attributes. */
+    uint8_t header; /* size of the header; 0: no header */
     struct targets targets;
     uint64_t always; /* fields of every row */
-    /* Takes the header; NULL: there is none. */
+    /* Decodes the header; NULL: no header. */
     void (*begin)(const void *header, struct record *record);
-    /* Judges a row that is complete. Returns 0, -EBADMSG or DIAG_NO_ROW. NULL: all are good. */
+    /* Checks a complete row. Returns 0, -EBADMSG or DIAG_NO_ROW. NULL: all rows are good. */
     int (*finish)(struct record *record);
-    /* Reports after a dump which rows it cannot have; NULL: all are there. */
+    /* Reports after a dump which rows the kernel does not list; NULL: it lists all rows. */
     void (*report_gaps)(const struct query *query);
 };
 
@@ -70,22 +70,22 @@ enum { DIAG_REQUEST_MAX = 32, DIAG_NO_ROW = 1 };
 extern const struct diag_family unix_diag, packet_diag, netlink_diag, vsock_diag, xdp_diag,
     tipc_diag;
 
-/*
- * Fills the record from one message of a dump; unknown attributes and ones of unknown length are
- * skipped. Returns 0; -EBADMSG when the message is too short, of another family, or its attributes
- * do not end where it does; DIAG_NO_ROW for one that holds no socket. Texts are borrowed from it.
- */
+/* Fills the record from one message of a dump. Skips attributes that are unknown or have an unknown
+ * length. Returns 0; -EBADMSG if the message is too short, has another family, or its attributes do
+ * not end where the message ends; DIAG_NO_ROW if it has no socket. The record borrows texts from
+ * it. */
 int diag_decode(const struct diag_family *family, const struct nlmsghdr *message,
                 struct record *record);
 
-/* The cookie of a message is the identity of its row. */
+/* Sets the inode and the identity of a row, which is the message's cookie. */
 static inline void diag_identify(struct record *record, const uint32_t cookie[2], uint32_t inode)
 {
     record->identity = (uint64_t)cookie[1] << 32 | cookie[0];
     record->socket.inode = inode;
 }
 
-/* One number of SK_MEMINFO_* (linux/sock_diag.h); false if the kernel did not send it. */
+/* Reads number `which`, one of SK_MEMINFO_* (linux/sock_diag.h); false if the kernel did not send
+ * it. */
 static inline bool diag_memory(struct text memory, size_t which, uint32_t *number)
 {
     if (memory.length < (which + 1) * sizeof *number)
@@ -94,7 +94,7 @@ static inline bool diag_memory(struct text memory, size_t which, uint32_t *numbe
     return true;
 }
 
-/* Takes the memory of sockets that keep nothing to send: only what came in waits in them. */
+/* Takes the memory of a socket in which only received bytes wait, and no bytes to send. */
 static inline bool diag_take_received(struct text content, void *member)
 {
     struct socket_record *sock = member;
@@ -103,8 +103,9 @@ static inline bool diag_take_received(struct text content, void *member)
     return diag_memory(content, SK_MEMINFO_RMEM_ALLOC, &sock->recv_q);
 }
 
-/* In a dump, TCP sockets that are only bound are said to be closed, and no others are. */
-static inline void diag_tell_bound(struct socket_record *sock)
+/* Corrects the state of TCP sockets that are only bound: dumps show these, and no others, as
+ * closed. */
+static inline void diag_mark_bound(struct socket_record *sock)
 {
     if (sock->state == TCP_CLOSE && sock->protocol == IPPROTO_TCP)
         sock->state = STATE_BOUND_INACTIVE;
@@ -112,16 +113,17 @@ static inline void diag_tell_bound(struct socket_record *sock)
 
 /* --- Fields that each table can have ---------------------------------------------------------- */
 
-/* IP: in the header of a message; the rest comes in attributes. */
+/* IP: fields in the header of a message; other fields come in attributes. */
 #define FIELDS_OF_HEADER                                                                           \
     (SOCKET_ADDRESSES | SOCKET_STATE | SOCKET_QUEUES | SOCKET_UID | SOCKET_INODE | SOCKET_TIMER |  \
      SOCKET_TIMER_COUNT | SOCKET_INTERFACE | SOCKET_COOKIE)
-/* Of every protocol. */
+/* IP: fields of every protocol. */
 #define FIELDS_IP                                                                                  \
     (FIELDS_OF_HEADER | SOCKET_MEMORY | SOCKET_DROPS | SOCKET_CGROUP | SOCKET_SHUTDOWN |           \
      SOCKET_STORAGES | SOCKET_TOS | SOCKET_TCLASS | SOCKET_CLASS_ID | SOCKET_MARK |                \
      SOCKET_V6ONLY | SOCKET_OPTIONS | SOCKET_MESSAGE)
-/* Of those that may have connections, and of those that TCP counts or that cannot be counted. */
+/* FIELDS_STREAM: for protocols with connections. FIELDS_COUNTED: counted by TCP, 0 in UDP and
+ * raw. */
 #define FIELDS_STREAM  (FIELDS_IP | SOCKET_CONGESTION)
 #define FIELDS_COUNTED SOCKET_RETRANSMITS
 #define FIELDS_TCP                                                                                 \
@@ -131,7 +133,7 @@ static inline void diag_tell_bound(struct socket_record *sock)
 #define FIELDS_SCTP  (FIELDS_STREAM | SOCKET_SCTP_INFO | SOCKET_LOCALS | SOCKET_PEERS)
 #define FIELDS_OTHER (FIELDS_IP | FIELDS_COUNTED)
 
-/* Other families: what every row has, and all. */
+/* Other families: ALWAYS_* are fields of every row, FIELDS_* all fields. */
 #define ALWAYS_UNIX                                                                                \
     (SOCKET_STATE | SOCKET_INODE | SOCKET_TYPE | SOCKET_COOKIE | SOCKET_UNIX_FLAGS | SOCKET_PATH | \
      SOCKET_PEER)
@@ -157,20 +159,18 @@ static inline void diag_tell_bound(struct socket_record *sock)
     (SOCKET_STATE | SOCKET_INODE | SOCKET_UID | SOCKET_TYPE | SOCKET_COOKIE | SOCKET_QUEUES |      \
      SOCKET_TIPC)
 
-/* For tables of IP: as members of struct backend; the remedy is one for a module that is missing.
- */
+/* For tables of IP: like the members of struct backend. The remedy is for a missing module. */
 int inet_diag_dump(const struct query *query, record_fn fn, void *arg);
-/* The sockets of these ids, at most SOCKETS_AT_ONCE; the table is of their protocol and no family.
- */
+/* Requests sockets by id, at most SOCKETS_AT_ONCE; the table has their protocol and no family. */
 int inet_diag_ask(const struct query *query, const struct socket_id ids[], size_t count,
                   record_fn fn, void *arg);
-/* The same for unix sockets. */
+/* Requests unix sockets by id, at most SOCKETS_AT_ONCE. */
 int unix_diag_ask(const struct query *query, const struct socket_id ids[], size_t count,
                   record_fn fn, void *arg);
 void inet_diag_explain(const struct query *query, struct explanation *explanation);
 const char *inet_diag_remedy(const struct table *table);
 
-/* A message about a socket that is destroyed. Returns 0 or -EBADMSG. */
+/* Decodes a message about a destroyed socket. Returns 0 or -EBADMSG. */
 int socket_event_decode(const struct nlmsghdr *message, struct record *record);
 
 #endif

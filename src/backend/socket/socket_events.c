@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Sockets of TCP and UDP as they are destroyed: multicast groups of sock_diag(7). A message about a
- * destroyed socket has its last struct tcp_info, but neither its user nor its inode any more. So
- * sockets are listed again and again, and remembered by their cookies. Of those that came and went
- * in between the kernel notes who connected, if it may (connects.h).
- * Sources: linux/sock_diag.h, sock_diag_broadcast_destroy() of net/core/sock_diag.c,
- * inet_diag_handler_get_info() of net/ipv4/inet_diag.c.
- */
+/* Sockets of TCP and UDP as they are destroyed: multicast groups of sock_diag(7). A message about a
+ * destroyed socket has its last struct tcp_info, but its user and inode are lost. So sockets are
+ * listed again and again, and remembered by their cookies. If a socket comes and goes between two
+ * samples, a BPF program may have noted who connected (connects.h). Sources: linux/sock_diag.h,
+ * sock_diag_broadcast_destroy() of net/core/sock_diag.c, inet_diag_handler_get_info() of
+ * net/ipv4/inet_diag.c. */
 #include <errno.h>
 #include <linux/inet_diag.h>
 #include <linux/netlink.h>
@@ -30,11 +28,11 @@
 const struct table table_socket_events = {
     .name = "socket events", .kind = &kind_socket, .family = AF_UNSPEC, .endless = true};
 
-/* What a message is decoded as: sockets of either family. */
+/* Tables that messages are decoded with: sockets of both families. */
 static const struct table of_tcp = {.kind = &kind_socket, .protocol = IPPROTO_TCP},
                           of_udp = {.kind = &kind_socket, .protocol = IPPROTO_UDP};
 
-/* Groups are numbered from 1 on (linux/sock_diag.h). */
+/* Numbers of groups begin with 1 (linux/sock_diag.h). */
 unsigned socket_end_kind(uint8_t family, uint16_t protocol)
 {
     const bool ipv6 = family == AF_INET6;
@@ -47,16 +45,16 @@ unsigned socket_end_kind(uint8_t family, uint16_t protocol)
 }
 
 #define FIELDS_REMEMBERED (SOCKET_UID | SOCKET_INODE | SOCKET_CGROUP)
-/* Of owners, too, where the inode is not known. */
+/* Fields that origin_take() can set; SOCKET_INODE for sockets that no sample had. */
 #define FIELDS_ORIGIN (SOCKET_INODE | SOCKET_ORIGIN | SOCKET_AGE)
 #define FIELDS_EVENT                                                                               \
     (SOCKET_ADDRESSES | SOCKET_STATE | SOCKET_QUEUES | SOCKET_INTERFACE | SOCKET_COOKIE |          \
      SOCKET_RETRANSMITS | SOCKET_TCP_INFO | SOCKET_TCP_BASICS | SOCKET_BYTES | SOCKET_RECEIVED)
 
-/* A socket that was listed. */
+/* A socket that was listed before its end. */
 struct known_socket {
     uint64_t cookie, inode, cgroup;
-    uint64_t has; /* of FIELDS_REMEMBERED */
+    uint64_t has; /* which of FIELDS_REMEMBERED are known */
     uint32_t uid;
     struct socket_before before;
 };
@@ -65,26 +63,26 @@ struct events_reading {
     const struct query *query;
     record_fn fn;
     void *arg;
-    /* The sockets of the last look and of the one before it: a socket that is in neither is gone,
-     * and its event has been read. */
+    /* Sockets of the last sample and of the sample before: a socket that is in neither is gone, and
+     * its event was read. */
     struct hash_table now, before;
-    struct hash_table listeners; /* of the last look (origin.h) */
-    uint64_t looked;             /* when it began: CLOCK_MONOTONIC, nanoseconds */
-    bool appeared;        /* the last look found a socket with an owner that the others had not */
-    uint64_t next_search; /* CLOCK_MONOTONIC, nanoseconds */
-    uint64_t soonest;     /* ... if something new is to be known earlier */
-    bool failed;          /* a look failed, which was reported */
+    struct hash_table listeners; /* listeners of the last sample (origin.h) */
+    uint64_t sampled;            /* start of the last sample: CLOCK_MONOTONIC, nanoseconds */
+    bool appeared;               /* the last sample has a new socket with an owner */
+    uint64_t next_search;        /* time of the next sample: CLOCK_MONOTONIC, nanoseconds */
+    uint64_t soonest; /* earliest time of an urgent sample: CLOCK_MONOTONIC, nanoseconds */
+    bool failed;      /* a sample failed, which was reported */
 };
 
-/* --- What is remembered ----------------------------------------------------------------------- */
+/* --- Remembered sockets ----------------------------------------------------------------------- */
 
-/* Cookies are numbers that the kernel counts: nobody chooses them. */
+/* The hash needs no secret: the kernel counts cookies, so nobody chooses them. */
 static const struct known_socket *events_find(const struct hash_table *table, uint64_t cookie)
 {
     return hash_table_find_number(table, hash_word(0, cookie), cookie);
 }
 
-/* A socket that was closed has no inode while its last bytes are sent: then it has the old one. */
+/* A closed socket has no inode while its last bytes are sent: it keeps its old inode. */
 static int events_remember(const struct record *record, void *arg)
 {
     struct events_reading *reading = arg;
@@ -105,13 +103,13 @@ static int events_remember(const struct record *record, void *arg)
                                        record->socket.cgroup,
                                        record->has & FIELDS_REMEMBERED,
                                        record->socket.uid,
-                                       {old ? old->before.seen : reading->looked,
+                                       {old ? old->before.seen : reading->sampled,
                                         record->socket.local.address, record->socket.remote}};
     reading->appeared |= known->inode && (!old || !old->inode);
     return listeners_add(&reading->listeners, record);
 }
 
-/* Lists the sockets of two groups of events: of IPv4 and of IPv6. */
+/* Lists the sockets of two groups of events: IPv4 and IPv6. */
 static int events_list(struct events_reading *reading, const struct table *table,
                        const struct table *table6)
 {
@@ -136,11 +134,9 @@ static int events_list(struct events_reading *reading, const struct table *table
     return result;
 }
 
-/*
- * Lists the sockets. That takes a twentieth of the time at most, and is done once a second, or when
- * a connection came to a listener that is new.
- */
-static void events_look(struct events_reading *reading)
+/* Lists the sockets once a second, or earlier if a connection came to an unknown listener. This
+ * takes at most a twentieth of the time. */
+static void events_sample(struct events_reading *reading)
 {
     enum { SHARE = 20 };
     const uint64_t begun = clock_nanoseconds(CLOCK_MONOTONIC);
@@ -151,7 +147,7 @@ static void events_look(struct events_reading *reading)
     reading->before = reading->now;
     reading->now = (struct hash_table){.count = 0};
     hash_table_finish(&reading->listeners);
-    reading->looked = begun;
+    reading->sampled = begun;
     reading->appeared = false;
     result = events_list(reading, &table_tcp, &table_tcp6);
     if (result >= 0)
@@ -219,7 +215,7 @@ int socket_event_decode(const struct nlmsghdr *message, struct record *record)
     if (!table || sock_diag_decode_inet(message, table, UINT64_MAX, record) < 0)
         return -EBADMSG;
     record->has &= FIELDS_EVENT;
-    /* sk_wmem_alloc_get() (net/sock.h) leaves out a byte that is already gone */
+    /* sk_wmem_alloc_get() (net/sock.h) subtracts a byte that is already gone */
     if (sock->protocol == IPPROTO_UDP && sock->send_q == UINT32_MAX)
         sock->send_q = 0;
     record->has |= SOCKET_RECEIVED;
@@ -250,7 +246,7 @@ static int events_idle(void *arg)
     if (result < 0 || !remembers(reading->query) ||
         clock_nanoseconds(CLOCK_MONOTONIC) < reading->next_search)
         return result;
-    events_look(reading);
+    events_sample(reading);
     if (reading->appeared && events->appeared)
         events->appeared(events->idle_arg);
     return result;
@@ -281,7 +277,7 @@ static int events_dump(const struct query *query, record_fn fn, void *arg)
                     "owner, and are missing if their program resets them: %s",
                     refusal.reason);
     if (remembers(query))
-        events_look(&reading);
+        events_sample(&reading);
     result = netlink_listen(query->netlink, &listening, query->report);
     hash_table_finish(&reading.now);
     hash_table_finish(&reading.before);

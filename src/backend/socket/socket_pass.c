@@ -26,32 +26,30 @@ static const struct table *const tables[] = {&table_tcp,  &table_tcp6,    &table
                                              &table_udp6, &table_udplite, &table_udplite6,
                                              &table_raw,  &table_raw6};
 
-/*
- * Behind them: TCP sockets that are only bound, of IPv4 and of IPv6; sockets that are no row, but
- * for which the kernel may have bound one that nobody holds (MPTCP; SMC: IPPROTO_SMC of
- * linux/in.h); and all others that are no row.
- */
-enum { BOUND = COUNT(tables), BINDS = BOUND + 2, NO_PLACE, PROTOCOL_SMC = 256 };
+/* Numbers after those of tables. BOUND: TCP sockets that are only bound, of IPv4, then of IPv6.
+ * BINDS: sockets without a row that may have made the kernel bind a socket that no process holds
+ * (MPTCP; SMC: IPPROTO_SMC of linux/in.h). NO_TABLE: all other sockets without a row. */
+enum { BOUND = COUNT(tables), BINDS = BOUND + 2, NO_TABLE, PROTOCOL_SMC = 256 };
 
 _Static_assert(COUNT(tables) == PASS_TABLES, "a number for each table");
 
 struct socket_pass {
-    int program;             /* a descriptor; -1: it has none */
-    char *bytes;             /* what the program wrote: of struct pass_socket */
+    int program;             /* descriptor; -1: no program */
+    char *bytes;             /* structs pass_socket that the program wrote */
     size_t length, capacity; /* bytes */
-    size_t first;            /* ... of the first reading */
-    uint32_t *order;         /* numbers of sockets, by namespace and table, and then by cookie */
-    size_t count;            /* of these */
-    /* What the kernel counted between the two readings, by namespace. */
+    size_t first;            /* bytes of the first reading */
+    uint32_t *order;         /* indexes of sockets, sorted by namespace and table, then by cookie */
+    size_t count;            /* sockets in `order` */
+    /* The kernel's counts between the two readings, for each namespace. */
     struct socket_numbers *numbers;
     size_t number_count, number_capacity;
 };
 
 /* --- One socket ------------------------------------------------------------------------------- */
 
-/* Its place in `tables`, or one of those behind them. What has no port is in no table of the
- * kernel. */
-static unsigned pass_place_of(const struct pass_socket *held)
+/* Returns the index in `tables`, or BOUND, BOUND + 1, BINDS or NO_TABLE. A socket without a port is
+ * in no table of the kernel. */
+static unsigned pass_index_of(const struct pass_socket *held)
 {
     const uint16_t protocol = held->type == SOCK_RAW ? IPPROTO_RAW : held->protocol;
 
@@ -60,28 +58,28 @@ static unsigned pass_place_of(const struct pass_socket *held)
     for (unsigned i = 0; i < COUNT(tables) && held->local_port; i++)
         if (tables[i]->family == held->family && tables[i]->protocol == protocol)
             return protocol == IPPROTO_TCP && held->state == TCP_CLOSE ? BOUND + i : i;
-    return NO_PLACE;
+    return NO_TABLE;
 }
 
-static const struct table *table_at(unsigned place)
+static const struct table *table_at(unsigned index)
 {
-    return POINTER_AT(tables, place < BOUND ? place : place - BOUND);
+    return POINTER_AT(tables, index < BOUND ? index : index - BOUND);
 }
 
 const struct table *held_socket_table(const struct pass_socket *held)
 {
-    const unsigned place = pass_place_of(held);
+    const unsigned index = pass_index_of(held);
 
-    return place < BINDS ? table_at(place) : NULL;
+    return index < BINDS ? table_at(index) : NULL;
 }
 
-/* What both TCP and the rest tell (net/ipv4/inet_diag.c). */
+/* Fields that TCP and the other protocols have (net/ipv4/inet_diag.c). */
 #define FIELDS_PASS                                                                                \
     (SOCKET_ADDRESSES | SOCKET_STATE | SOCKET_QUEUES | SOCKET_UID | SOCKET_INODE |                 \
      SOCKET_INTERFACE | SOCKET_COOKIE | SOCKET_CGROUP | SOCKET_SHUTDOWN | SOCKET_MARK |            \
      SOCKET_RETRANSMITS | SOCKET_V6ONLY)
 
-/* One byte of the kernel's counter of memory to be sent is the socket's own (sk_wmem_alloc_get). */
+/* The kernel's counter of bytes to send has one byte for the socket itself (sk_wmem_alloc_get). */
 static void decode_queues(const struct pass_socket *held, struct socket_record *sock)
 {
     const uint32_t received = held->received[0] - held->received[1];
@@ -93,7 +91,7 @@ static void decode_queues(const struct pass_socket *held, struct socket_record *
     else if (sock->state == TCP_LISTEN)
         sock->send_q = sock->backlog = held->sent[0];
     else if (received > INT32_MAX)
-        sock->recv_q = 0; /* the FIN was read, too (tcp_diag_get_info) */
+        sock->recv_q = 0; /* the program has read the FIN, too (tcp_diag_get_info) */
 }
 
 void held_socket_decode(const struct pass_socket *held, struct record *record)
@@ -125,11 +123,11 @@ void held_socket_decode(const struct pass_socket *held, struct record *record)
     if (sock->protocol == IPPROTO_TCP && held->state == TCP_LISTEN)
         record->has |= SOCKET_BACKLOG;
     if (sock->protocol == IPPROTO_TCP && held->state == TCP_CLOSE)
-        record->has &= ~SOCKET_RETRANSMITS; /* sock_diag does not report these either */
-    diag_tell_bound(sock);
+        record->has &= ~SOCKET_RETRANSMITS; /* sock_diag has no counters in this state either */
+    diag_mark_bound(sock);
 }
 
-/* --- All of them ------------------------------------------------------------------------------ */
+/* --- All sockets ------------------------------------------------------------------------------ */
 
 static struct pass_socket held_at(const struct socket_pass *pass, size_t number)
 {
@@ -170,16 +168,14 @@ int socket_pass_take(struct socket_pass *pass, const char *bytes, size_t length)
     return 0;
 }
 
-/* Where in the order a socket is: a socket of another place goes before or behind it. */
-static uint64_t pass_rank_of(uint32_t netns, unsigned place)
+/* Returns the number that sockets are sorted by: the namespace, then the table. */
+static uint64_t pass_rank_of(uint32_t netns, unsigned index)
 {
-    return (uint64_t)netns << 8 | place;
+    return (uint64_t)netns << 8 | index;
 }
 
-/*
- * Of a socket that both readings found, the copy that counts: a socket that was only bound in one
- * of them, or had no port yet, was perhaps so when the kernel counted. NULL: only one found it.
- */
+/* Chooses one of two copies of a socket. A copy that was only bound, or had no port, is preferred,
+ * because the socket may have been so when the kernel counted. NULL: only one reading found it. */
 static const char *choose_copy(const struct socket_pass *pass, const char *one, const char *other)
 {
     const char *const second = pass->bytes + pass->first;
@@ -189,13 +185,11 @@ static const char *choose_copy(const struct socket_pass *pass, const char *one, 
         return NULL;
     memcpy(&a, one, sizeof a);
     memcpy(&b, other, sizeof b);
-    return pass_place_of(&a) > pass_place_of(&b) ? one : other;
+    return pass_index_of(&a) > pass_index_of(&b) ? one : other;
 }
 
-/*
- * Sorts by cookie, keeps one copy of each socket that both readings found, and sorts by place: the
- * sort is stable. Cookies are unique on the machine. Returns the number of sockets, or -ENOMEM.
- */
+/* Sorts by cookie, keeps one copy of each socket that both readings found, and sorts by rank with a
+ * stable sort. Cookies are unique on the machine. Returns the number of sockets, or -ENOMEM. */
 static ssize_t arrange(struct socket_pass *pass, struct ranked *ranked, size_t all)
 {
     size_t kept = 0;
@@ -214,7 +208,7 @@ static ssize_t arrange(struct socket_pass *pass, struct ranked *ranked, size_t a
         if (!copy)
             continue;
         memcpy(&held, copy, sizeof held);
-        ranked[kept++] = (struct ranked){pass_rank_of(held.netns, pass_place_of(&held)), copy};
+        ranked[kept++] = (struct ranked){pass_rank_of(held.netns, pass_index_of(&held)), copy};
     }
     return sort_ranked(ranked, kept) < 0 ? -ENOMEM : (ssize_t)kept;
 }
@@ -241,7 +235,7 @@ static int pass_put_in_order(struct socket_pass *pass)
     return 0;
 }
 
-/* --- What no process holds -------------------------------------------------------------------- */
+/* --- Completeness ----------------------------------------------------------------------------- */
 
 static int pass_take_number(const struct record *record, void *arg)
 {
@@ -260,7 +254,7 @@ static int pass_take_number(const struct record *record, void *arg)
     if (number == SOCKETS_USED)
         numbers->used = counter->magnitude;
     numbers->found += text_is(counter->protocol, "TCP");
-    return text_is(counter->protocol, "FRAG6") ? -ECANCELED : 0; /* nothing behind it is needed */
+    return text_is(counter->protocol, "FRAG6") ? -ECANCELED : 0; /* later numbers are not needed */
 }
 
 int socket_pass_count_as(struct socket_pass *pass, const struct socket_numbers *numbers)
@@ -289,7 +283,7 @@ int socket_pass_add_numbers(struct socket_pass *pass, uint64_t netns, const char
                                                     : socket_pass_count_as(pass, &numbers);
 }
 
-/* The first socket of this rank or a higher one. */
+/* Returns the first socket of this rank or a higher rank. */
 static size_t find_rank(const struct socket_pass *pass, uint64_t rank)
 {
     size_t low = 0, high = pass->count;
@@ -297,7 +291,7 @@ static size_t find_rank(const struct socket_pass *pass, uint64_t rank)
     while (low < high) {
         const size_t middle = low + (high - low) / 2;
         const struct pass_socket held = held_at(pass, pass->order[middle]);
-        if (pass_rank_of(held.netns, pass_place_of(&held)) < rank)
+        if (pass_rank_of(held.netns, pass_index_of(&held)) < rank)
             low = middle + 1;
         else
             high = middle;
@@ -305,7 +299,7 @@ static size_t find_rank(const struct socket_pass *pass, uint64_t rank)
     return low;
 }
 
-/* Half-open connections are counted only by their listeners. */
+/* Whether a listener has half-open connections, which the kernel counts only there. */
 static bool has_half_open(const struct socket_pass *pass, size_t from, size_t to)
 {
     for (; from < to; from++) {
@@ -323,21 +317,19 @@ static int pass_compare_numbers(const void *a, const void *b)
     return (one->netns > other->netns) - (one->netns < other->netns);
 }
 
-/*
- * A socket that both readings found was there when the kernel counted between them. So if it
- * counted as many, there are no others.
- */
+/* A socket that both readings found existed when the kernel counted between them. So if the kernel
+ * counted as many sockets, there are no others, and the table is complete. */
 static void compare_with_numbers(struct socket_pass *pass)
 {
     for (size_t i = 0; i < pass->number_count; i++) {
         struct socket_numbers *numbers = &pass->numbers[i];
-        for (unsigned place = 0; place < COUNT(tables); place++) {
-            const size_t from = find_rank(pass, pass_rank_of(numbers->netns, place)),
-                         to = find_rank(pass, pass_rank_of(numbers->netns, place + 1));
-            const bool tcp = tables[place]->protocol == IPPROTO_TCP;
+        for (unsigned index = 0; index < COUNT(tables); index++) {
+            const size_t from = find_rank(pass, pass_rank_of(numbers->netns, index)),
+                         to = find_rank(pass, pass_rank_of(numbers->netns, index + 1));
+            const bool tcp = tables[index]->protocol == IPPROTO_TCP;
             const bool hidden = tcp && (numbers->time_wait || has_half_open(pass, from, to));
-            if (numbers->in_use[place] == to - from && !hidden)
-                numbers->complete |= 1u << place;
+            if (numbers->in_use[index] == to - from && !hidden)
+                numbers->complete |= 1u << index;
         }
     }
     if (pass->number_count)
@@ -353,10 +345,10 @@ static const struct socket_numbers *pass_numbers_of(const struct socket_pass *pa
                               : NULL;
 }
 
-/*
- * A socket of TCP that is only bound is in no table's number, but the kernel counts all sockets of
- * a namespace, of every family. Its own are not among them; those of TCP listen or connect at once.
- */
+/* Finds whether the pass has all TCP sockets that are only bound. No table's number includes these,
+ * but the kernel also counts all sockets of a namespace, of all families. That number excludes the
+ * kernel's own sockets, but its TCP sockets are never only bound: they listen or connect at
+ * once. */
 bool socket_pass_has_all_bound(const struct socket_pass *pass, uint32_t netns)
 {
     const struct socket_numbers *numbers = pass_numbers_of(pass, netns);
@@ -502,7 +494,7 @@ int socket_pass_create(struct socket_pass **pass, struct bpf_refusal *refusal)
 
 /* --- The backend ------------------------------------------------------------------------------ */
 
-/* Who takes rows. */
+/* A callback that takes rows. */
 struct taker {
     record_fn fn;
     void *arg;
@@ -528,24 +520,24 @@ static int dump_bound(const struct query *query, struct taker *taker)
     return sock_diag_states(&bound) ? backend_sock_diag.dump(&bound, take_bound, taker) : 0;
 }
 
-/* True if the sockets at a place are rows of the table. */
-static bool pass_is_of(const struct table *table, unsigned place)
+/* Whether the sockets at an index are rows of the table. */
+static bool pass_is_of(const struct table *table, unsigned index)
 {
-    const struct table *at = table_at(place);
+    const struct table *at = table_at(index);
 
     return at == table || (table == &table_tcp_both && at && at->protocol == IPPROTO_TCP);
 }
 
-static int dump_place(const struct query *query, unsigned place, record_fn fn, void *arg)
+static int pass_dump_index(const struct query *query, unsigned index, record_fn fn, void *arg)
 {
     const struct socket_pass *pass = query->pass;
-    const uint64_t rank = pass_rank_of((uint32_t)query->netns, place);
+    const uint64_t rank = pass_rank_of((uint32_t)query->netns, index);
     int result = 0;
 
     for (size_t i = find_rank(pass, rank); i < pass->count && !result; i++) {
         const struct pass_socket held = held_at(pass, pass->order[i]);
         struct record record;
-        if (pass_rank_of(held.netns, pass_place_of(&held)) != rank)
+        if (pass_rank_of(held.netns, pass_index_of(&held)) != rank)
             break;
         held_socket_decode(&held, &record);
         result = fn(&record, arg);
@@ -559,9 +551,9 @@ int socket_pass_list(const struct query *query, record_fn fn, void *arg)
                       !socket_pass_has_all_bound(query->pass, (uint32_t)query->netns);
     int result = asks ? dump_bound(query, &(struct taker){fn, arg}) : 0;
 
-    for (unsigned place = 0; place < (asks ? BOUND : BINDS) && !result; place++)
-        if (pass_is_of(query->table, place))
-            result = dump_place(query, place, fn, arg);
+    for (unsigned index = 0; index < (asks ? BOUND : BINDS) && !result; index++)
+        if (pass_is_of(query->table, index))
+            result = pass_dump_index(query, index, fn, arg);
     return result;
 }
 
@@ -573,8 +565,8 @@ static int pass_dump(const struct query *query, record_fn fn, void *arg)
     if (!pass || query->netns > UINT32_MAX)
         return -EOPNOTSUPP;
     numbers = pass_numbers_of(pass, (uint32_t)query->netns);
-    for (unsigned place = 0; place < BOUND; place++)
-        if (pass_is_of(query->table, place) && !(numbers && numbers->complete >> place & 1))
+    for (unsigned index = 0; index < BOUND; index++)
+        if (pass_is_of(query->table, index) && !(numbers && numbers->complete >> index & 1))
             return -EOPNOTSUPP;
     return socket_pass_list(query, fn, arg);
 }

@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * TCP sockets by their states, without listing all of them. On a busy machine nearly all are
- * ESTABLISHED or in TIME_WAIT, and the kernel counts these: CurrEstab in /proc/net/snmp, tw in
- * sockstat. A dump lists the others. It is short, because the kernel compares the state before it
- * touches anything else of a socket (inet_diag_dump_icsk() in net/ipv4/inet_diag.c).
+ * The number of TCP sockets in each state, without listing all sockets. On a busy machine nearly
+ * all are ESTABLISHED or in TIME_WAIT, and the kernel counts these: CurrEstab in /proc/net/snmp, tw
+ * in sockstat. A dump lists the other sockets. It is short, because the kernel compares the state
+ * before it reads anything else of a socket (inet_diag_dump_icsk() in net/ipv4/inet_diag.c).
  *
- * The counters are those of the network namespace, and of both families. They include sockets that
- * the dump lists:
- * - CurrEstab those in CLOSE_WAIT, since Linux 6.10 and in what was backported to
+ * The counters are for one network namespace and both families. They include sockets of the dump:
+ * - CurrEstab includes CLOSE_WAIT, since Linux 6.10 and in kernels with that change
  *   (tcp_set_state() in net/ipv4/tcp.c);
- * - tw those whose FIN_WAIT2 ends in TIME_WAIT's timer (inet_twsk_alloc() in
+ * - tw includes sockets in FIN_WAIT2 that have only the timer of TIME_WAIT (inet_twsk_alloc() in
  *   net/ipv4/inet_timewait_sock.c, tcp_time_wait() in net/ipv4/tcp_minisocks.c).
  */
 #include <errno.h>
@@ -22,14 +21,14 @@
 #include "fastnet/predicate.h"
 #include "fastnet/report.h"
 
-/* Without a protocol: what lists the sockets of one does not have this table. */
+/* No protocol is set, so code that lists the sockets of a protocol does not use this table. */
 const struct table table_tcp_states = {.name = "tcp and tcp6", .kind = &kind_socket};
 
-enum { STATES = 32 }; /* that a request of inet_diag can name */
+enum { STATES = 32 }; /* number of states that a request of inet_diag can name */
 
 #define STATE(state) (UINT32_C(1) << (state))
 #define COUNTED      (STATE(TCP_ESTABLISHED) | STATE(TCP_TIME_WAIT))
-/* States of sockets that are in use, of which some can be counted among the ESTABLISHED. */
+/* States of sockets in use, besides ESTABLISHED. CurrEstab may include some of these sockets. */
 #define IN_USE                                                                                     \
     (STATE(TCP_SYN_SENT) | STATE(TCP_FIN_WAIT1) | STATE(TCP_FIN_WAIT2) | STATE(TCP_CLOSE_WAIT) |   \
      STATE(TCP_LAST_ACK) | STATE(TCP_LISTEN) | STATE(TCP_CLOSING))
@@ -51,7 +50,8 @@ static int states_take_counter(const struct record *record, void *arg)
     return 0;
 }
 
-/* Into zeroes. Returns 0 or -errno, and reports nothing: sockets can still be listed. */
+/* Fills `counters`, which must be all 0. Returns 0 or -errno, and reports nothing: sockets can
+ * still be listed. */
 static int read_counters(const struct query *query, struct kernel_counts *counters)
 {
     struct report losses = {.partial = false};
@@ -66,7 +66,7 @@ static int read_counters(const struct query *query, struct kernel_counts *counte
     return result;
 }
 
-/* With those of IPv6, if the kernel has it. */
+/* Returns the number of sockets in use: IPv4, and IPv6 if the kernel supports IPv6. */
 static uint64_t in_use(const struct kernel_counts *counters)
 {
     return counters->numbers[TCP_IN_USE] + counters->numbers[TCP6_IN_USE];
@@ -81,8 +81,8 @@ static bool are_same(const struct kernel_counts *a, const struct kernel_counts *
 /* --- Sockets ---------------------------------------------------------------------------------- */
 
 struct states {
-    uint64_t rows[STATES]; /* of each state */
-    uint64_t gone;         /* of those in FIN_WAIT2: only the timer of TIME_WAIT is left */
+    uint64_t rows[STATES]; /* number of sockets in each state */
+    uint64_t gone;         /* sockets in FIN_WAIT2 of which only the timer of TIME_WAIT is left */
 };
 
 static int states_count_row(const struct record *record, void *arg)
@@ -107,10 +107,8 @@ static uint64_t count_states(const struct states *states, uint32_t which)
     return count;
 }
 
-/*
- * The request for the sockets that must be listed. where: room for its predicate. Those in use are
- * part of it even if they are not wanted.
- */
+/* Makes the query for sockets that must be listed. where: memory for its predicate. Sockets in use
+ * are listed even if they are not wanted, because conclude() needs their number. */
 static struct query query_of_others(const struct query *query, struct predicate *where)
 {
     struct query others = *query;
@@ -123,7 +121,7 @@ static struct query query_of_others(const struct query *query, struct predicate 
     return others;
 }
 
-/* True if the state of a socket is enough to know if it is wanted. */
+/* Whether a socket's state is enough to decide if it is wanted. */
 static bool is_decided(const struct predicate *where, uint8_t state)
 {
     const struct record record = {.kind = &kind_socket,
@@ -140,7 +138,7 @@ static bool is_decided(const struct predicate *where, uint8_t state)
            predicate_may_hold(&not, &record, SOCKET_STATE);
 }
 
-/* --- Both together ---------------------------------------------------------------------------- */
+/* --- Counters and sockets --------------------------------------------------------------------- */
 
 static uint64_t states_less(uint64_t number, uint64_t other)
 {
@@ -157,12 +155,10 @@ static uint64_t middle(uint64_t number, uint64_t other)
     return (number + other) / 2;
 }
 
-/*
- * Sets the numbers of ESTABLISHED and TIME_WAIT. Nothing says whether CurrEstab has those in
- * CLOSE_WAIT. But sockstat counts the sockets in use, and all others of them are listed; only of
- * those in SYN_RECV nobody knows whether they are in use already. Returns false if the counters
- * stood still and contradict that.
- */
+/* Sets the numbers of ESTABLISHED and TIME_WAIT. The kernel does not say whether CurrEstab includes
+ * CLOSE_WAIT. But sockstat counts the sockets in use, and all of these except ESTABLISHED were
+ * listed; only for SYN_RECV nobody knows whether a socket is in use already. Returns false if the
+ * counters did not change but contradict that. */
 static bool conclude(struct states *states, const struct kernel_counts *before,
                      const struct kernel_counts *after)
 {
@@ -183,7 +179,7 @@ static bool conclude(struct states *states, const struct kernel_counts *before,
            (number >= least && number <= most && time_wait >= states->gone);
 }
 
-/* Returns 0, -errno, or -EAGAIN if something does not fit: perhaps a socket changed meanwhile. */
+/* Returns 0, -errno, or -EAGAIN if the numbers contradict: perhaps a socket changed meanwhile. */
 static int count_once(const struct query *query, struct states *states)
 {
     struct kernel_counts before = {.numbers = {0}}, after = {.numbers = {0}};
@@ -215,7 +211,7 @@ static int states_dump(const struct query *query, record_fn fn, void *arg)
     struct states states;
     int result = -EAGAIN;
 
-    /* where neither of the two is wanted, a listing of the others is all that there is to do */
+    /* if neither counted state is wanted, another backend lists the other states */
     if (!(sock_diag_states(query) & COUNTED))
         return -EOPNOTSUPP;
     for (unsigned state = 0; state < STATES; state++)

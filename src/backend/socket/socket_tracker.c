@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Exact requests of sock_diag(7), many in one send(2), and its multicast groups.
- * Sources: linux/inet_diag.h, inet_diag_handler_cmd() and inet_diag_find_one_icsk() of
- * net/ipv4/inet_diag.c: a socket is found by its addresses, then its cookie is compared;
- * unix_diag_get_exact() of net/unix/diag.c.
- */
+/* Finds sockets again by exact requests of sock_diag(7), many in one send(2), and learns of their
+ * ends from its multicast groups. Sources: linux/inet_diag.h, inet_diag_handler_cmd() and
+ * inet_diag_find_one_icsk() of net/ipv4/inet_diag.c: a socket is found by its addresses, then its
+ * cookie is compared; unix_diag_get_exact() of net/unix/diag.c. */
 #include "fastnet/socket_tracker.h"
 
 #include <errno.h>
@@ -21,10 +19,10 @@
 #include "fastnet/hash_table.h"
 #include "fastnet/report.h"
 
-/* Enough for a burst of some thousand ends between two looks. */
+/* Room for some thousand events between two samples. */
 enum { BUFFER_SIZE = 4 * 1024 * 1024 };
 
-/* What an answer is decoded as: sockets of either family of IP. */
+/* Tables that answers are decoded with: sockets of both families of IP. */
 static const struct table of_protocols[] = {
     {.name = "tcp", .kind = &kind_socket, .protocol = IPPROTO_TCP},
     {.name = "udp", .kind = &kind_socket, .protocol = IPPROTO_UDP},
@@ -38,7 +36,7 @@ static void take_id(struct row_id *row, const struct record *record)
     const struct socket_record *sock = &record->socket;
     const struct socket_id known = socket_id_of(row);
     const bool has_file =
-        sock->inode; /* without a file the kernel reports user 0, which is no user */
+        sock->inode; /* without a file the kernel reports user 0, which is not its user */
     struct socket_id id = {.local_port = sock->local.port,
                            .remote_port = sock->remote.port,
                            .interface = sock->interface,
@@ -55,7 +53,8 @@ static void take_id(struct row_id *row, const struct record *record)
     *row = socket_row_id(&id);
 }
 
-/* How much one of TCP has moved, which is not counted elsewhere, who remembers it may add. */
+/* Fills members that the record lacks. The bytes of a TCP socket are set to unknown, because no
+ * other counter has them; the caller may remember them. */
 static void tell_id(const struct row_id *row, struct record *record)
 {
     const struct socket_id id = socket_id_of(row);
@@ -92,13 +91,13 @@ static bool is_over(const struct record *record)
     return record->socket.protocol == IPPROTO_TCP && record->socket.timer == TIMER_TIME_WAIT;
 }
 
-/* --- Watches ---------------------------------------------------------------------------------- */
+/* --- The tracker ------------------------------------------------------------------------------ */
 
 struct socket_tracker {
     struct netlink *netlink;
     struct netlink_listening listening;
     int events;                  /* a descriptor, or -1 */
-    struct hash_table listeners; /* (origin.h) */
+    struct hash_table listeners; /* remembered listeners (origin.h) */
     struct connects *connects;
     record_fn fn;
     void *arg;
@@ -111,7 +110,7 @@ static int tracker_take_end(const struct nlmsghdr *message, void *arg)
     struct record record;
 
     if (socket_event_decode(message, &record) < 0)
-        return 0; /* what is lost here is missed by the next look */
+        return 0; /* the next sample finds that the socket is gone */
     record.socket.inode = 0;
     (void)origin_take(tracker->connects, &tracker->listeners, NULL, &record, &origin);
     return tracker->fn(&record, tracker->arg);
@@ -175,7 +174,7 @@ static bool asks(const struct row_id *row)
     return false;
 }
 
-/* A row in SYN_RECV is a request for a connection: the kernel does not tell the end of these. */
+/* A row in SYN_RECV is a request for a connection: the kernel does not report its end. */
 static bool tracker_reports_end(const void *of, const struct row_id *row)
 {
     const struct socket_tracker *tracker = of;
@@ -185,7 +184,7 @@ static bool tracker_reports_end(const void *of, const struct row_id *row)
            tracker->listening.groups & socket_end_kind(id.family, id.protocol);
 }
 
-/* Asks for those of one protocol, so many at a time as fit. */
+/* Requests the ids of the table's protocol, at most SOCKETS_AT_ONCE at a time. */
 static int ask_of(const struct query *query, const struct row_id ids[], size_t count, record_fn fn,
                   void *arg)
 {

@@ -1,20 +1,18 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * TIPC sockets by its diag module. A message has no header: its attribute TIPC_NLA_SOCK holds
- * others. Sources: linux/tipc_sockets_diag.h, linux/tipc_netlink.h, net/tipc/diag.c and
- * tipc_sk_fill_sock_diag() of net/tipc/socket.c.
- */
+/* TIPC sockets by tipc_diag. A message has no header: its attribute TIPC_NLA_SOCK contains all
+ * other attributes. Sources: linux/tipc_sockets_diag.h, linux/tipc_netlink.h, net/tipc/diag.c and
+ * tipc_sk_fill_sock_diag() of net/tipc/socket.c. */
 #include "backend/socket/sock_diag.h"
 
 #include <linux/tipc_netlink.h>
 #include <linux/tipc_sockets_diag.h>
 #include <sys/socket.h>
 
-/* There is no file of them. */
+/* /proc has no file of TIPC sockets. */
 const struct table table_tipc = {
     .name = "tipc", .kind = &kind_socket, .family = AF_TIPC, .protocol = PROTOCOL_TIPC};
 
-/* How many messages wait to be read, and to be sent. */
+/* The numbers of messages that wait to be read, and to be sent. */
 static const struct target queues[] = {
     [TIPC_NLA_SOCK_STAT_RCVQ] = TAKE(socket.recv_q, SOCKET_QUEUES),
     [TIPC_NLA_SOCK_STAT_SENDQ] = TAKE(socket.send_q, SOCKET_QUEUES),
@@ -25,7 +23,7 @@ static const struct target members[] = {
     [TIPC_NLA_SOCK_TYPE] = TAKE_U32(socket.type, SOCKET_TYPE),
     [TIPC_NLA_SOCK_INO] = TAKE_U32(socket.inode, SOCKET_INODE),
     [TIPC_NLA_SOCK_UID] = TAKE(socket.uid, SOCKET_UID),
-    /* states are numbers of TCP's (enum in net/tipc/socket.c) */
+    /* TIPC's states have the numbers of TCP's states (enum in net/tipc/socket.c) */
     [TIPC_NLA_SOCK_TIPC_STATE] = TAKE_U32(socket.state, SOCKET_STATE),
     [TIPC_NLA_SOCK_COOKIE] = TAKE(identity, SOCKET_COOKIE),
 };
@@ -41,7 +39,7 @@ static const struct target targets[] = {
     [TIPC_NLA_SOCK] = TAKE_NEST_BY(tipc_take_socket, socket.tipc, SOCKET_TIPC),
 };
 
-/* A socket in a state that was not asked for gets a message, too: one without attributes. */
+/* The kernel also sends a message for a socket in another state, but without attributes. */
 static int tipc_finish(struct record *record)
 {
     return (record->has & SOCKET_TIPC) ? 0 : DIAG_NO_ROW;

@@ -13,7 +13,7 @@
 
 const struct table table_unix = SOCKET_TABLE("unix", AF_UNIX, 0);
 
-/* A path comes with its terminating NUL; an abstract name begins with one. */
+/* A path comes with its terminating NUL; an abstract name begins with a NUL. */
 static bool unix_diag_take_name(struct text content, void *member)
 {
     if (content.length && content.data[0] && !content.data[content.length - 1])
@@ -97,7 +97,7 @@ const struct diag_family unix_diag = {
               {SOCKET_UID, UDIAG_SHOW_UID}},
     .header = sizeof(struct unix_diag_msg),
     .targets = TARGETS(targets),
-    .always = ALWAYS_UNIX, /* without a name or a peer there is no attribute */
+    .always = ALWAYS_UNIX, /* a socket without a name or peer has no attribute of it */
     .begin = unix_diag_begin,
     .finish = unix_diag_finish,
     .report_gaps = report_gaps,

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Unix sockets, confirmed: what unix_diag says of them, which is true, and /proc/net/unix, where
- * every user can write. A socket's name stands there as it is, so that a newline in it makes a
- * second line, which can look like another socket; and every NUL in it is an '@'.
+ * Unix sockets from unix_diag, which is right, and from /proc/net/unix, into which every user can
+ * write: the file has names of sockets unescaped, so a newline in a name makes a second line, which
+ * can look like another socket. Every NUL in a name is '@' there.
  *
- * So the sockets that are listed are netlink's. The file adds what only it knows: how often each
- * is referred to (RefCnt), and the connections that nobody has accepted yet. What it says is taken
- * only where it agrees with netlink, which is asked after the file was read: a name that was in the
- * file is then known here, or its socket has gone, and what stands behind such a name is in doubt.
+ * So all sockets that are listed come from netlink. The file adds what netlink lacks: the number of
+ * references (RefCnt), and connections that nobody has accepted yet. A row of the file counts only
+ * where it agrees with netlink, which is asked after the file was read: then netlink knows each
+ * name of the file, or the name's socket has gone, and the text after such a name is in doubt.
  *
- * A long file is read by a thread while netlink is asked. If all names in it are known then,
- * nothing is in doubt. Else netlink is asked once more, after the file.
+ * A thread reads a long file while netlink is asked. If netlink knows all names in it, nothing is
+ * in doubt. Else netlink is asked again, after the file.
  */
 #include <errno.h>
 #include <linux/net.h>
@@ -25,21 +25,19 @@
 #include "fastnet/array.h"
 #include "fastnet/thread.h"
 
-/* A file of more than so many bytes is worth a thread: those of a thousand sockets take 1 ms. */
+/* Longer files are read by a thread: the lines of a thousand sockets take 1 ms. */
 enum { FILE_ALONE = 64 * 1024 };
 
-/*
- * A socket, or a connection that waits to be accepted. Because the whole table is kept, it has only
- * those members of a struct socket_record that unix sockets can fill.
- */
+/* A socket, or a connection that waits to be accepted. The whole table is kept in memory, so this
+ * struct has only members of struct socket_record that unix sockets can fill. */
 struct unix_socket {
     uint64_t has, identity, inode;
-    struct text path; /* behind it stand the memory, and the inodes of waiting connections */
+    struct text path; /* followed by the memory, and by the inodes of waiting connections */
     uint32_t recv_q, send_q, uid, refcount, flags, peer, file_inode, file_device;
     uint16_t type, memory_length, inodes_length;
     uint8_t state, unix_state, shutdown;
-    uint32_t waiting; /* a listener's connections to be accepted, less those found in the file */
-    bool repeated;    /* by netlink: it has no row, and is not handed on */
+    uint32_t waiting; /* connections that wait at a listener, minus connections found in the file */
+    bool repeated;    /* netlink has sent it before: it has no row */
     bool in_file;
 };
 
@@ -48,34 +46,34 @@ struct socket_list {
     size_t count, capacity;
 };
 
-/* Texts, each with a newline behind it. */
+/* Texts, each with a newline after it. */
 struct texts {
     char *data;
     size_t length, capacity;
 };
 
-/* A listener with waiting connections, ordered by its name in the file. */
+/* A listener with waiting connections. Listeners are sorted by their names in the file. */
 struct unix_listener {
     struct unix_socket *socket;
-    size_t next; /* first of several that look the same: the one whose turn it is */
+    size_t next; /* in the first of equal listeners: index of the next in turn */
 };
 
-/* One reading of the table. */
+/* The state of reading the table. */
 struct unix_reading {
     struct proc_file file;
-    struct line lines;          /* of the file, as one */
+    struct line lines;          /* all lines of the file */
     uint64_t shown;             /* presence bits that rows may have */
     struct socket_list sockets; /* in netlink's order */
-    struct texts borrowed;      /* of the sockets: names, and what else they borrow */
-    bool newlines;              /* a name holds one, so some lines may not be rows */
-    size_t next;                /* the socket whose row should come next in the file */
-    struct ranked *by_inode;    /* the sockets; of one inode the first comes first */
+    struct texts borrowed;      /* names, memory and inodes that sockets borrow */
+    bool newlines;              /* a name has a newline, so some lines may not be rows */
+    size_t next;                /* index of the socket whose row should come next in the file */
+    struct ranked *by_inode;    /* sockets sorted by inode; equal inodes keep their order */
     struct unix_listener *listeners;
     size_t listener_count;
     struct socket_list pending; /* connections that nobody has accepted yet */
-    const char *end;            /* of the lines */
-    const char *name_end;       /* the newline behind the whole name of a row, when it is known */
-    const char *doubt_end;      /* up to here the file may be a name of a socket that has gone */
+    const char *end;            /* end of the lines */
+    const char *name_end; /* the newline after the whole name of a row, if netlink knows the name */
+    const char *doubt_end; /* up to here the file may be the name of a socket that has gone */
 };
 
 static int texts_add(struct texts *texts, const char *data, size_t length)
@@ -92,7 +90,7 @@ static int texts_add(struct texts *texts, const char *data, size_t length)
     return 0;
 }
 
-/* The members that both structs have, in an initializer. */
+/* Initializers of the members that both structs have. */
 /* clang-format off */
 #define EACH_MEMBER(MEMBER, of)                                                                    \
     MEMBER(of, inode) MEMBER(of, path) MEMBER(of, recv_q) MEMBER(of, send_q) MEMBER(of, uid)       \
@@ -115,7 +113,7 @@ static struct unix_socket *list_add(struct socket_list *list, const struct recor
     return &items[list->count++];
 }
 
-/* --- What netlink says ------------------------------------------------------------------------ */
+/* --- Netlink ---------------------------------------------------------------------------------- */
 
 static struct text text_after(struct text text, size_t length)
 {
@@ -143,10 +141,10 @@ static int unix_remember(const struct record *record, void *arg)
     if (!socket)
         return -ENOMEM;
     socket->has &= reading->shown;
-    /* of a listener the queue is what waits (net/unix/diag.c) */
+    /* the queue of a listener has the connections that wait (net/unix/diag.c) */
     socket->waiting = (record->has & SOCKET_QUEUES) ? sock->recv_q : UINT32_MAX;
     reading->newlines |= name->length && memchr(name->data, '\n', name->length);
-    /* it has these only if they were asked for */
+    /* the socket has these only if they were requested */
     if (socket->has & SOCKET_MEMORY)
         socket->memory_length = (uint16_t)sock->memory.length;
     if (socket->has & SOCKET_ICONS)
@@ -158,7 +156,7 @@ static int unix_remember(const struct record *record, void *arg)
                : -ENOMEM;
 }
 
-/* The texts no longer move: sockets can borrow them. */
+/* Sorts by inode. Sockets borrow their texts from here on, because texts no longer move. */
 static int index_by_inode(struct unix_reading *reading)
 {
     const size_t count = reading->sockets.count;
@@ -172,12 +170,12 @@ static int index_by_inode(struct unix_reading *reading)
         struct unix_socket *socket = &reading->sockets.items[i];
         by_inode[i] = (struct ranked){socket->inode, socket};
         socket->path.data = text;
-        text = text_after(inodes_of(socket), 0).data; /* the next one's */
+        text = text_after(inodes_of(socket), 0).data; /* the next socket's texts */
     }
     return sort_ranked(by_inode, count);
 }
 
-/* In the order of their inodes. */
+/* Returns socket `i` in the order of inodes. */
 static struct unix_socket *socket_at(const struct unix_reading *reading, size_t i)
 {
     const struct unix_socket *socket = reading->by_inode[i].item;
@@ -185,7 +183,7 @@ static struct unix_socket *socket_at(const struct unix_reading *reading, size_t 
     return &reading->sockets.items[socket - reading->sockets.items];
 }
 
-/* An inode is mostly that of one socket. */
+/* Marks sockets that netlink has sent before. Mostly an inode has only one socket. */
 static void mark_repeats(const struct unix_reading *reading)
 {
     for (size_t i = 1; i < reading->sockets.count; i++) {
@@ -195,7 +193,7 @@ static void mark_repeats(const struct unix_reading *reading)
     }
 }
 
-/* The bytes of a name as the file shows them. */
+/* Returns a byte of a name as the file shows it. */
 static unsigned char shown(char c)
 {
     return c ? (unsigned char)c : '@';
@@ -211,7 +209,7 @@ static int compare_shown(const char *a, const char *b, size_t length)
     return 0;
 }
 
-/* One name can be that of several listeners if they are of different types. */
+/* Listeners of different types can have the same name. */
 static int compare_listeners(const void *a, const void *b)
 {
     const struct unix_socket *x = ((const struct unix_listener *)a)->socket;
@@ -263,9 +261,10 @@ static int ask_netlink(struct unix_reading *reading)
     return index_listeners(reading);
 }
 
-/* --- What the file says ----------------------------------------------------------------------- */
+/* --- The file --------------------------------------------------------------------------------- */
 
-/* All of the name stands in the row, behind a blank if there is one, before a newline. */
+/* Whether a row is the row of a socket: it has the whole name, after a space if there is a name,
+ * and before a newline. */
 static bool unix_is_of(const struct unix_reading *reading, const struct unix_socket *socket,
                        const struct socket_record *row)
 {
@@ -278,7 +277,7 @@ static bool unix_is_of(const struct unix_reading *reading, const struct unix_soc
            compare_shown(name->data, text, name->length) == 0;
 }
 
-/* Of the sockets with this inode the first whose name it has, or NULL. */
+/* Returns the first socket that has the row's inode and name, or NULL. */
 static struct unix_socket *find_inode(const struct unix_reading *reading,
                                       const struct socket_record *row)
 {
@@ -298,10 +297,10 @@ static struct unix_socket *find_inode(const struct unix_reading *reading,
     return NULL;
 }
 
-/* The kernel goes through one table for both, so the row is mostly that of the next socket. */
+/* Both sources list one table of the kernel, so a row is mostly the row of the next socket. */
 static void unix_take_socket(struct unix_reading *reading, const struct socket_record *row)
 {
-    enum { NEAR = 8 }; /* so many sockets may be new */
+    enum { NEAR = 8 }; /* number of sockets that may be new, without a row */
     const size_t near = reading->next + NEAR, count = reading->sockets.count;
     struct unix_socket *socket = NULL;
 
@@ -315,7 +314,7 @@ static void unix_take_socket(struct unix_reading *reading, const struct socket_r
     if (!socket)
         return;
     reading->name_end = row->path.data + socket->path.length;
-    /* one that listens or is connected is so in both; else it changed, or the row is forged */
+    /* both sources have the same state, unless the socket changed, or the row is forged */
     if (row->type != socket->type || row->unix_state != socket->unix_state ||
         row->flags != socket->flags)
         return;
@@ -323,12 +322,12 @@ static void unix_take_socket(struct unix_reading *reading, const struct socket_r
         socket->in_file = true;
         socket->has |= SOCKET_REFCOUNT;
         socket->refcount = row->refcount;
-    } else if (socket->refcount != row->refcount) { /* one is forged, or both were true */
+    } else if (socket->refcount != row->refcount) { /* a row is forged, or the count changed */
         socket->has &= ~SOCKET_REFCOUNT;
     }
 }
 
-/* A listener of this name and type with a connection that no row was found for yet, or NULL. */
+/* Returns a listener of this name and type that has a connection without a row, or NULL. */
 static struct unix_socket *unix_find_listener(const struct unix_reading *reading, struct text name,
                                               uint16_t type)
 {
@@ -356,7 +355,7 @@ static struct unix_socket *unix_find_listener(const struct unix_reading *reading
     return NULL;
 }
 
-/* A name may go on behind a newline: the longest that a listener has is taken. */
+/* Finds the longest name that a listener has: a name may continue after a newline. */
 static struct unix_socket *find_longest(struct unix_reading *reading,
                                         const struct socket_record *row)
 {
@@ -376,7 +375,8 @@ static struct unix_socket *find_longest(struct unix_reading *reading,
     return longest;
 }
 
-/* The address tells sockets of one name apart; a listener of another name cannot forge it. */
+/* The row's address makes identities differ if names are equal. The listener's identity is added,
+ * so that a listener of another name cannot forge one. */
 static int add_pending(struct unix_reading *reading, const struct record *row,
                        const struct unix_socket *listener)
 {
@@ -390,11 +390,9 @@ static int add_pending(struct unix_reading *reading, const struct record *row,
     return 0;
 }
 
-/*
- * A connection that nobody has accepted has its listener's name; while it waits for a place in the
- * queue it has none (unix_stream_connect() in net/unix/af_unix.c). A listener has no more of them
- * than its queue is long: further ones were accepted meanwhile, or are forged.
- */
+/* A connection that nobody has accepted has its listener's name. While it waits for room in the
+ * queue it has no name (unix_stream_connect() in net/unix/af_unix.c). A listener has no more such
+ * connections than its queue is long: further rows were accepted meanwhile, or are forged. */
 static int take_pending(struct unix_reading *reading, const struct record *row)
 {
     const struct socket_record *sock = &row->socket;
@@ -412,7 +410,7 @@ static int take_pending(struct unix_reading *reading, const struct record *row)
     return add_pending(reading, row, listener);
 }
 
-/* Takes from a line what netlink confirms. */
+/* Takes the parts of a line that netlink confirms. */
 static int unix_take_line(struct unix_reading *reading, const struct line *line, size_t number)
 {
     const char *end = reading->end, *name;
@@ -430,18 +428,18 @@ static int unix_take_line(struct unix_reading *reading, const struct line *line,
     else
         result = take_pending(reading, &row);
     name = row.socket.path.data;
-    if (name[-1] == ' ' && !reading->name_end) /* it has a name */
+    if (name[-1] == ' ' && !reading->name_end) /* netlink does not know its name */
         reading->doubt_end = end - name > SOCKET_PATH_MAX ? name + SOCKET_PATH_MAX : end;
     return result;
 }
 
-/* A row whose whole name is known ends with it, though the name may have newlines. */
+/* A row whose whole name is known ends after that name, even if the name has newlines. */
 static int take_lines(struct unix_reading *reading)
 {
     const struct line *lines = &reading->lines;
     int result = 0;
 
-    if (!lines->length) /* nor is there a text */
+    if (!lines->length) /* then lines->data may be NULL */
         return 0;
     reading->end = lines->data + lines->length;
     for (size_t from = 0, number = 1; result == 0 && from < lines->length; number++) {
@@ -479,7 +477,7 @@ static int unix_hand_on(const struct socket_list *list, record_fn fn, void *arg)
 
 /* --- The two sources -------------------------------------------------------------------------- */
 
-/* Reads the rest of the file, in a thread of its own. */
+/* A thread that reads the rest of the file. */
 struct unix_reader {
     pthread_t thread;
     struct lines *lines;
@@ -494,7 +492,7 @@ static void *read_rest(void *arg)
     return NULL;
 }
 
-/* Side by side, or the file first. */
+/* Reads the file and asks netlink, at the same time or one after the other. */
 static int ask_both(struct unix_reading *reading, bool *side_by_side)
 {
     struct unix_reader reader = {.lines = &reading->file.lines};
@@ -515,7 +513,7 @@ static int ask_both(struct unix_reading *reading, bool *side_by_side)
     return error;
 }
 
-/* All but the file. */
+/* Frees all members except the file. */
 static void unix_forget(struct unix_reading *reading)
 {
     free(reading->sockets.items);
@@ -537,11 +535,9 @@ static int unix_read_table(struct unix_reading *reading, record_fn fn, void *arg
         result = proc_file_rest(&reading->file, &reading->lines);
     if (result == 0)
         result = take_lines(reading);
-    /*
-     * Side by side with the file, netlink may have been past the place of a socket before there was
-     * one: then a name of the file is not known, and what stands behind it is in doubt for no
-     * reason. So netlink is asked again.
-     */
+    /* If netlink was asked while the file was read, it may have passed a socket's position before
+     * the socket existed: then a name in the file is not known, and the text after it is in doubt
+     * for no reason. So netlink is asked again. */
     if (result == 0 && side_by_side && reading->doubt_end) {
         unix_forget(reading);
         reading->file.skipped = 0;
@@ -552,7 +548,8 @@ static int unix_read_table(struct unix_reading *reading, record_fn fn, void *arg
     if (result == 0)
         result = unix_hand_on(&reading->sockets, fn, arg);
     if (result < 0 || !(reading->file.query->needs & SOCKET_PENDING))
-        return result; /* netlink lists none of them: rows must not depend on columns */
+        return result; /* netlink alone lists no such connections, and rows must not depend on
+                          columns */
     return unix_hand_on(&reading->pending, fn, arg);
 }
 

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Sockets of virtual machines by vsock_diag. Sources: linux/vm_sockets_diag.h,
- * net/vmw_vsock/diag.c. */
+/* Sockets of virtual machines by vsock_diag: linux/vm_sockets_diag.h, net/vmw_vsock/diag.c. */
 #include "backend/socket/sock_diag.h"
 
 #include <linux/vm_sockets_diag.h>
 #include <sys/socket.h>
 
-/* There is no file of them. */
+/* /proc has no file of vsock sockets. */
 const struct table table_vsock = {
     .name = "vsock", .kind = &kind_socket, .family = AF_VSOCK, .protocol = PROTOCOL_VSOCK};
 

@@ -5,10 +5,10 @@
 #include <linux/xdp_diag.h>
 #include <sys/socket.h>
 
-/* XDP_DIAG_STATS and XDP_SHOW_STATS are of Linux 5.9; headers may be older. */
+/* XDP_DIAG_STATS and XDP_SHOW_STATS came with Linux 5.9; headers may be older. */
 enum { DIAG_STATS = XDP_DIAG_MEMINFO + 1, SHOW_STATS = 1 << 4 };
 
-/* There is no file of them. */
+/* /proc has no file of XDP sockets. */
 const struct table table_xdp = {
     .name = "xdp", .kind = &kind_socket, .family = AF_XDP, .protocol = PROTOCOL_XDP};
 

@@ -15,8 +15,8 @@
 #include "probes/packet/packet.h"
 
 /*
- * from, to: offsets in the header, which has so many bytes. Ports stand in the first fragment only;
- * and behind IPv6's options they were not read.
+ * Reads addresses and ports. from, to: offsets of the addresses in the IP header of `length` bytes.
+ * Only the first fragment has ports; the program does not read ports after options of IPv6.
  */
 static void take_header(const struct drop_seen *seen, uint8_t family, size_t length, size_t from,
                         size_t to, struct record *record)
@@ -60,7 +60,7 @@ void drop_decode(const struct drop_key *key, const struct drop_seen *seen, struc
                     offsetof(struct iphdr, saddr), offsetof(struct iphdr, daddr), record);
     } else if (ethertype == ETH_P_IPV6 && version == 6 && seen->length >= sizeof(struct ip6_hdr)) {
         record->drop.protocol = seen->network[offsetof(struct ip6_hdr, ip6_nxt)];
-        /* of multicast, and nothing else of note */
+        /* in practice only MLD has this header: the protocol is in its first byte */
         if (record->drop.protocol == IPPROTO_HOPOPTS && seen->length > sizeof(struct ip6_hdr))
             record->drop.protocol = seen->ports[0];
         take_header(seen, AF_INET6, sizeof(struct ip6_hdr), offsetof(struct ip6_hdr, ip6_src),

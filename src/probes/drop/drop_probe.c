@@ -25,21 +25,19 @@ enum { DROP_PART = DROP_PAGE / sizeof(struct drop_slot) };
 struct drop_probe {
     int map, link; /* descriptors, or -1 */
     bool knows_receivers;
-    bool has_subsystems; /* in reasons, too */
+    bool has_subsystems; /* `reasons` has reasons of subsystems, too */
     struct drop_names reasons;
-    struct drop_head *head; /* of the table, which is in the map */
-    struct drop *drops;     /* room for DROP_SLOTS */
+    struct drop_head *head; /* head of the drop table, in the map's memory */
+    struct drop *drops;     /* array of DROP_SLOTS */
     size_t count;
     uint64_t lost;
-    uint64_t since; /* when it began to count: CLOCK_MONOTONIC, nanoseconds */
+    uint64_t since; /* start of the interval: CLOCK_MONOTONIC, nanoseconds */
 };
 
 /* --- Reasons ---------------------------------------------------------------------------------- */
 
-/*
- * All of them, or only those of subsystems. Few kernels have any of these, so they are looked for
- * when the first one comes.
- */
+/* Reads the names of all drop reasons, or only of subsystems' reasons. Few kernels report reasons
+ * of subsystems, so their names are read when the first such reason comes. */
 static int find_reasons(struct drop_probe *probe, bool all)
 {
     static const char *const enums[] = {"skb_drop_reason", "mac80211_drop_reason",
@@ -71,7 +69,8 @@ const char *drop_probe_reason(const struct drop_probe *probe, size_t i)
     return i < probe->reasons.count ? probe->reasons.list[i].name : NULL;
 }
 
-/* Without a name it is a number, as the kernel's own event has it. */
+/* The name of the drop's reason, or else its number, in the form that the kernel's own event
+ * prints. */
 static struct text drop_probe_name_of(const struct drop_probe *probe, struct drop *drop)
 {
     for (size_t i = 0; i < probe->reasons.count; i++)
@@ -81,9 +80,9 @@ static struct text drop_probe_name_of(const struct drop_probe *probe, struct dro
     return as_text(drop->unnamed);
 }
 
-/* --- To begin, and to end --------------------------------------------------------------------- */
+/* --- Start and end ---------------------------------------------------------------------------- */
 
-/* The program keeps the map, and what is attached the program. */
+/* Creates the map and attaches the program, which keeps the map until the link is closed. */
 static int drop_probe_attach(struct drop_probe *probe, const struct drop_layout *layout)
 {
     struct bpf_insn code[DROP_PROGRAM_MAX];
@@ -154,7 +153,7 @@ void drop_probe_destroy(struct drop_probe *probe)
     free(probe);
 }
 
-/* --- What was counted ------------------------------------------------------------------------- */
+/* --- Counts ----------------------------------------------------------------------------------- */
 
 static int drop_probe_most_first(const void *a, const void *b)
 {
@@ -164,19 +163,15 @@ static int drop_probe_most_first(const void *a, const void *b)
            (one->record.drop.drops > other->record.drop.drops);
 }
 
-/*
- * Returns when all programs that run now have ended. membarrier(2) is refused where processors run
- * without ticks (nohz_full=, kernel/sched/membarrier.c), and in some sandboxes.
- */
+/* Returns when all BPF programs that run now have ended. The kernel refuses membarrier(2) if CPUs
+ * run without ticks (nohz_full=, kernel/sched/membarrier.c), and some sandboxes do. */
 static int wait_for_programs(void)
 {
     return syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0) == 0 ? 0 : bpf_map_wait();
 }
 
-/*
- * Slots are closed, and taken when no program is on its way to one that was open: each packet is
- * counted before or after.
- */
+/* Marks used slots as closed, then waits until no BPF program that saw one open still runs. After
+ * that each packet counts either in these slots or in the next interval. */
 static int close_slots(struct drop_head *head)
 {
     bool any = false;
@@ -202,7 +197,7 @@ static int take_slot(struct drop_probe *probe, struct drop_slot *slot)
     return status;
 }
 
-/* From slot `first` on, of which only so many are in this process's memory. */
+/* Takes the closed slots of one page, from slot `first` on. Only that page is mapped. */
 static int take_slots(struct drop_probe *probe, size_t first)
 {
     uint64_t *tags = probe->head->tags + first;
@@ -242,7 +237,8 @@ int drop_probe_take(struct drop_probe *probe)
         status = take_slots(probe, i);
     if (probe->count)
         qsort(probe->drops, probe->count, sizeof *probe->drops, drop_probe_most_first);
-    for (size_t i = 0; i < probe->count; i++) { /* now that neither drops nor names move any more */
+    for (size_t i = 0; i < probe->count;
+         i++) { /* only now: names and drops no longer move in memory */
         probe->drops[i].record.drop.elapsed = probe->since - since;
         probe->drops[i].record.drop.reason = drop_probe_name_of(probe, &probe->drops[i]);
     }

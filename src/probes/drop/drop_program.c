@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * A packet costs the kernel this program, so all that is the same in each packet of a key is read
- * of the first one alone.
- */
+/* The kernel runs this program for each packet that it drops. To be short, it reads headers only
+ * from the first packet of a key. */
 #include "probes/drop/drop_program.h"
 
 #include <errno.h>
@@ -16,7 +14,7 @@
 
 /* --- The kernel's structs --------------------------------------------------------------------- */
 
-enum { SKB_DROP_NONE = 0 /* SKB_NOT_DROPPED_YET: it is 0 in every kernel */ };
+enum { SKB_DROP_NONE = 0 /* SKB_NOT_DROPPED_YET is 0 in every kernel */ };
 
 static bool points_to_nothing(const struct btf *btf, uint32_t id)
 {
@@ -26,10 +24,8 @@ static bool points_to_nothing(const struct btf *btf, uint32_t id)
            (!pointer.type || (btf_resolve(btf, pointer.type, &type) && type.kind == BTF_VOID));
 }
 
-/*
- * The parameters have no names in the types. The first one, which is no argument of the tracepoint,
- * is not in the context.
- */
+/* Finds the tracepoint's parameters by their types, because BTF has no names of them. The first
+ * parameter is not in the context, because it is no argument of the tracepoint. */
 static bool find_parameters(const struct btf *btf, struct drop_layout *layout)
 {
     struct btf_type prototype, type;
@@ -61,7 +57,7 @@ static bool find_parameters(const struct btf *btf, struct drop_layout *layout)
     return layout->of_skb && has_place && layout->reasons;
 }
 
-/* A pointer that leads on, and the type that it points to. */
+/* Finds a member that is a pointer, and the type that it points to. */
 static bool drop_program_follow(const struct btf *btf, uint32_t type, const char *path,
                                 struct kernel_member *member, uint32_t *to)
 {
@@ -73,7 +69,7 @@ static bool drop_program_follow(const struct btf *btf, uint32_t type, const char
 
 #define WANTED(...) WANTED_FOR(struct drop_layout, __VA_ARGS__)
 
-/* Struct after struct, as the pointers lead: a search by name would go through all types. */
+/* Follows pointers from struct to struct: a search by name would go through all types. */
 static bool find_members(const struct btf *btf, struct drop_layout *layout)
 {
     static const struct wanted_member of_skb[] = {
@@ -114,7 +110,7 @@ int drop_layout_init(struct drop_layout *layout, const struct btf *btf)
     if (!layout->tracepoint || !find_parameters(btf, layout) ||
         !btf_resolve(btf, layout->reasons, &reasons) || !find_members(btf, layout))
         return -ENOTSUP;
-    /* before Linux 6.1 consumed packets do not come here, and have no number */
+    /* before Linux 6.1 SKB_CONSUMED does not exist: consumed packets do not come here */
     layout->consumed = SKB_DROP_NONE;
     for (uint32_t i = 0; i < reasons.count; i++)
         if (btf_enumerator(btf, &reasons, i, &one) && text_is(one.name, "SKB_CONSUMED"))
@@ -125,12 +121,12 @@ int drop_layout_init(struct drop_layout *layout, const struct btf *btf)
 
 /* --- The program ------------------------------------------------------------------------------ */
 
-/* What the registers keep; 0 to 5 are for results and arguments. */
+/* Registers that keep their values; registers 0 to 5 hold results and arguments. */
 enum {
     CONTEXT = BPF_REG_6,
     SKB = BPF_REG_7,
     REASON = BPF_REG_8,
-    HASH = REASON, /* then */
+    HASH = REASON, /* the same register, after the reason was stored */
     OTHER = BPF_REG_9,
     SLOT = BPF_REG_4,
 };
@@ -143,7 +139,7 @@ _Static_assert(DROP_PAGE % sizeof(struct drop_slot) == 0 &&
                    offsetof(struct drop_table, slots) % DROP_PAGE == 0,
                "parts of it are mapped");
 
-/* Where they are on the stack. */
+/* Offsets on the stack. */
 enum {
     KEY = -(int)sizeof(struct drop_key),
     SEEN = KEY - (int)sizeof(struct drop_seen),
@@ -151,11 +147,12 @@ enum {
 #define KEY_AT(member)  (KEY + (int)offsetof(struct drop_key, member))
 #define SEEN_AT(member) (SEEN + (int)offsetof(struct drop_seen, member))
 
-/* SKB_CONSUMED is left out, too. */
+/* Stores reason and place in the key, and loads the packet into SKB. Ends the program if the packet
+ * was not dropped, or was consumed. */
 static void put_reason(struct assembly *to, const struct drop_layout *layout)
 {
     assembly_load(to, REASON, CONTEXT, layout->reason);
-    assembly_number(to, BPF_LSH, REASON, 32); /* its upper half means nothing */
+    assembly_number(to, BPF_LSH, REASON, 32); /* the upper half is undefined */
     assembly_number(to, BPF_RSH, REASON, 32);
     assembly_end_if(to, BPF_JEQ, REASON, SKB_DROP_NONE);
     assembly_end_if(to, BPF_JEQ, REASON, (int)layout->consumed);
@@ -166,10 +163,9 @@ static void put_reason(struct assembly *to, const struct drop_layout *layout)
     assembly_cast(to, SKB, BPF_FIRST, layout->of_skb, layout->cast);
 }
 
-/*
- * Of the socket that OTHER points to. Those of half-open connections and in TIME_WAIT are smaller
- * structs, which only begin as the others do, and no process holds them.
- */
+/* Stores the netns, user and inode of the socket that OTHER points to. Sockets of half-open
+ * connections and in TIME_WAIT are smaller structs: they have only the first members of struct
+ * sock, and no process holds them. */
 static void put_socket(struct assembly *to, const struct drop_layout *layout)
 {
     size_t is_waiting, is_half_open;
@@ -188,11 +184,10 @@ static void put_socket(struct assembly *to, const struct drop_layout *layout)
     assembly_land(to, is_half_open);
 }
 
-/*
- * A packet that comes in belongs to its sender until IP takes it, who may be in another namespace:
- * the device's counts. Queues of sockets keep something else where the device was; ids of
- * namespaces begin with 0xf (PROC_DYNAMIC_FIRST of the kernel's fs/proc/generic.c).
- */
+/* Stores the netns of the packet's device. Until IP takes it, a packet that came in belongs to the
+ * socket of its sender, which may be in another network namespace. Socket queues use the memory of
+ * the device's pointer for other data, so a number counts only if it begins with 0xf, as all ids of
+ * namespaces do (PROC_DYNAMIC_FIRST in fs/proc/generic.c). */
 static void put_namespace_of_device(struct assembly *to, const struct drop_layout *layout)
 {
     size_t is_none;
@@ -207,7 +202,8 @@ static void put_namespace_of_device(struct assembly *to, const struct drop_layou
     assembly_land(to, is_none);
 }
 
-/* The socket that the packet was for, else the one that sent it: a receiver knows its namespace. */
+/* Stores the socket that the packet was for, or else the socket that sent it. For a sender the
+ * netns of the device is preferred. */
 static void put_sockets(struct assembly *to, const struct drop_layout *layout)
 {
     size_t has_none, is_receiver = 0;
@@ -241,7 +237,7 @@ static void put_interface(struct assembly *to, const struct drop_layout *layout)
     assembly_land(to, came_in);
 }
 
-/* Reads `size` bytes that OTHER points to. */
+/* Reads `size` bytes that OTHER points to, to offset `at` on the stack. */
 static void drop_program_put_read(struct assembly *to, int at, int size)
 {
     assembly_address(to, BPF_FIRST, at);
@@ -250,7 +246,7 @@ static void drop_program_put_read(struct assembly *to, int at, int size)
     assembly_call(to, BPF_FUNC_probe_read_kernel);
 }
 
-/* How many bytes there are from the header of IP on: what is behind them is not the packet's. */
+/* Stores the number of bytes from the IP header to the packet's end, at most 255. */
 static void put_length(struct assembly *to, const struct drop_layout *layout)
 {
     size_t is_short, is_positive;
@@ -267,7 +263,8 @@ static void put_length(struct assembly *to, const struct drop_layout *layout)
     assembly_store(to, BPF_FIRST, SEEN_AT(length), BPF_B);
 }
 
-/* The headers of a packet. How long that of IP is, is in its first byte; IPv6's has 40 bytes. */
+/* Reads the IP header and the bytes after it. The first byte of an IPv4 header has its size; IPv6's
+ * header has 40 bytes. */
 static void put_headers(struct assembly *to, const struct drop_layout *layout)
 {
     const struct kernel_member first = {.offset = SEEN_AT(network), .size = BPF_B};
@@ -299,7 +296,7 @@ static void put_headers(struct assembly *to, const struct drop_layout *layout)
     drop_program_put_read(to, SEEN_AT(ports), sizeof((struct drop_seen *)NULL)->ports);
 }
 
-/* A hash of the key, of which no part is chosen by who sends packets. It takes no call. */
+/* Computes HASH from the key. It needs no secret: senders of packets choose no part of the key. */
 static void put_hash(struct assembly *to)
 {
     struct kernel_member word = {.offset = KEY, .size = BPF_DW};
@@ -318,12 +315,13 @@ static void put_hash(struct assembly *to)
     assembly_number(to, BPF_OR, HASH, DROP_TAGS);
 }
 
-/* The number of a slot, and in the second register where its tag is. */
+/* Loads the number of the slot for try `number` into SLOT, and its tag's address into register
+ * 2. */
 static void put_try(struct assembly *to, int map, int number)
 {
     assembly_register(to, BPF_MOV, SLOT, HASH);
     assembly_number(to, BPF_RSH, SLOT, 64 - DROP_BITS);
-    if (number) { /* other keys of the same slot go on elsewhere */
+    if (number) { /* keys that share their first slot have different next slots */
         assembly_register(to, BPF_MOV, BPF_FIRST, HASH);
         assembly_number(to, BPF_OR, BPF_FIRST, 1);
         assembly_number(to, BPF_MUL, BPF_FIRST, number);
@@ -336,7 +334,7 @@ static void put_try(struct assembly *to, int map, int number)
     assembly_register(to, BPF_ADD, BPF_SECOND, BPF_FIRST);
 }
 
-/* ... and where the slot is. */
+/* Loads the address of slot SLOT into register 2. */
 static void drop_program_put_slot(struct assembly *to, int map)
 {
     assembly_number(to, BPF_MUL, SLOT, sizeof(struct drop_slot));
@@ -344,7 +342,8 @@ static void drop_program_put_slot(struct assembly *to, int map)
     assembly_register(to, BPF_ADD, BPF_SECOND, SLOT);
 }
 
-/* Copies what is on the stack, except the number, which others may count up. */
+/* Copies headers and key from the stack to the slot, except the count, to which other CPUs may
+ * add. */
 static void drop_program_put_first(struct assembly *to)
 {
     struct kernel_member word = {.offset = SEEN, .size = BPF_DW};
@@ -357,7 +356,8 @@ static void drop_program_put_first(struct assembly *to)
     }
 }
 
-/* All slots are searched before one is taken, because some are freed before others. */
+/* Counts the packet in a slot. All slots of a key are searched before a free slot is taken, because
+ * slots are freed in any order. */
 static void drop_program_put_count(struct assembly *to, const struct drop_layout *layout, int map)
 {
     const struct kernel_member tag = {.size = BPF_DW};
@@ -375,7 +375,8 @@ static void drop_program_put_count(struct assembly *to, const struct drop_layout
         assembly_number(to, BPF_MOV, BPF_REG_0, DROP_FREE);
         assembly_exchange(to, BPF_SECOND, HASH);
         is_new[i] = assembly_skip_if(to, BPF_JEQ, BPF_REG_0, DROP_FREE);
-        is_taken[i] = assembly_skip_if_equal(to, BPF_REG_0, HASH); /* by another processor */
+        is_taken[i] =
+            assembly_skip_if_equal(to, BPF_REG_0, HASH); /* another CPU took it for this key */
     }
     assembly_value(to, BPF_SECOND, map, offsetof(struct drop_table, head.lost));
     is_counted = assembly_skip(to);

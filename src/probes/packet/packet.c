@@ -5,22 +5,22 @@
 
 enum { TAG_SIZE = 4, VLAN_ID = 0xfff };
 
-/* The captured bytes, and how many of them are behind. Options that were cut off are behind, too.
- */
+/* Captured bytes, and the number of bytes that were parsed. It is larger than `captured` if IP
+ * options were cut off. */
 struct rest {
     const uint8_t *bytes;
-    size_t captured, behind;
+    size_t captured, parsed;
 };
 
 static size_t left_of(const struct rest *rest)
 {
-    return rest->behind < rest->captured ? rest->captured - rest->behind : 0;
+    return rest->parsed < rest->captured ? rest->captured - rest->parsed : 0;
 }
 
-/* The next bytes, if there are so many; or NULL. */
+/* Returns the next `size` bytes, or NULL if fewer were captured. */
 static const uint8_t *packet_next(const struct rest *rest, size_t size)
 {
-    return left_of(rest) >= size ? rest->bytes + rest->behind : NULL;
+    return left_of(rest) >= size ? rest->bytes + rest->parsed : NULL;
 }
 
 static bool is_tag(uint16_t ethertype)
@@ -46,27 +46,28 @@ static void take_transport(struct packet *packet, struct rest *rest)
     memcpy(&packet->key, header, PACKET_PORTS);
     packet->key.has |= TRAFFIC_PORTS;
     if (packet->key.protocol == IPPROTO_UDP)
-        rest->behind += sizeof(struct udphdr);
+        rest->parsed += sizeof(struct udphdr);
     if (packet->key.protocol == IPPROTO_TCP && left_of(rest) > PACKET_TCP_FLAGS) {
         packet->tcp_flags = header[PACKET_TCP_FLAGS];
         packet->has_tcp = true;
-        rest->behind += (size_t)4 * (header[PACKET_TCP_FLAGS - 1] >> 4);
+        rest->parsed += (size_t)4 * (header[PACKET_TCP_FLAGS - 1] >> 4);
     }
 }
 
 /* --- Network ---------------------------------------------------------------------------------- */
 
-/* more: other fragments follow. offset: of this one, in any unit. */
+/* offset: position of this fragment, in any unit. more: other fragments follow. */
 static void take_fragment(struct packet *packet, unsigned offset, bool more, uint32_t id)
 {
     packet->fragment = offset ? FRAGMENT_LATER : more ? FRAGMENT_FIRST : FRAGMENT_NONE;
     packet->fragment_id = id;
 }
 
-/* Goes behind an extension header of IPv6. Returns false where there is none, or it was cut off. */
+/* Skips an IPv6 extension header. Returns false if there is no such header, or if it was cut
+ * off. */
 static bool take_extension(struct packet *packet, struct rest *rest)
 {
-    const uint8_t *header = packet_next(rest, sizeof(struct ip6_frag)); /* all have so many bytes */
+    const uint8_t *header = packet_next(rest, sizeof(struct ip6_frag)); /* smallest header */
     const uint16_t type = packet->key.protocol;
 
     if (!header || !(type == IPPROTO_HOPOPTS || type == IPPROTO_ROUTING ||
@@ -76,12 +77,12 @@ static bool take_extension(struct packet *packet, struct rest *rest)
     if (type == IPPROTO_FRAGMENT)
         take_fragment(packet, packet_read16(header + 2) >> 3, header[3] & 1,
                       (uint32_t)packet_read16(header + 4) << 16 | packet_read16(header + 6));
-    rest->behind +=
+    rest->parsed +=
         type == IPPROTO_FRAGMENT ? sizeof(struct ip6_frag) : (size_t)8 * (header[1] + 1U);
     return true;
 }
 
-/* The addresses are the last that a header without options has. */
+/* The addresses are the last fields of a header without options. */
 static bool take_ip(struct packet *packet, struct rest *rest, uint8_t family)
 {
     const bool is_ipv4 = family == AF_INET;
@@ -97,21 +98,21 @@ static bool take_ip(struct packet *packet, struct rest *rest, uint8_t family)
     packet->key.has |= TRAFFIC_ADDRESSES;
     const size_t addresses = 2 * flow_key_address(&packet->key);
     memcpy(packet->key.addresses, header + least - addresses, addresses);
-    rest->behind += size;
+    rest->parsed += size;
     if (is_ipv4) {
         const unsigned offset = packet_read16(header + offsetof(struct iphdr, frag_off));
         take_fragment(packet, offset & IP_OFFMASK, offset & IP_MF,
                       packet_read16(header + offsetof(struct iphdr, id)));
         return true;
     }
-    /* what a later fragment begins with is no header, whatever its type is */
+    /* a later fragment begins with data, not with the header that the type names */
     while (packet->fragment != FRAGMENT_LATER && take_extension(packet, rest))
         continue;
     return true;
 }
 
-/* All numbers without a meaning become one, because a program that sends into a tun chooses them.
- */
+/* All numbers without a meaning become one number: a program that sends into a tun can choose
+ * any. */
 static uint16_t without_ethertype(uint16_t number)
 {
     static const uint8_t numbers[] = {
@@ -139,9 +140,9 @@ void packet_parse(struct packet *packet, const uint8_t *network, size_t captured
         if (!(packet->key.has & TRAFFIC_VLAN))
             packet_tag(packet, packet_read16(tag));
         ethertype = packet_read16(tag + 2);
-        if (ethertype < TRAFFIC_ETHERTYPES) /* a length */
+        if (ethertype < TRAFFIC_ETHERTYPES) /* the number is a length */
             ethertype = ETH_P_802_2;
-        rest.behind += TAG_SIZE;
+        rest.parsed += TAG_SIZE;
     }
     if (ethertype == ETH_P_IP || ethertype == ETH_P_IPV6)
         known = take_ip(packet, &rest, ethertype == ETH_P_IP ? AF_INET : AF_INET6);
@@ -150,5 +151,5 @@ void packet_parse(struct packet *packet, const uint8_t *network, size_t captured
     else
         packet->key.protocol =
             ethertype >= TRAFFIC_ETHERTYPES ? ethertype : without_ethertype(ethertype);
-    packet->payload = (uint32_t)rest.behind;
+    packet->payload = (uint32_t)rest.parsed;
 }

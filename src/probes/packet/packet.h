@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * What a frame says of its flow: VLAN, IPv4 and IPv6 with its extension headers, and the ports.
- * Tunnels are told by their outer header. Nothing behind the headers is looked at.
- */
+/* Parses the headers of a frame: VLAN, IPv4, IPv6 with its extension headers, and the ports. In a
+ * tunnel only the outer headers are parsed. */
 #ifndef PROBES_PACKET_PACKET_H
 #define PROBES_PACKET_PACKET_H
 
@@ -18,45 +16,41 @@
 
 #include "fastnet/record/traffic.h"
 
-/*
- * Packets of which all of this is equal are one flow. No padding: bytes are compared. Those behind
- * the addresses of an IPv4 packet need only be set if it has link-layer addresses.
- */
+/* Packets with equal keys are one flow. A key has no padding, because keys are compared as bytes.
+ * In an IPv4 key the bytes after the addresses may be undefined, unless it has MAC addresses. */
 struct flow_key {
     uint16_t sport, dport; /* network byte order */
-    uint16_t protocol;     /* as in struct traffic_record, in host byte order as all that follows */
-    uint16_t vlan;         /* id of the outermost tag */
+    uint16_t protocol; /* as in struct traffic_record; host byte order, like vlan and interface */
+    uint16_t vlan;     /* VLAN id of the outermost tag */
     uint32_t interface;
     uint8_t has; /* TRAFFIC_ADDRESSES, TRAFFIC_PORTS, TRAFFIC_VLAN, TRAFFIC_LLADDRS */
     uint8_t family;
     uint16_t unused;
-    uint8_t addresses[32]; /* network byte order; of IPv4 two times four bytes, then zeroes */
+    uint8_t addresses[32]; /* network byte order; IPv4 uses two times four bytes */
     uint8_t src_lladdr[6], dst_lladdr[6];
 };
 
-/* Of one address. */
+/* Returns the size of one address. */
 static inline size_t flow_key_address(const struct flow_key *key)
 {
     return key->family == AF_INET ? sizeof(struct in_addr) : sizeof(struct in6_addr);
 }
 
-/* Ports stand in the first fragment only. */
+/* Only the first fragment has ports. */
 enum fragment { FRAGMENT_NONE, FRAGMENT_FIRST, FRAGMENT_LATER };
 
 struct packet {
-    struct flow_key key; /* without interface and link-layer addresses */
+    struct flow_key key; /* without interface and MAC addresses */
     uint8_t tcp_flags;
-    bool has_tcp; /* all of its header's fields up to the flags were there */
+    bool has_tcp; /* the TCP header was captured up to its flags */
     uint8_t fragment;
-    uint32_t fragment_id; /* of others than fragments any */
-    uint32_t payload; /* bytes from the network header to what follows all that was understood */
+    uint32_t fragment_id; /* undefined if fragment is FRAGMENT_NONE */
+    uint32_t payload;     /* bytes from the network header to the first byte that was not parsed */
 };
 
-/*
- * network: from the network header on, or from a VLAN tag in front of it; so many bytes of it were
- * captured. ethertype: what stands there (ETH_P_* of linux/if_ether.h), host byte order. A header
- * that was cut off, or is malformed, is as if it were not there.
- */
+/* network: the network header, or a VLAN tag in front of it; `captured` bytes of it are there.
+ * ethertype: type of the first header (ETH_P_* of linux/if_ether.h), host byte order. A header that
+ * was cut off or is malformed counts as absent. */
 void packet_parse(struct packet *packet, const uint8_t *network, size_t captured,
                   uint16_t ethertype);
 
@@ -65,10 +59,11 @@ static inline uint16_t packet_read16(const uint8_t *bytes)
     return (uint16_t)(bytes[0] << 8 | bytes[1]);
 }
 
-/* Bytes of the ports, which headers of transports begin with, and where TCP has its flags. */
+/* Size of the ports, with which transport headers begin, and offset of the flags of TCP. */
 enum { PACKET_PORTS = 4, PACKET_TCP_FLAGS = 13 };
 
-/* UDP and TCP behind a header of so many bytes, of which the last are the addresses. */
+/* Parses UDP or TCP after an IP header of `size` bytes, which ends with `addresses` bytes of
+ * addresses. */
 static inline bool packet_take_usual(struct packet *packet, const uint8_t *network, size_t size,
                                      uint8_t protocol, uint8_t family, size_t addresses)
 {
@@ -77,7 +72,7 @@ static inline bool packet_take_usual(struct packet *packet, const uint8_t *netwo
 
     if (protocol != IPPROTO_UDP && protocol != IPPROTO_TCP)
         return false;
-    memcpy(key, header, PACKET_PORTS); /* both begin with them */
+    memcpy(key, header, PACKET_PORTS); /* UDP and TCP begin with the ports */
     key->protocol = protocol;
     key->vlan = 0;
     key->has = TRAFFIC_ADDRESSES | TRAFFIC_PORTS;
@@ -90,11 +85,9 @@ static inline bool packet_take_usual(struct packet *packet, const uint8_t *netwo
     return true;
 }
 
-/*
- * The same in few steps, where the caller stands, for nearly all packets: UDP and TCP in IPv4 and
- * IPv6, whole, without options and extensions. Returns false for all others. What is not needed to
- * count a packet without segments is not set: some of its key, the fragment's id and the payload.
- */
+/* Fast path, inlined, for nearly all packets: UDP and TCP in IPv4 and IPv6, without fragments,
+ * options and extension headers. Returns false for all other packets. It leaves unset the parts of
+ * the packet that are not needed to count it: some of its key, fragment_id and payload. */
 static inline bool packet_parse_usual(struct packet *packet, const uint8_t *network,
                                       size_t captured, uint16_t ethertype)
 {
@@ -111,14 +104,14 @@ static inline bool packet_parse_usual(struct packet *packet, const uint8_t *netw
                              AF_INET6, 2 * sizeof(struct in6_addr));
 }
 
-/* Adds a tag in front of those that packet_parse() finds; call it afterwards. */
+/* Sets the VLAN id of a tag that is outside of the tags in the frame. Call it after
+ * packet_parse(). */
 void packet_tag(struct packet *packet, uint16_t tci);
 
-/*
- * Packets that a frame stands for, which the kernel or the device split after, or joined before, it
- * was seen (segmentation offload). length: bytes from the network header on, captured or not;
- * size: of the payload of each packet (gso_size of struct virtio_net_hdr), 0: there is one packet.
- */
+/* Returns the number of packets in a frame. The kernel or the device splits such a frame later, or
+ * has joined it (segmentation offload). length: bytes from the network header on, captured or not;
+ * payload: bytes of headers among them; size: payload of each packet (gso_size of struct
+ * virtio_net_hdr), or 0: the frame is one packet. */
 static inline uint32_t packet_segments(size_t length, size_t payload, uint16_t size)
 {
     return !size || length <= payload ? 1 : (uint32_t)((length - payload + size - 1) / size);

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * The program reads the headers once, for each kind of link and each version of IP, into words of
- * the memory that classic BPF has. Then it judges what it has read. It reads nothing without a look
- * at the length: a load from behind the end would refuse the packet. Nor does it use SKF_NET_OFF,
- * with which older kernels read no header that lies in pages instead of the first piece of a
- * packet.
- */
+/* The program first reads the headers into words of the memory that classic BPF has; this part
+ * exists once for each kind of link and version of IP. Then it judges these words. It checks the
+ * length before each load, because a load after the packet's end would refuse the packet. It does
+ * not use SKF_NET_OFF: with that, older kernels read only headers in the first piece of a packet,
+ * not in pages. */
 #include "probes/packet/packet_filter.h"
 
 #include <errno.h>
@@ -22,13 +20,14 @@
 #include "fastnet/record.h"
 #include "model/explanation.h"
 
-/* Where in that memory; IPv4 has the last of four words. */
+/* Indexes of words in BPF's memory. An address has four words; IPv4 uses the last of them. */
 enum { AT_SRC = 0, AT_DST = 4, AT_SPORT = 8, AT_DPORT, AT_PROTOCOL, AT_ETHERTYPE, WORDS };
 
-/* What is judged, and where it was read to. The ethertype is that behind all VLAN tags. */
+/* Record members that the program judges, and their words. AT_ETHERTYPE is the type after all VLAN
+ * tags. */
 static const struct {
-    size_t offset; /* into struct record */
-    uint8_t place;
+    size_t offset; /* in struct record */
+    uint8_t index;
     bool is_address;
 } members[] = {
     {offsetof(struct record, traffic.src), AT_SRC, true},
@@ -39,18 +38,19 @@ static const struct {
     {offsetof(struct record, traffic.ethertype), AT_ETHERTYPE, false},
 };
 
-/* In place of a number of 16 bits: there is none, so it is in no range; it can be any. */
+/* Words that are not 16-bit numbers. NO_NUMBER: the packet has no number, so it is in no range.
+ * ANY_NUMBER: the program did not read the number, so it can be any. */
 enum { NO_NUMBER = 1 << 16, ANY_NUMBER = 1 << 17 };
 
-/* All jumps lead forward. Until the program is complete, they have the number of a label. */
+/* All jumps lead forward. Until the program is complete, a jump holds the number of its label. */
 enum { LABEL_REFUSE, LABEL_TAKE, LABEL_JUDGE, LABELS, LABELS_MAX = 4096 };
 
 struct filter_compiler {
-    struct sock_filter *code; /* BPF_MAXINSNS */
+    struct sock_filter *code; /* array of BPF_MAXINSNS */
     size_t count, label_count;
-    bool full; /* of instructions or labels */
+    bool full; /* too many instructions or labels */
     bool judged[COUNT(members)];
-    uint16_t labels[LABELS_MAX]; /* instructions from the start */
+    uint16_t labels[LABELS_MAX]; /* for each label: instructions from the start */
 };
 
 static unsigned filter_new_label(struct filter_compiler *compiler)
@@ -85,7 +85,7 @@ static void filter_jump(struct filter_compiler *compiler, unsigned label)
     filter_emit(compiler, BPF_JMP | BPF_JA, label);
 }
 
-/* Goes to the label if the comparison of A with k (or X) has this result. */
+/* Jumps to `label` if the comparison of A with k (or X) has this result. */
 static void branch(struct filter_compiler *compiler, unsigned comparison, uint32_t k, bool result,
                    unsigned label)
 {
@@ -94,12 +94,12 @@ static void branch(struct filter_compiler *compiler, unsigned comparison, uint32
     filter_jump(compiler, label);
 }
 
-/* --- What is read ----------------------------------------------------------------------------- */
+/* --- Reading headers -------------------------------------------------------------------------- */
 
-static void read_to(struct filter_compiler *compiler, unsigned what, uint32_t from, uint32_t place)
+static void read_to(struct filter_compiler *compiler, unsigned what, uint32_t from, uint32_t index)
 {
     filter_emit(compiler, BPF_LD | what, from);
-    filter_emit(compiler, BPF_ST, place);
+    filter_emit(compiler, BPF_ST, index);
 }
 
 static void set_no_ports(struct filter_compiler *compiler)
@@ -109,7 +109,7 @@ static void set_no_ports(struct filter_compiler *compiler)
     filter_emit(compiler, BPF_ST, AT_DPORT);
 }
 
-/* Takes the packet where fewer bytes are left from there on than this, or than X. */
+/* Jumps to `otherwise` if fewer bytes follow offset `from` than `bytes`, or than X. */
 static void expect_bytes(struct filter_compiler *compiler, uint32_t from, unsigned source,
                          uint32_t bytes, unsigned otherwise)
 {
@@ -118,16 +118,17 @@ static void expect_bytes(struct filter_compiler *compiler, uint32_t from, unsign
     branch(compiler, BPF_JGE | source, bytes, false, otherwise);
 }
 
-/* The first byte: the version, and of IPv4 the size of the header. */
+/* Takes the packet unless least <= first byte < limit: the version, and in IPv4 the header's
+ * size. */
 static void expect_first(struct filter_compiler *compiler, uint32_t from, uint32_t least,
-                         uint32_t behind)
+                         uint32_t limit)
 {
     filter_emit(compiler, BPF_LD | BPF_B | BPF_ABS, from);
     branch(compiler, BPF_JGE, least, false, LABEL_TAKE);
-    branch(compiler, BPF_JGE, behind, true, LABEL_TAKE);
+    branch(compiler, BPF_JGE, limit, true, LABEL_TAKE);
 }
 
-/* A is the protocol, and X how many bytes the header has that begins there. */
+/* Reads the ports. A: the protocol; X: size of the IP header, which begins at `from`. */
 static void read_ports(struct filter_compiler *compiler, uint32_t from)
 {
     const unsigned ports = filter_new_label(compiler);
@@ -155,14 +156,14 @@ static void read_ipv4(struct filter_compiler *compiler, uint32_t from)
     read_to(compiler, BPF_ABS | BPF_W, from + 16, AT_DST + 3);
     read_to(compiler, BPF_ABS | BPF_B, from + 9, AT_PROTOCOL);
     filter_emit(compiler, BPF_LD | BPF_H | BPF_ABS, from + 6);
-    branch(compiler, BPF_JSET, 0x1fff, true, LABEL_JUDGE); /* not the first fragment */
+    branch(compiler, BPF_JSET, 0x1fff, true, LABEL_JUDGE); /* a later fragment has no ports */
     filter_emit(compiler, BPF_LD | BPF_MEM, AT_PROTOCOL);
     read_ports(compiler, from);
 }
 
 static void read_ipv6(struct filter_compiler *compiler, uint32_t from)
 {
-    /* Behind one of these stands another one, in some kernels' or programs' view. */
+    /* After these headers some kernels or programs expect another header. */
     static const uint8_t extensions[] = {
         IPPROTO_HOPOPTS, IPPROTO_ROUTING, IPPROTO_FRAGMENT, IPPROTO_AH,
         IPPROTO_DSTOPTS, IPPROTO_MH,      139 /* HIP */,    140 /* Shim6 */,
@@ -180,8 +181,8 @@ static void read_ipv6(struct filter_compiler *compiler, uint32_t from)
     read_ports(compiler, from);
 }
 
-/* A is the ethertype of what begins there; below 0x600 it is the length of a frame of IEEE 802.3.
- */
+/* Reads the packet at `from`. A: its ethertype; below 0x600 it is the length of an IEEE 802.3
+ * frame. */
 static void read_packet(struct filter_compiler *compiler, uint32_t from)
 {
     static const uint16_t tags[] = {ETH_P_8021Q, ETH_P_8021AD, ETH_P_QINQ1, ETH_P_QINQ2,
@@ -207,12 +208,12 @@ static void filter_read_link(struct filter_compiler *compiler)
 {
     static const uint16_t links[] = {ARPHRD_ETHER, ARPHRD_LOOPBACK, ARPHRD_NONE, ARPHRD_PPP,
                                      ARPHRD_RAWIP};
-    enum { OF_ETHERNET = 2 }; /* of these: the others have no header of their own */
+    enum { OF_ETHERNET = 2 }; /* links with Ethernet headers; the others have no header */
     const unsigned ethernet = filter_new_label(compiler), bare = filter_new_label(compiler);
     const uint32_t protocol = (uint32_t)(SKF_AD_OFF + SKF_AD_PROTOCOL);
 
     filter_emit(compiler, BPF_LD | BPF_IMM, ANY_NUMBER);
-    for (uint32_t i = 0; i < WORDS; i++) /* the kernel wants them all to be set */
+    for (uint32_t i = 0; i < WORDS; i++) /* the kernel requires that all are set */
         filter_emit(compiler, BPF_ST, i);
     filter_emit(compiler, BPF_LD | BPF_W | BPF_ABS, (uint32_t)(SKF_AD_OFF + SKF_AD_HATYPE));
     for (size_t i = 0; i < COUNT(links); i++)
@@ -220,7 +221,8 @@ static void filter_read_link(struct filter_compiler *compiler)
     filter_jump(compiler, LABEL_TAKE);
     filter_set_label(compiler, ethernet);
     expect_bytes(compiler, 0, BPF_K, ETH_HLEN, LABEL_TAKE);
-    /* The kernel may know better: frames of a switch's ports have a header more in the middle. */
+    /* Takes the packet if the kernel found another ethertype: frames of a switch's ports have one
+     * more header in the middle. */
     filter_emit(compiler, BPF_LD | BPF_W | BPF_ABS, protocol);
     filter_emit(compiler, BPF_MISC | BPF_TAX, 0);
     filter_emit(compiler, BPF_LD | BPF_H | BPF_ABS, ETH_HLEN - 2);
@@ -231,9 +233,9 @@ static void filter_read_link(struct filter_compiler *compiler)
     read_packet(compiler, 0);
 }
 
-/* --- What is judged --------------------------------------------------------------------------- */
+/* --- Judging ---------------------------------------------------------------------------------- */
 
-/* The member whose values it compares; COUNT(members) if packets do not tell whether it holds. */
+/* Returns the index of the compared member, or COUNT(members) if packets do not show the result. */
 static size_t member_of(const struct predicate *comparison)
 {
     const struct field *field = comparison->field;
@@ -252,18 +254,18 @@ static size_t member_of(const struct predicate *comparison)
     return member;
 }
 
-static void expect_word(struct filter_compiler *compiler, uint32_t place, uint32_t mask,
+static void expect_word(struct filter_compiler *compiler, uint32_t index, uint32_t mask,
                         uint32_t word, unsigned otherwise)
 {
     if (!mask && !word)
         return;
-    filter_emit(compiler, BPF_LD | BPF_MEM, place);
+    filter_emit(compiler, BPF_LD | BPF_MEM, index);
     if (mask != UINT32_MAX)
         filter_emit(compiler, BPF_ALU | BPF_AND, mask);
     branch(compiler, BPF_JEQ, word, false, otherwise);
 }
 
-/* One of the four words of an address. */
+/* Returns word `i` of the four words of an address. */
 static uint32_t filter_word_of(const uint8_t *bytes, size_t i)
 {
     uint32_t word;
@@ -272,9 +274,10 @@ static uint32_t filter_word_of(const uint8_t *bytes, size_t i)
     return ntohl(word);
 }
 
-/* An IPv4 address is also found in IPv6, where it may be mapped. */
+/* Jumps to `label` if the address does not meet the comparison (negated: its opposite). An IPv4
+ * address is also found in IPv6, as a mapped address. */
 static void compile_address(struct filter_compiler *compiler, const struct predicate *comparison,
-                            uint32_t place, bool negated, unsigned label)
+                            uint32_t index, bool negated, unsigned label)
 {
     const struct address *address = &comparison->constant.address;
     const bool exact = comparison->operation == PREDICATE_EQUAL, ipv4 = address->family == AF_INET;
@@ -283,12 +286,13 @@ static void compile_address(struct filter_compiler *compiler, const struct predi
 
     filter_emit(compiler, BPF_LD | BPF_MEM, AT_ETHERTYPE);
     branch(compiler, BPF_JEQ, ETH_P_IP, true, ipv4 ? words : differs);
-    branch(compiler, BPF_JEQ, ETH_P_IPV6, false, label); /* unknown, and so is the opposite */
+    branch(compiler, BPF_JEQ, ETH_P_IPV6, false,
+           label); /* not IP: the address is unknown, so nothing holds */
     for (uint32_t i = 0; i < 3 && ipv4; i++)
-        expect_word(compiler, place + i, UINT32_MAX, i == 2 ? 0xffff : 0, differs);
+        expect_word(compiler, index + i, UINT32_MAX, i == 2 ? 0xffff : 0, differs);
     filter_set_label(compiler, words);
     for (uint32_t i = 0; i < address_size(address) / 4; i++)
-        expect_word(compiler, place + i + (ipv4 ? 3 : 0),
+        expect_word(compiler, index + i + (ipv4 ? 3 : 0),
                     exact ? UINT32_MAX : filter_word_of(comparison->mask.address, i),
                     filter_word_of(address->bytes, i), differs);
     if (negated) {
@@ -297,7 +301,7 @@ static void compile_address(struct filter_compiler *compiler, const struct predi
     }
 }
 
-/* Whether the row passes the comparison, or its opposite, when it has this number. */
+/* Whether a row with this number meets the comparison (negated: its opposite). */
 static bool filter_passes(const struct predicate *comparison, bool negated, struct record *row,
                           uint32_t number)
 {
@@ -307,7 +311,7 @@ static bool filter_passes(const struct predicate *comparison, bool negated, stru
     return predicate_is_met(comparison, row, &nothing) != negated;
 }
 
-/* The next number that may pass where this one does not, or the other way round. */
+/* Returns the next number whose result may differ from the result of `number`. */
 static uint64_t next_number(const struct predicate *comparison, uint64_t number)
 {
     const struct value *constant = &comparison->constant;
@@ -318,34 +322,34 @@ static uint64_t next_number(const struct predicate *comparison, uint64_t number)
     return number < constant->number ? constant->number : UINT64_MAX;
 }
 
-/* It is in one of the ranges of numbers that pass; they are in order. */
+/* Jumps to `label` unless the number is in one of the ranges that pass. The ranges are in order. */
 static void compile_number(struct filter_compiler *compiler, const struct predicate *comparison,
-                           uint32_t place, bool negated, unsigned label)
+                           uint32_t index, bool negated, unsigned label)
 {
     struct record row = {.has = UINT64_MAX};
     const unsigned yes = filter_new_label(compiler);
-    uint64_t first = 0, behind;
+    uint64_t first = 0, end;
 
-    filter_emit(compiler, BPF_LD | BPF_MEM, place);
+    filter_emit(compiler, BPF_LD | BPF_MEM, index);
     branch(compiler, BPF_JEQ, ANY_NUMBER, true, yes);
-    for (; first < NO_NUMBER && !compiler->full; first = behind) {
-        behind = next_number(comparison, first);
+    for (; first < NO_NUMBER && !compiler->full; first = end) {
+        end = next_number(comparison, first);
         if (!filter_passes(comparison, negated, &row, (uint32_t)first))
             continue;
-        while (behind < NO_NUMBER && filter_passes(comparison, negated, &row, (uint32_t)behind))
-            behind = next_number(comparison, behind);
-        if (behind == first + 1) {
+        while (end < NO_NUMBER && filter_passes(comparison, negated, &row, (uint32_t)end))
+            end = next_number(comparison, end);
+        if (end == first + 1) {
             branch(compiler, BPF_JEQ, (uint32_t)first, true, yes);
             continue;
         }
         branch(compiler, BPF_JGE, (uint32_t)first, false, label);
-        branch(compiler, BPF_JGE, behind < NO_NUMBER ? (uint32_t)behind : NO_NUMBER, false, yes);
+        branch(compiler, BPF_JGE, end < NO_NUMBER ? (uint32_t)end : NO_NUMBER, false, yes);
     }
     filter_jump(compiler, label);
     filter_set_label(compiler, yes);
 }
 
-/* Whether it, or its opposite, can be found not to hold. */
+/* Whether the program can find that the predicate (negated: its opposite) does not hold. */
 static bool filter_is_judged(const struct predicate *predicate, bool negated)
 {
     bool any = false, all = true;
@@ -361,10 +365,8 @@ static bool filter_is_judged(const struct predicate *predicate, bool negated)
     return (predicate->operation == PREDICATE_OR) != negated ? all : any;
 }
 
-/*
- * Goes on where the predicate, or its opposite, could hold; to the label where it cannot. A `not`
- * is the opposite of its parts.
- */
+/* Jumps to `label` if the predicate (negated: its opposite) cannot hold; continues if it could
+ * hold. A `not` is the opposite of its parts. */
 static void filter_compile(struct filter_compiler *compiler, const struct predicate *predicate,
                            bool negated, unsigned label)
 {
@@ -375,7 +377,7 @@ static void filter_compile(struct filter_compiler *compiler, const struct predic
     if (predicate->field) {
         compiler->judged[member] = true;
         (members[member].is_address ? compile_address : compile_number)(
-            compiler, predicate, members[member].place, negated, label);
+            compiler, predicate, members[member].index, negated, label);
         return;
     }
     negated ^= predicate->operation == PREDICATE_NOT;
@@ -394,8 +396,9 @@ static void filter_compile(struct filter_compiler *compiler, const struct predic
     filter_set_label(compiler, done);
 }
 
-/* A program without labels, which takes all packets where nothing can be judged. */
-static int make(struct filter_compiler *compiler, const struct predicate *where, unsigned snap)
+/* Makes a program without labels. It takes all packets if it can judge nothing. */
+static int filter_make(struct filter_compiler *compiler, const struct predicate *where,
+                       unsigned snap)
 {
     *compiler = (struct filter_compiler){.label_count = LABELS};
     compiler->code = calloc(BPF_MAXINSNS, sizeof *compiler->code);
@@ -424,7 +427,7 @@ static int make(struct filter_compiler *compiler, const struct predicate *where,
 int packet_filter_make(const struct predicate *where, unsigned snap, struct sock_fprog *program)
 {
     struct filter_compiler compiler;
-    const int error = make(&compiler, where, snap);
+    const int error = filter_make(&compiler, where, snap);
 
     program->filter = compiler.code;
     program->len = (unsigned short)compiler.count;
@@ -435,7 +438,7 @@ void packet_filter_explain(const struct query *query, struct explanation *explan
 {
     struct filter_compiler compiler;
 
-    if (make(&compiler, query->where, 1) < 0)
+    if (filter_make(&compiler, query->where, 1) < 0)
         return;
     for (size_t i = 0; i < COUNT(members); i++)
         if (compiler.judged[i])

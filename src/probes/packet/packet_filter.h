@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * What of a predicate the kernel can judge of single packets: addresses, ports, protocol and
- * ethertype of struct traffic_record, as classic BPF (linux/filter.h) for sockets of AF_PACKET and
- * SOCK_RAW.
- */
+/* Compiles the part of a predicate that single packets can decide, into classic BPF
+ * (linux/filter.h) for AF_PACKET sockets of type SOCK_RAW: addresses, ports, protocol and ethertype
+ * of struct traffic_record. */
 #ifndef PROBES_PACKET_PACKET_FILTER_H
 #define PROBES_PACKET_PACKET_FILTER_H
 
@@ -11,17 +9,15 @@
 
 #include "fastnet/query.h"
 
-/*
- * Makes a program that takes snap bytes of every packet whose row the predicate (or NULL) could
- * want, and maybe of others. Fragments pass where their addresses do, because a row may have the
- * ports of the first one. What the program cannot judge passes: IPv6 with extension headers, tags
- * of VLAN that are in the frame, and other links than Ethernet and those without a header of their
- * own. Without anything to judge, and where the program would be too long, it is one instruction.
- * The caller frees program->filter. Returns 0 or -ENOMEM.
- */
+/* Makes a program that takes `snap` bytes of every packet whose row the predicate (or NULL) could
+ * want; it may take other packets, too. A fragment passes if its addresses do, because its row may
+ * have the ports of the first fragment. Packets that the program cannot judge pass: IPv6 with
+ * extension headers, frames with VLAN tags inside, and links that have a header other than
+ * Ethernet's. If it can judge nothing, or would be too long, the program is one instruction. The
+ * caller frees program->filter. Returns 0 or -ENOMEM. */
 int packet_filter_make(const struct predicate *where, unsigned snap, struct sock_fprog *program);
 
-/* For backend.explain: what such a program compares. */
+/* For backend.explain: the fields that the program for this query compares. */
 void packet_filter_explain(const struct query *query, struct explanation *explanation);
 
 #endif

@@ -16,7 +16,8 @@ _Static_assert(sizeof(struct flow) + 2 * sizeof(uint32_t) <= FLOW_BYTES, "a flow
 
 enum { FRAGMENT_AGE = 30000 }; /* milliseconds: longer than any kernel waits */
 
-/* So many are in use for so many flows, and twice as many of them. */
+/* Number of hash slots to use for `count` flows: 4 per flow, at least LEAST, at most 2 *
+ * capacity. */
 static size_t slots_for(const struct packet_flows *flows, size_t count)
 {
     enum { LEAST = 2048 };
@@ -63,11 +64,11 @@ void packet_flows_reset(struct packet_flows *flows)
     memset(flows->fragments, 0, sizeof flows->fragments);
 }
 
-/* --- To find them ----------------------------------------------------------------------------- */
+/* --- Lookup ----------------------------------------------------------------------------------- */
 
 enum { ALWAYS = offsetof(struct flow_key, addresses[8]) }; /* bytes of a key that are always set */
 
-/* In parts that compilers compare in place: a call is slower. */
+/* Compares parts of constant size, because compilers inline these; a call is slower. */
 static inline bool flows_is_same(const struct flow_key *a, const struct flow_key *b)
 {
     const uint8_t *one = (const uint8_t *)a, *other = (const uint8_t *)b;
@@ -95,7 +96,7 @@ static uint32_t *flows_slot_of(const struct packet_flows *flows, const struct fl
     return slot_from(flows, key, packet_flows_slot(flows, key));
 }
 
-/* --- Room for new ones ------------------------------------------------------------------------ */
+/* --- Growth and removal ----------------------------------------------------------------------- */
 
 static void fill_slots(struct packet_flows *flows)
 {
@@ -104,8 +105,8 @@ static void fill_slots(struct packet_flows *flows)
         *flows_slot_of(flows, &flows->flows[i].key) = (uint32_t)i + 1;
 }
 
-/* Before more than half of the slots are taken. Those of frames that are expected would be others.
- */
+/* Enlarges the table before it is more than half full. Do not call it between packet_flows_expect()
+ * and packet_flows_add(): the slots computed there would be wrong. */
 static void flows_grow(struct packet_flows *flows)
 {
     if (2 * flows->count <= flows->used || flows->used == 2 * flows->capacity)
@@ -116,7 +117,7 @@ static void flows_grow(struct packet_flows *flows)
 
 enum { RANK_BITS = 3, RANKS = 64 << RANK_BITS };
 
-/* In the order of the numbers, to an eighth. */
+/* Returns a rank that grows with the number of packets, in 8 steps for each power of 2. */
 static unsigned flows_rank_of(uint64_t packets)
 {
     const unsigned top = 63U - (unsigned)__builtin_clzll(packets | 1);
@@ -126,7 +127,8 @@ static unsigned flows_rank_of(uint64_t packets)
                : (top << RANK_BITS) + (unsigned)(packets >> (top - RANK_BITS)) % (1U << RANK_BITS);
 }
 
-/* A quarter of all goes: those with the fewest packets, and of alike ones those that came first. */
+/* Removes a quarter of all flows: those with the fewest packets, and of equal ranks the oldest
+ * first. */
 static void flows_make_room(struct packet_flows *flows)
 {
     size_t ranks[RANKS] = {0}, going = (flows->capacity + 3) / 4, kept = 0;
@@ -150,9 +152,10 @@ static void flows_make_room(struct packet_flows *flows)
     fill_slots(flows);
 }
 
-/* --- To count --------------------------------------------------------------------------------- */
+/* --- Counting --------------------------------------------------------------------------------- */
 
-/* A later one of IPv6 need not tell the protocol of what was sent. */
+/* Gives the ports of a first fragment to later fragments. In IPv6 a later fragment may have another
+ * next header than the first, so the tag does not contain the protocol. */
 void packet_flows_take_fragment(struct packet_flows *flows, struct counted *counted)
 {
     const struct packet *packet = &counted->packet;
@@ -203,7 +206,7 @@ static void flows_add(struct packet_flows *flows, const struct counted *counted)
 void packet_flows_add(struct packet_flows *flows, const struct counted *counted, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
-        /* a slot has 1 + the index; of a free one some memory in front of them is fetched */
+        /* a slot holds 1 + index; for a free slot this fetches memory in front of the array */
         const struct flow *flow =
             (void *)((uintptr_t)(flows->flows + flows->slots[counted[i].slot]) - sizeof *flow);
         __builtin_prefetch(flow, 1);
@@ -214,7 +217,7 @@ void packet_flows_add(struct packet_flows *flows, const struct counted *counted,
     flows_grow(flows);
 }
 
-/* --- Those without packets -------------------------------------------------------------------- */
+/* --- Idle flows ------------------------------------------------------------------------------- */
 
 void packet_flows_keep(struct packet_flows *flows, const struct packet_flows *before, uint32_t most,
                        uint32_t later, uint32_t elapsed)
@@ -225,7 +228,7 @@ void packet_flows_keep(struct packet_flows *flows, const struct packet_flows *be
         uint32_t *slot = flows_slot_of(flows, &flow.key);
         if (*slot || flow.idle >= most)
             continue;
-        flow.first -= later; /* before the origin they are negative */
+        flow.first -= later; /* negative: before the origin */
         flow.last -= later;
         flow.idle = idle < UINT16_MAX ? (uint16_t)idle : UINT16_MAX;
         flow.packets = flow.frames = flow.bytes = 0;
@@ -271,7 +274,7 @@ void packet_flows_join(struct packet_flows *const *tables, size_t count)
     }
 }
 
-/* --- As rows ---------------------------------------------------------------------------------- */
+/* --- Rows ------------------------------------------------------------------------------------- */
 
 void packet_flow_tell(const struct flow *flow, uint64_t origin, struct record *record)
 {

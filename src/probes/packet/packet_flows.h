@@ -1,29 +1,28 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Flows that are counted while packets come. There are never more than so many: where a new one
- * finds no room, those with the fewest packets go, a quarter of all at once. Nothing is allocated
- * after it was created.
- */
+/* A hash table of flows that are counted while packets come, with a fixed capacity. If a new flow
+ * finds no room, the quarter of all flows with the fewest packets is removed. Nothing is allocated
+ * after packet_flows_create(). */
 #ifndef PROBES_PACKET_PACKET_FLOWS_H
 #define PROBES_PACKET_PACKET_FLOWS_H
 
 #include "fastnet/packet_probe.h"
 #include "probes/packet/packet.h"
 
-/* What is read and written for each frame of IPv4 stands together, in 60 bytes. */
+/* The first 60 bytes have all members that a frame of IPv4 reads or writes. */
 struct flow {
     uint64_t packets, frames, bytes;
     uint32_t first, last; /* milliseconds since an origin that the caller knows; may be negative */
-    uint8_t tcp_flags;    /* of all packets */
+    uint8_t tcp_flags;    /* flags of all packets, in one byte */
     bool has_tcp;
-    uint16_t idle; /* milliseconds that it has been kept without packets */
+    uint16_t idle; /* milliseconds that the flow was kept without packets */
     struct flow_key key;
 };
 
-/* With its slots, at most: so much memory is used for each flow that there is room for. */
+/* The most memory that is used for each flow of the capacity, slots included. */
 enum { FLOW_BYTES = 104 };
 
-/* Of a first fragment, by its addresses and number: the last one of each place is known. */
+/* Ports of a first fragment. `tag` is a hash of its addresses and id. Its index is tag % FRAGMENTS,
+ * so a newer first fragment may overwrite it. */
 enum { FRAGMENTS = 256 };
 struct fragment_memory {
     uint64_t tag;
@@ -32,27 +31,27 @@ struct fragment_memory {
 };
 
 struct packet_flows {
-    struct flow *flows; /* in the order they came in */
+    struct flow *flows; /* in order of arrival */
     size_t count, capacity;
-    uint32_t *slots; /* room for two for each flow; 1 + its index, 0: free */
-    size_t used;     /* slots in use, at least two for each flow: few stay in the caches */
+    uint32_t *slots; /* two for each flow of the capacity; 1 + index of the flow, or 0: free */
+    size_t used;     /* slots in use, at least two for each flow: a small table fits into caches */
     struct fragment_memory fragments[FRAGMENTS];
-    uint64_t secrets[sizeof(struct flow_key) / 4]; /* one for each 32 bits of a key */
-    struct flow_totals made_room;                  /* what is not among the flows any more */
+    uint64_t secrets[sizeof(struct flow_key) / 4]; /* a secret for each 32 bits of a key */
+    struct flow_totals made_room;                  /* totals of flows that were removed */
 };
 
 /* capacity: at least 1, below 2^31. Returns NULL when memory is short. */
 struct packet_flows *packet_flows_create(size_t capacity);
 void packet_flows_destroy(struct packet_flows *flows);
-/* Forgets all of them. */
+/* Removes all flows. */
 void packet_flows_reset(struct packet_flows *flows);
 
-/* A frame that is to be counted: it stands for so many packets. */
+/* A frame that has to be counted. packets: the number of packets in it. */
 struct counted {
     struct packet packet;
     uint32_t bytes, packets;
     uint32_t at;   /* milliseconds since the origin */
-    uint32_t slot; /* where it is looked for: packet_flows_expect() sets it */
+    uint32_t slot; /* where the search for its flow begins; packet_flows_expect() sets it */
 };
 
 void packet_flows_take_fragment(struct packet_flows *flows, struct counted *counted);
@@ -65,7 +64,7 @@ static inline uint32_t flow_key_word(const struct flow_key *key, size_t word)
     return value;
 }
 
-/* Of this word of a key and the next. */
+/* Hashes word number `word` of a key and the next word. */
 static inline uint64_t packet_flows_hash_pair(const struct packet_flows *flows,
                                               const struct flow_key *key, size_t word)
 {
@@ -73,7 +72,7 @@ static inline uint64_t packet_flows_hash_pair(const struct packet_flows *flows,
            (flows->secrets[word + 1] + flow_key_word(key, word + 1));
 }
 
-enum { /* words of a key */
+enum { /* index of 32-bit words in a key */
        FLOW_KEY_INTERFACE = offsetof(struct flow_key, interface) / 4,
        FLOW_KEY_ADDRESSES = offsetof(struct flow_key, addresses) / 4,
        FLOW_KEY_LLADDRS = offsetof(struct flow_key, src_lladdr) / 4,
@@ -85,21 +84,20 @@ static inline uint64_t packet_flows_hash_addresses(const struct packet_flows *fl
     uint64_t hash = packet_flows_hash_pair(flows, key, FLOW_KEY_ADDRESSES) +
                     key->interface * flows->secrets[FLOW_KEY_INTERFACE];
 
-    /* the other bytes are 0 */
+    /* IPv4 addresses have no more words, and the bytes after them do not count */
     for (size_t i = FLOW_KEY_ADDRESSES + 2; i < FLOW_KEY_LLADDRS && key->family != AF_INET; i += 2)
         hash += packet_flows_hash_pair(flows, key, i);
     return hash;
 }
 
-/*
- * Where the flow with this key is or, free, where it belongs. Half of the slots are free. Sums of
- * such pairs are strongly universal (Lemire and Kaser, Strongly universal string hashing is fast),
- * but leave numbers in a row side by side: they are mixed once more.
- */
+/* Returns the slot where the search for this key begins: the flow's slot, or a free slot, is there
+ * or follows. Half of the slots are free. Sums of products of pairs are strongly universal (Lemire
+ * and Kaser, Strongly universal string hashing is fast), but put consecutive numbers side by side,
+ * so the sum is mixed once more. */
 static inline uint32_t packet_flows_slot(const struct packet_flows *flows,
                                          const struct flow_key *key)
 {
-    /* each as wide as it was just written: others would have to wait until it is in the cache */
+    /* reads each part with the width in which it was just written: other widths wait longer */
     uint64_t hash =
         packet_flows_hash_addresses(flows, key) +
         (flows->secrets[0] + flow_key_word(key, 0)) * (flows->secrets[1] + key->protocol) +
@@ -112,8 +110,8 @@ static inline uint32_t packet_flows_slot(const struct packet_flows *flows,
     return (uint32_t)((hash >> 32) * flows->used >> 32);
 }
 
-/* Has the memory fetched that a frame will be counted in. A later fragment gets the ports of the
- * first one, if that came before. */
+/* Finds the frame's slot and prefetches its memory. A later fragment gets the ports of the first
+ * fragment, if that came before. */
 static inline void packet_flows_expect(struct packet_flows *flows, struct counted *counted)
 {
     if (counted->packet.fragment != FRAGMENT_NONE)
@@ -122,27 +120,21 @@ static inline void packet_flows_expect(struct packet_flows *flows, struct counte
     __builtin_prefetch(&flows->slots[counted->slot]);
 }
 
-/* Counts frames that were expected; several at once wait for memory together. */
+/* Counts frames after packet_flows_expect(); several frames at once wait for memory together. */
 void packet_flows_add(struct packet_flows *flows, const struct counted *counted, size_t count);
 
-/*
- * Keeps those of the table before this one that have no packets here, as far as there is room,
- * unless they had none for so long before. later: how much later the origin is; elapsed: the time
- * of this table; all in milliseconds.
- */
+/* Copies flows of the table `before` that have no packets in this table, while there is room, if
+ * they were idle for less than `most`. later: time from the origin of `before` to this table's
+ * origin; elapsed: this table's interval. All in milliseconds. */
 void packet_flows_keep(struct packet_flows *flows, const struct packet_flows *before, uint32_t most,
                        uint32_t later, uint32_t elapsed);
 
-/*
- * A flow that is in several of these tables is counted in the first of them only, for all, and gone
- * from the others. Afterwards they can be kept and reset, no more.
- */
+/* Adds a flow that is in several tables to the first table with it, and removes it from the
+ * others. After that, the tables may only be read, kept (as `before`) or reset. */
 void packet_flows_join(struct packet_flows *const *tables, size_t count);
 
-/*
- * The row of a flow, but for how long it was watched. origin: that of its times, in nanoseconds
- * since 1970.
- */
+/* Fills the row of a flow, except elapsed, lost and undescribed. origin: origin of the flow's
+ * times, nanoseconds since 1970. */
 void packet_flow_tell(const struct flow *flow, uint64_t origin, struct record *record);
 
 #endif

@@ -23,49 +23,51 @@
 #include "probes/packet/packet_ring.h"
 
 enum {
-    RING_BYTES = 28 << 20,    /* in all; with 65,536 flows and all else 40 MiB */
-    RING_OF_TICKS = 14 << 20, /* ... where flows are there twice, and rows while packets come */
+    RING_BYTES = 28 << 20, /* size of all rings; with 65,536 flows the process needs 40 MiB */
+    RING_OF_TICKS =
+        14 << 20, /* size of all rings if the probe repeats: it has two tables of flows */
     BLOCK_BYTES = 4 << 20,
-    BLOCKS_MIN = 4,  /* of a ring; these are smaller then */
-    RETIRE_MS = 40,  /* so long a block waits for more packets, or twice */
-    SETTLE_MS = 100, /* ... so that all packets before now have been handed over, at most */
+    BLOCKS_MIN = 4,  /* blocks of a ring, at least; blocks may be smaller */
+    RETIRE_MS = 40,  /* a block waits for more packets this long, or twice this long */
+    SETTLE_MS = 100, /* longest wait until all earlier packets are handed over */
     NO_GROUP = -1,
 };
 
-/* One ring, and the thread that reads it. Only while that waits, others look at its flows. */
+/* A ring and the thread that reads it. Other threads use its flows only while this thread waits. */
 struct packet_reader {
     struct packet_probe *probe;
     int fd;
     struct packet_ring ring;
     bool down;
-    bool froze;      /* the ring was full in the time of the last listing */
-    uint64_t blamed; /* dropped frames that were called undescribed, since the beginning */
+    bool froze;                   /* the ring was full in the interval before */
+    uint64_t counted_undescribed; /* drops that were counted as undescribed, since the start */
     pthread_t thread;
-    int wake, done; /* eventfd(2): it is asked to wait, or to go on; it does wait */
+    int wake, done; /* eventfd(2). wake: asks the thread to stop, then to continue. done: it has
+                       stopped */
 };
 
 struct packet_probe {
     struct packet_probe_options options;
     size_t ring_bytes;
-    uint64_t from;  /* nanoseconds since 1970: times of flows are counted from there */
-    uint64_t began; /* the same moment by a clock that nobody sets */
-    uint64_t until; /* packets behind that wait, for now; changes while threads run */
-    bool ending;    /* threads are to end instead of going on */
+    uint64_t from;  /* start of the interval, nanoseconds since 1970: the origin of flows' times */
+    uint64_t began; /* start of the interval by CLOCK_MONOTONIC, nanoseconds */
+    uint64_t until; /* readers stop at the first later packet; changes while threads run */
+    bool ending;    /* threads must end, not continue */
     unsigned running;
     struct packet_totals totals;
-    uint64_t parted; /* the fields that parted the flows that were taken */
+    uint64_t taken_fields; /* optional fields in the keys of the flows that were taken */
     struct packet_flows *taken[PACKET_THREADS_MAX];
     struct packet_reader readers[PACKET_THREADS_MAX];
 };
 
 /* --- Threads ---------------------------------------------------------------------------------- */
 
-static void packet_probe_tell(int event)
+static void packet_probe_signal(int event)
 {
     const uint64_t one = 1;
     const ssize_t written = write(event, &one, sizeof one);
 
-    (void)written; /* it never blocks: nobody adds more than a few */
+    (void)written; /* cannot block: the sum of unread events is small */
 }
 
 static void packet_probe_wait_for(int event)
@@ -76,8 +78,9 @@ static void packet_probe_wait_for(int event)
         continue;
 }
 
-/* It opens nothing and allocates nothing, and cannot: what hostile packets could make it do ends
- * here. Kernels that cannot keep it from that are the same to it. */
+/* This thread parses untrusted packets. It drops all capabilities and installs a seccomp filter, so
+ * it must not open files or allocate memory. If the kernel has no seccomp it runs without the
+ * filter. */
 static void *read_ring(void *arg)
 {
     static const int calls[] = {
@@ -99,12 +102,12 @@ static void *read_ring(void *arg)
         struct pollfd ready[] = {{reader->fd, POLLIN, 0}, {reader->wake, POLLIN, 0}};
         if (!packet_ring_take(&reader->ring, probe->from, &probe->until)) {
             (void)poll(ready, COUNT(ready), -1);
-            if (ready[0].revents & POLLERR) /* reading clears it */
+            if (ready[0].revents & POLLERR) /* read(2) returns and clears the error */
                 reader->down |= read(reader->fd, &nothing, sizeof nothing) < 0 && errno == ENETDOWN;
             if (!(ready[1].revents & POLLIN))
                 continue;
-            /* until one came later, or the next block was read: then all that came earlier are
-             * there, and other rings have waited no longer than they must */
+            /* Reads on until a packet later than `until` comes, or one more block was read: then
+             * all earlier packets are counted, and other rings wait no longer than necessary. */
             for (int settle = probe->until ? SETTLE_MS : 0;
                  !packet_ring_take(&reader->ring, probe->from, &probe->until) &&
                  poll(ready, 1, settle) > 0 && ready[0].revents & POLLIN;
@@ -112,19 +115,18 @@ static void *read_ring(void *arg)
                 continue;
         }
         packet_probe_wait_for(reader->wake);
-        packet_probe_tell(reader->done);
+        packet_probe_signal(reader->done);
         packet_probe_wait_for(reader->wake);
         if (probe->ending)
             return NULL;
     }
 }
 
-/* --- To begin --------------------------------------------------------------------------------- */
+/* --- Start ------------------------------------------------------------------------------------ */
 
-/*
- * snap: bytes that are copied of each frame; 0: all frames are left out. A program that is longer
- * than net.core.optmem_max lets it be spares work, no more: the rows are compared anyway.
- */
+/* snap: bytes that are copied of each frame; 0: refuses all frames. If the program is longer than
+ * net.core.optmem_max allows, all frames pass: this costs only work, because rows are filtered
+ * again. */
 static int attach_filter(int fd, const struct predicate *where, unsigned snap)
 {
     struct sock_fprog program;
@@ -150,7 +152,7 @@ static int map_ring(struct packet_reader *reader)
     const struct tpacket_req3 request = {
         .tp_block_size = (unsigned)reader->ring.block_bytes,
         .tp_block_nr = reader->ring.blocks,
-        .tp_frame_size = 2048, /* of V3 only the product counts */
+        .tp_frame_size = 2048, /* TPACKET_V3 uses only size * number */
         .tp_frame_nr = (unsigned)(probe->ring_bytes / 2048),
         .tp_retire_blk_tov = RETIRE_MS,
     };
@@ -172,10 +174,8 @@ static int map_ring(struct packet_reader *reader)
     return 0;
 }
 
-/*
- * The packets of a flow all go to the same ring. *group: the number of the group, NO_GROUP: the
- * first ring makes it. The kernel chooses the number; 0 is one that it chooses.
- */
+/* All packets of a flow go to the same ring of the group. *group: its number, which the kernel
+ * chooses, or NO_GROUP: the first ring makes the group. 0 is a valid number. */
 static int join_group(const struct packet_reader *reader, int *group)
 {
     int flags = PACKET_FANOUT_HASH, value;
@@ -193,7 +193,8 @@ static int join_group(const struct packet_reader *reader, int *group)
     return 0;
 }
 
-/* Nothing passes until all of them are there: it would be in several rings. */
+/* Opens a ring. A filter refuses all packets until all rings are in the group: before that, several
+ * rings would get each packet. */
 static int open_ring(struct packet_reader *reader, int *group)
 {
     const struct sockaddr_ll all = {
@@ -231,7 +232,7 @@ static int open_readers(struct packet_probe *probe)
         probe->taken[i] = probe->options.repeats ? packet_flows_create(flows) : NULL;
         if (!reader->ring.flows || (probe->options.repeats && !probe->taken[i]))
             error = -ENOMEM;
-        reader->wake = eventfd(0, EFD_CLOEXEC | EFD_SEMAPHORE); /* it may be told twice at once */
+        reader->wake = eventfd(0, EFD_CLOEXEC | EFD_SEMAPHORE); /* two signals may wait */
         reader->done = eventfd(0, EFD_CLOEXEC);
         if (!error && (reader->wake < 0 || reader->done < 0))
             error = -errno;
@@ -239,7 +240,7 @@ static int open_readers(struct packet_probe *probe)
     return error;
 }
 
-/* Reads digits. Returns false where there are none, or too many for any version. */
+/* Reads digits. Returns false if there are no digits, or too many for any version. */
 static bool take_version(const char **at, unsigned *number)
 {
     const char *begin = *at;
@@ -312,16 +313,16 @@ int packet_probe_start(struct packet_probe *probe)
     return error;
 }
 
-/* --- What was counted ------------------------------------------------------------------------- */
+/* --- Results ---------------------------------------------------------------------------------- */
 
 static void wake_all(const struct packet_probe *probe)
 {
     for (unsigned i = 0; i < probe->running; i++)
-        packet_probe_tell(probe->readers[i].wake);
+        packet_probe_signal(probe->readers[i].wake);
 }
 
-/* Readers wait, or end, when they have counted all that came until then. */
-static void halt(struct packet_probe *probe, uint64_t until)
+/* Waits until the readers have counted all packets up to `until`, and have stopped. */
+static void stop_readers(struct packet_probe *probe, uint64_t until)
 {
     __atomic_store_n(&probe->until, until, __ATOMIC_RELAXED);
     wake_all(probe);
@@ -337,34 +338,33 @@ static void packet_probe_go_on(struct packet_probe *probe)
         pthread_join(probe->readers[probe->running - 1].thread, NULL);
 }
 
-/*
- * The kernel counts frames that it could not describe among those that found no room. It says only
- * whether a ring was full meanwhile: if it was not, all of them could not be described. Otherwise
- * those that were seen as slots without a frame could not; such slots may be seen a listing later
- * than they were counted.
- */
+/* The kernel counts frames that it could not describe together with frames that found no room. It
+ * says only whether a ring was full since the last call. If no ring was full, all these frames were
+ * undescribed. Otherwise only frames that left an empty slot were undescribed; such a slot may be
+ * read one interval after its frame was counted. */
 static void count_drops(struct packet_totals *totals, struct packet_reader *reader,
                         const struct tpacket_stats_v3 *statistics)
 {
     const uint64_t drops = statistics->tp_drops, seen = reader->ring.undescribed;
     const bool froze = statistics->tp_freeze_q_cnt, was_full = froze || reader->froze;
-    uint64_t undescribed = seen > reader->blamed ? seen - reader->blamed : 0;
+    uint64_t undescribed =
+        seen > reader->counted_undescribed ? seen - reader->counted_undescribed : 0;
 
     if (!was_full && undescribed < drops)
         undescribed = drops;
     reader->froze = froze;
-    reader->blamed += undescribed;
+    reader->counted_undescribed += undescribed;
     totals->undescribed += undescribed;
     totals->lost += drops > undescribed ? drops - undescribed : 0;
 }
 
-/* Readers go on with tables that were taken before, whose flows may be kept. later: nanoseconds
- * from the beginning of these. */
-static void swap(struct packet_probe *probe, int64_t later, uint64_t fields)
+/* Takes the readers' tables, and gives them the tables that were taken before, whose flows may be
+ * kept. later: nanoseconds between the origins of these two tables. */
+static void swap_tables(struct packet_probe *probe, int64_t later, uint64_t fields)
 {
-    const bool keeps = probe->options.keep_ms && probe->readers->ring.fields == probe->parted;
+    const bool keeps = probe->options.keep_ms && probe->readers->ring.fields == probe->taken_fields;
 
-    probe->parted = probe->readers->ring.fields;
+    probe->taken_fields = probe->readers->ring.fields;
     for (unsigned i = 0; i < probe->options.threads; i++) {
         struct packet_reader *reader = &probe->readers[i];
         struct packet_flows *flows = reader->ring.flows, *next = probe->taken[i];
@@ -380,7 +380,7 @@ static void swap(struct packet_probe *probe, int64_t later, uint64_t fields)
         reader->ring.flows = next;
         reader->ring.fields = fields;
         if (getsockopt(reader->fd, SOL_PACKET, PACKET_STATISTICS, &statistics, &size) == 0)
-            count_drops(&probe->totals, reader, &statistics); /* reading resets them */
+            count_drops(&probe->totals, reader, &statistics); /* reading resets the statistics */
         probe->totals.most_rows += flows->count;
         flow_totals_add(&probe->totals.forgotten, flows->made_room);
         probe->totals.down |= reader->down;
@@ -388,7 +388,7 @@ static void swap(struct packet_probe *probe, int64_t later, uint64_t fields)
     }
 }
 
-/* Its memory is that of the rows from then on. */
+/* Unmaps the ring early, so that the rows that follow can use that memory. */
 static void close_ring(struct packet_reader *reader)
 {
     if (reader->ring.memory)
@@ -408,8 +408,8 @@ void packet_probe_take(struct packet_probe *probe, uint64_t fields)
     probe->totals = (struct packet_totals){.from = probe->from,
                                            .elapsed = now - probe->began,
                                            .frames_only = !probe->readers->ring.has_offload};
-    halt(probe, until);
-    swap(probe, later, fields); /* the rings need only have room for what comes meanwhile */
+    stop_readers(probe, until);
+    swap_tables(probe, later, fields); /* readers are stopped: the rings buffer packets meanwhile */
     probe->from = until + 1;
     probe->began = now;
     probe->ending = !probe->options.repeats;
@@ -440,13 +440,13 @@ int packet_probe_list(const struct packet_probe *probe, record_fn fn, void *arg)
     return result;
 }
 
-/* --- To end ----------------------------------------------------------------------------------- */
+/* --- End -------------------------------------------------------------------------------------- */
 
 void packet_probe_destroy(struct packet_probe *probe)
 {
     if (!probe)
         return;
-    halt(probe, 0);
+    stop_readers(probe, 0);
     probe->ending = true;
     packet_probe_go_on(probe);
     for (size_t i = 0; i < COUNT(probe->readers); i++) {

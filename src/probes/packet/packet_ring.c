@@ -14,9 +14,9 @@
 #include "fastnet/record/traffic.h"
 
 enum {
-    TAG_BYTES = 4, /* of a frame's length, which the kernel took out of the frame */
-    AHEAD = 16,    /* frames whose memory is on its way: the kernel wrote it on another processor */
-    /* where the link-layer address of a frame stands: TPACKET_ALIGN() of its header's size */
+    TAG_BYTES = 4, /* bytes of a VLAN tag, which the kernel took out of the frame */
+    AHEAD = 16,    /* prefetch distance, in frames: the kernel wrote them on another CPU */
+    /* offset of a frame's link-layer address: TPACKET_ALIGN() of its header's size */
     BEHIND_HEADER = (sizeof(struct tpacket3_hdr) + TPACKET_ALIGNMENT - 1) / TPACKET_ALIGNMENT *
                     TPACKET_ALIGNMENT,
     SLOT_LEAST = BEHIND_HEADER + sizeof(struct sockaddr_ll), /* TPACKET3_HDRLEN */
@@ -25,14 +25,14 @@ enum {
 
 /* --- Frames ----------------------------------------------------------------------------------- */
 
-/* One of Ethernet. */
+/* Whether the frame has an Ethernet header. */
 static inline bool has_header(const struct sockaddr_ll *from)
 {
     return from->sll_hatype == ARPHRD_ETHER || from->sll_hatype == ARPHRD_LOOPBACK;
 }
 
-/* link: bytes of the link-layer header. The offload tells where the innermost transport header is,
- * which may be inside of a tunnel. */
+/* Returns the number of packets in a frame. link: bytes of the link-layer header. The offload has
+ * the position of the innermost transport header, which may be inside of a tunnel. */
 static uint32_t packets_of(const struct packet *packet, const struct tpacket3_hdr *header,
                            size_t link)
 {
@@ -53,13 +53,11 @@ static uint32_t packets_of(const struct packet *packet, const struct tpacket3_hd
     return packet_segments(header->tp_len - link, payload, offload.gso_size);
 }
 
-/*
- * What few frames have, or few listings ask for: other headers than usual, tags, segments, and
- * link-layer addresses. A key has what parts flows, and no more. The network header may stand
- * behind tags of VLANs that the ethertype tells, so that of Ethernet is found by the frame itself.
- */
-static void ring_take_other(struct counted *counted, const struct tpacket3_hdr *header,
-                            const struct sockaddr_ll *from, bool has_offload, uint64_t fields)
+/* Slow path: unusual headers, VLAN tags, GSO segments, MAC addresses in the key. The key gets only
+ * fields that separate flows. tp_net may point after VLAN tags, so for Ethernet the position of the
+ * network header is taken from the frame itself. */
+static void ring_parse_slow_path(struct counted *counted, const struct tpacket3_hdr *header,
+                                 const struct sockaddr_ll *from, bool has_offload, uint64_t fields)
 {
     struct packet *packet = &counted->packet;
     const uint8_t *bytes = (const uint8_t *)header + header->tp_mac;
@@ -69,13 +67,13 @@ static void ring_take_other(struct counted *counted, const struct tpacket3_hdr *
     uint16_t ethertype =
         is_ethernet ? packet_read16(bytes + ETH_HLEN - 2) : ntohs(from->sll_protocol);
 
-    if (is_ethernet && ethertype < TRAFFIC_ETHERTYPES) /* a length */
+    if (is_ethernet && ethertype < TRAFFIC_ETHERTYPES) /* the number is a length */
         ethertype = ETH_P_802_2;
-    if (from->sll_hatype == ARPHRD_NETLINK) /* it is the number of a protocol of netlink(7) */
+    if (from->sll_hatype == ARPHRD_NETLINK) /* the number is a protocol of netlink(7) */
         ethertype = TRAFFIC_NETLINK;
     const size_t seen = link < captured ? link : captured;
     packet_parse(packet, bytes + seen, captured - seen, ethertype);
-    if (header->tp_status & TP_STATUS_VLAN_VALID) { /* the kernel took it out */
+    if (header->tp_status & TP_STATUS_VLAN_VALID) { /* the kernel took a tag out */
         counted->bytes += TAG_BYTES;
         packet_tag(packet, header->hv1.tp_vlan_tci & 0xffff);
     }
@@ -92,7 +90,7 @@ static void ring_take_other(struct counted *counted, const struct tpacket3_hdr *
         counted->packets = packets_of(packet, header, link);
 }
 
-/* Whether it has no tag that the kernel took out of it, and stands for one packet. */
+/* Whether the frame is one packet, and the kernel took no VLAN tag out of it. */
 static inline bool is_single(const struct tpacket3_hdr *header, bool has_offload)
 {
     const uint8_t *offload =
@@ -103,7 +101,7 @@ static inline bool is_single(const struct tpacket3_hdr *header, bool has_offload
             offload[offsetof(struct virtio_net_hdr, gso_type)] == VIRTIO_NET_HDR_GSO_NONE);
 }
 
-/* All that wait. */
+/* Counts all frames that wait. */
 static void count_frames(struct packet_ring *ring)
 {
     packet_flows_add(ring->flows, ring->counted, ring->waiting);
@@ -118,7 +116,7 @@ static inline void take_frame(struct packet_ring *ring, const struct tpacket3_hd
     struct counted *counted = &ring->counted[ring->waiting];
 
     if (from->sll_hatype == ARPHRD_LOOPBACK && from->sll_pkttype == PACKET_OUTGOING)
-        return; /* it comes in, too */
+        return; /* lo shows the frame again when it comes in */
     counted->bytes = header->tp_len;
     counted->packets = 1;
     counted->at = at;
@@ -126,7 +124,7 @@ static inline void take_frame(struct packet_ring *ring, const struct tpacket3_hd
         ring->fields & TRAFFIC_LLADDRS || header->tp_snaplen < ETH_HLEN ||
         !packet_parse_usual(&counted->packet, bytes + ETH_HLEN, header->tp_snaplen - ETH_HLEN,
                             packet_read16(bytes + ETH_HLEN - 2)))
-        ring_take_other(counted, header, from, ring->has_offload, ring->fields);
+        ring_parse_slow_path(counted, header, from, ring->has_offload, ring->fields);
     counted->packet.key.interface = (uint32_t)from->sll_ifindex;
     packet_flows_expect(ring->flows, counted);
     if (++ring->waiting == PACKET_RING_WAITING)
@@ -135,8 +133,8 @@ static inline void take_frame(struct packet_ring *ring, const struct tpacket3_hd
 
 /* --- Slots ------------------------------------------------------------------------------------ */
 
-/* Bytes of the slot at ring->at; 0: it is not whole. The last one of a block has no offset of a
- * next one. */
+/* Returns the size of the slot at ring->at, or 0 if the slot is not complete. The last slot of a
+ * block has no tp_next_offset. */
 static inline size_t slot_size(const struct packet_ring *ring)
 {
     const size_t room = (size_t)(ring->end - ring->at);
@@ -152,8 +150,8 @@ static inline size_t slot_size(const struct packet_ring *ring)
                : 0;
 }
 
-/* Whether the kernel has written a frame there (packet_ring.h), with all that was captured of it in
- * the slot. */
+/* Whether the kernel has written a frame into this slot (packet_ring.h), with all its captured
+ * bytes. */
 static inline bool is_described(const struct packet_ring *ring, const struct tpacket3_hdr *header,
                                 size_t size)
 {
@@ -164,8 +162,8 @@ static inline bool is_described(const struct packet_ring *ring, const struct tpa
            header->tp_snaplen <= header->tp_len && header->tp_mac + header->tp_snaplen <= size;
 }
 
-/* Goes to the next slot. Clearing each slot takes a third of all the time, so slots are cleared
- * only where the kernel gives up some. */
+/* Goes to the next slot. To clear every slot would take a third of the whole time, so slots are
+ * cleared only after the kernel has given up a slot. */
 static inline void leave_slot(struct packet_ring *ring, size_t size)
 {
     if (ring->undescribed)
@@ -176,7 +174,7 @@ static inline void leave_slot(struct packet_ring *ring, size_t size)
 
 /* --- Blocks ----------------------------------------------------------------------------------- */
 
-/* The slots must be within the block, whatever its header says. */
+/* Begins to read a block. Slots must be inside of it, even if its header is wrong. */
 static void begin_block(struct packet_ring *ring, uint8_t *begin,
                         const struct tpacket_hdr_v1 *block)
 {
@@ -194,17 +192,15 @@ static void begin_block(struct packet_ring *ring, uint8_t *begin,
 /* Gives the block back to the kernel. */
 static void leave_block(struct packet_ring *ring, struct tpacket_hdr_v1 *block)
 {
-    if (ring->undescribed) /* those that were in no slot */
+    if (ring->undescribed) /* also clears slots that were not read */
         memset(ring->at, 0, (size_t)(ring->end - ring->at));
     __atomic_store_n(&block->block_status, TP_STATUS_KERNEL, __ATOMIC_RELEASE);
     ring->block = ring->block + 1 < ring->blocks ? ring->block + 1 : 0;
     ring->has_block = false;
 }
 
-/*
- * The bytes of the next slot, which is at ring->at; 0: there is none. After a slot that is
- * not whole the place of the next one is unknown, so the rest of its block is given up.
- */
+/* Returns the size of the next slot, which is at ring->at; 0: no slot is ready. After an incomplete
+ * slot the position of the next slot is unknown, so the rest of its block is given up. */
 static size_t next_slot(struct packet_ring *ring)
 {
     size_t size = 0;
@@ -226,8 +222,8 @@ static size_t next_slot(struct packet_ring *ring)
     return size;
 }
 
-/* A packet whose time is before `from` is counted, too: packets of several processors are not in
- * order, and the clock may have been set back. Later than 24 days after it, times stay the same. */
+/* A packet whose time is before `from` is still counted, with time 0: packets of several CPUs are
+ * not in order, and the clock may have been set back. From 24 days on, the time does not grow. */
 static inline uint32_t milliseconds_after(uint64_t from, uint64_t time)
 {
     const uint64_t passed = time < from ? 0 : (time - from) / CLOCK_MILLISECOND;
@@ -244,7 +240,7 @@ bool packet_ring_take(struct packet_ring *ring, uint64_t from, const uint64_t *u
         const struct tpacket3_hdr *header = (const void *)ring->at;
         const uint64_t time = header->tp_sec * CLOCK_SECOND + header->tp_nsec;
         const uintptr_t ahead = (uintptr_t)header + (uintptr_t)AHEAD * size;
-        /* three lines have all headers of nearly all frames; what is not there does no harm */
+        /* 3 cache lines have all headers of nearly all frames; a wrong address does no harm */
         for (unsigned i = 0; i < 3; i++)
             __builtin_prefetch((const void *)(ahead + (uintptr_t)64 * i));
         if (!is_described(ring, header, size)) {
