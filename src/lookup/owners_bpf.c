@@ -171,7 +171,8 @@ int owners_check_bpf(struct bpf_refusal *refusal)
     status = bpf_check_namespaces(refusal, true);
     return status < 0 || sees_all()
                ? status
-               : bpf_refuse(refusal, -EPERM, "/proc hides what other processes hold");
+               : bpf_refuse(refusal, -EPERM,
+                            "/proc hides the open files of other processes (hidepid, proc(5))");
 }
 
 static int owners_bpf_load(struct owners_program *program)
@@ -205,8 +206,8 @@ int owners_program_load(struct owners_program *program, bool always, struct bpf_
     uint64_t files[3]; /* proc_sys_fs(5): open files are the first number */
 
     if (program->fd < 0 && !program->refusal.error) {
-        if (!always &&
-            (sysctl_numbers("/proc", "fs/file-nr", files, COUNT(files)) < 0 || files[0] < OPEN_FILES_WORTH))
+        if (!always && (sysctl_numbers("/proc", "fs/file-nr", files, COUNT(files)) < 0 ||
+                        files[0] < OPEN_FILES_WORTH))
             return bpf_refuse(refusal, -EAGAIN, "few files are open");
         if (owners_check_bpf(&program->refusal) == 0)
             (void)owners_bpf_load(program);

@@ -113,7 +113,8 @@ static int drop_probe_start(struct drop_probe *probe, struct bpf_refusal *refusa
         status = drop_names_add(&probe->reasons, &types.btf, layout.reasons, false);
     kernel_types_finish(&types);
     if (!has_reasons)
-        return bpf_refuse(refusal, -ENOTSUP, "this kernel tells no reasons (Linux 5.17 does)");
+        return bpf_refuse(refusal, -ENOTSUP,
+                          "this kernel does not report drop reasons (needs Linux 5.17)");
     if (status < 0)
         return bpf_refuse_step(refusal, status, "/sys/kernel/btf/vmlinux");
     probe->knows_receivers = layout.has_receiver;
