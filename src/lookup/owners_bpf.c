@@ -203,9 +203,8 @@ static int owners_bpf_load(struct owners_program *program)
 
 int owners_program_load(struct owners_program *program, bool always, struct bpf_refusal *refusal)
 {
-    uint64_t files[3]; /* proc_sys_fs(5): open files are the first number */
-
     if (program->fd < 0 && !program->refusal.error) {
+        uint64_t files[3]; /* proc_sys_fs(5): open files are the first number */
         if (!always && (sysctl_numbers("/proc", "fs/file-nr", files, COUNT(files)) < 0 ||
                         files[0] < OPEN_FILES_WORTH))
             return bpf_refuse(refusal, -EAGAIN, "few files are open");

@@ -12,7 +12,7 @@ enum { MAGIC = 0xeb9f, VERSION = 1, WORD = sizeof(uint32_t), TYPE_SIZE = 3 * WOR
 
 struct btf_header {
     uint16_t magic;
-    uint8_t version, flags;
+    uint8_t version[2]; /* version, flags */
     uint32_t length;
     uint32_t types_offset, types_length; /* offset from the end of the header */
     uint32_t names_offset, names_length;
@@ -44,7 +44,7 @@ static bool take_sections(struct btf *btf, struct text bytes)
     if (bytes.length < sizeof header)
         return false;
     memcpy(&header, bytes.data, sizeof header);
-    if (header.magic != MAGIC || header.version != VERSION || header.length < sizeof header ||
+    if (header.magic != MAGIC || header.version[0] != VERSION || header.length < sizeof header ||
         header.length > bytes.length)
         return false;
     bytes = (struct text){bytes.data + header.length, bytes.length - header.length};

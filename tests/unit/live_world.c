@@ -140,12 +140,11 @@ static void watch_take_id(struct row_id *id, const struct record *record)
     known.uncounted = !(record->has & SOCKET_BYTES);
     if (record->socket.inode)
         known.inode = (uint32_t)record->socket.inode;
-    if (made)
+    if (made) {
         known.uncounted = made->uncounted;
-    if (made)
         known.unaskable = made->unaskable;
-    if (made)
         known.end_unreported = made->end_unreported;
+    }
     memcpy(id->bytes, &known, sizeof known);
     id->state = record->socket.state;
     id->identity = record->identity;

@@ -11,7 +11,8 @@ static void a_reason_says_all(void **state)
     struct bpf_refusal refusal;
 
     (void)state;
-    assert_int_equal(bpf_refuse(&refusal, -ENOTSUP, "this kernel does not report drop reasons"), -ENOTSUP);
+    assert_int_equal(bpf_refuse(&refusal, -ENOTSUP, "this kernel does not report drop reasons"),
+                     -ENOTSUP);
     assert_int_equal(refusal.error, -ENOTSUP);
     assert_string_equal(refusal.reason, "this kernel does not report drop reasons");
 }

@@ -81,8 +81,7 @@ enum { SOCKET_MEMORY_BIT = 17, SOCKET_AUTOBOUND_BIT = 57, SOCKET_DROPS_BIT = 53 
 /* Fields of netlink sockets. */
 #define SOCKET_NETLINK     (UINT64_C(1) << 44) /* netlink_protocol and portid */
 #define SOCKET_GROUPS      (UINT64_C(1) << 45)
-#define SOCKET_DESTINATION (UINT64_C(1) << 56) /* dst_portid and dst_group of a connected socket   \
-                                                */
+#define SOCKET_DESTINATION (UINT64_C(1) << 56) /* dst_portid and dst_group, if connected */
 /* Fields of vsock. */
 #define SOCKET_VSOCK (UINT64_C(1) << 46) /* both ends */
 /* Fields of XDP. */
