@@ -12,12 +12,10 @@
 
 /* --- Tuples ----------------------------------------------------------------------------------- */
 
-/*
- * Half of the attributes of a flow are in its two tuples: a switch takes them, because a table
- * would take longer.
- */
+/* Half of the attributes of a flow are in its two tuples. A switch decodes them, because a table
+ * would take longer. */
 
-/* Returns whether both are there. */
+/* Returns whether both addresses were decoded. */
 static bool decode_addresses(struct decoding *decoding, struct attributes attributes,
                              struct flow_tuple *tuple)
 {
@@ -79,10 +77,8 @@ static void decode_protocol(struct decoding *decoding, struct attributes attribu
     tuple->has_ports = src && dst;
 }
 
-/*
- * A struct flow_direction, or of an expectation only a struct flow_tuple, which has no zone.
- * Returns whether its addresses are there.
- */
+/* member: a struct flow_direction; for an expectation only a struct flow_tuple, without a zone.
+ * Returns whether both addresses were decoded. */
 static bool take_tuple(struct decoding *decoding, struct attributes attributes, void *member)
 {
     struct record *record = decoding->object;
@@ -112,7 +108,8 @@ _Static_assert(offsetof(struct flow_direction, tuple) == 0, "a direction begins 
 
 /* --- Flows ------------------------------------------------------------------------------------ */
 
-/* Kernels before 2.6.25 counted in 32 bits. The counters are one field: both, or none. */
+/* Kernels before 2.6.25 counted in 32 bits. The counters are one field: returns whether both are
+ * known. */
 static bool flow_decode_take_counters(struct decoding *decoding, struct attributes attributes,
                                       void *member)
 {
@@ -143,7 +140,8 @@ static bool flow_decode_take_counters(struct decoding *decoding, struct attribut
     return packets && bytes;
 }
 
-/* The kernel sends its words as they lie in memory: longs (net/netfilter/nf_conntrack_labels.c). */
+/* The kernel sends labels as they are in its memory: as longs
+ * (net/netfilter/nf_conntrack_labels.c). */
 static bool flow_decode_take_labels(struct text content, void *member)
 {
     enum { LONG_BITS = 8 * sizeof(unsigned long) };
@@ -207,10 +205,8 @@ static const struct target flow_targets[] = {
     [CTA_LABELS] = TAKE_BY(flow_decode_take_labels, flow.labels, FLOW_LABELS),
 };
 
-/*
- * What messages of all kinds have in common: attributes for a table and, except for counters, a
- * family and what identifies the row.
- */
+/* Decodes any message. Messages of rows, not of counters, also have a family, and an identity that
+ * the function computes (NULL: no identity). */
 static inline int decode(const struct nlmsghdr *message, struct record *record,
                          struct targets targets, uint64_t (*identity)(const struct record *record))
 {
@@ -249,7 +245,7 @@ static const struct target expectation_targets[] = {
     [CTA_EXPECT_CLASS] = TAKE_BE(expectation.class, FLOW_CLASS),
 };
 
-/* Its id is a hash of 32 bits, too few to be trusted alone. Never 0. */
+/* Includes the tuples, because the id is a hash of only 32 bits. Never 0. */
 static uint64_t expectation_identity(const struct record *record)
 {
     const struct expectation_record *expectation = &record->expectation;

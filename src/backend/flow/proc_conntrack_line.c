@@ -1,16 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Decodes the lines of flows and expectations in /proc/net. A few words have a fixed place; the
- * others say themselves what they mean. The kernel writes them in
+/* Decodes lines of flows and expectations in /proc/net. A few words have a fixed position; the
+ * other words begin with their meaning, as in "src=". The kernel writes them in
  * net/netfilter/nf_conntrack_standalone.c, nf_conntrack_expect.c, and in print_conntrack of
- * nf_conntrack_proto_*.c.
- */
+ * nf_conntrack_proto_*.c. */
 #include <errno.h>
 #include <netinet/in.h>
 #include <string.h>
 #include <sys/socket.h>
 
-/* These come after netinet/in.h, because linux/in.h then does not define the same again. */
+/* These follow netinet/in.h, because linux/in.h then does not define the same types again. */
 #include <linux/netfilter/nf_conntrack_common.h>
 
 #include "backend/flow/decode.h"
@@ -19,9 +17,9 @@
 #include "fastnet/array.h"
 #include "fastnet/flow_names.h"
 
-/* In the order in which the kernel writes them, because the search goes on from the last word. */
+/* In the order of the kernel's lines: the search for a word starts after the word found last. */
 enum line_word {
-    WORD_UNREPLIED, /* between two tuples */
+    WORD_UNREPLIED, /* between the two tuples */
     WORD_SRC,
     WORD_DST,
     WORD_SPORT,
@@ -55,10 +53,10 @@ enum line_word {
 #define ENDS      (BIT(WORD_SRC) | BIT(WORD_DST))
 #define OF_TUPLE  (ENDS | PORTS | ICMP | KEYS)
 
-/* What a word's value is. */
+/* The form of a word's value. */
 enum line_form { FORM_NONE, FORM_NUMBER, FORM_KEY, FORM_ADDRESS, FORM_CONTEXT };
 
-/* Words with a value, which goes to a member of the direction or of the record. */
+/* Words with a value, which is stored in a member of the direction or of the record. */
 #define WORD(text_, form_, of, member, ...)                                                        \
     {                                                                                              \
         .text = TEXT_LITERAL(text_), .form = (form_), .offset = offsetof(of, member),              \
@@ -72,7 +70,7 @@ static const struct {
     enum line_form form;
     uint16_t offset;
     uint8_t size;
-    uint32_t status; /* what a flow with this word has */
+    uint32_t status; /* bits of the status of a flow with this word */
     uint64_t has;
 } words[] = {
     [WORD_UNREPLIED] = {.text = TEXT_LITERAL("[UNREPLIED]")},
@@ -102,13 +100,13 @@ static const struct {
 };
 
 _Static_assert(offsetof(struct flow_direction, tuple) == 0, "a tuple stands for its direction");
-/* A line while it is decoded. */
+/* State while one line is decoded. */
 struct line_decoding {
     struct scan scan; /* the rest of the line */
     struct record *record;
-    struct flow_tuple *tuple; /* whose words come now, or its direction's; NULL before the first */
-    uint32_t words;           /* BIT(word) of those of the direction and of the line so far */
-    enum line_word next;      /* where the next word is likely to be */
+    struct flow_tuple *tuple; /* the current tuple, or its direction; NULL before the first */
+    uint32_t words;           /* BIT(word) of the words of this direction and of the line so far */
+    enum line_word next;      /* the word that probably comes next */
 };
 
 static bool flow_line_take_word(struct scan *scan, struct scan *word)
@@ -120,7 +118,7 @@ static bool flow_line_take_word(struct scan *scan, struct scan *word)
     return found;
 }
 
-/* Says which word it is and takes its beginning off, which leaves its value. */
+/* Finds which word it is, and moves `word` to its value. */
 static enum line_word recognise(struct line_decoding *decoding, struct scan *word)
 {
     const size_t length = (size_t)(word->end - word->at);
@@ -139,7 +137,7 @@ static enum line_word recognise(struct line_decoding *decoding, struct scan *wor
     return WORD_OTHER;
 }
 
-/* A whole word that is a number, for a member of this size. */
+/* Takes a whole word that is a number, for a member of `size` bytes. */
 static inline bool flow_line_take_number(struct scan *word, void *member, size_t size)
 {
     return scan_decimal_member(word, member, size) && word->at == word->end;
@@ -152,7 +150,7 @@ static bool take_byte(struct scan *scan, uint8_t *number)
     return flow_line_take_word(scan, &word) && flow_line_take_number(&word, number, sizeof *number);
 }
 
-/* The number of a protocol. Records of both kinds have their family at the same place. */
+/* Takes the number of a family. Flows and expectations have their family at the same offset. */
 static bool flow_line_take_family(struct line_decoding *decoding)
 {
     uint8_t *family = &decoding->record->flow.family;
@@ -160,7 +158,7 @@ static bool flow_line_take_family(struct line_decoding *decoding)
     return take_byte(&decoding->scan, family) && (*family == AF_INET || *family == AF_INET6);
 }
 
-/* A key of GRE: 0x and up to four digits. Apart, because few flows have one. */
+/* Takes a key of GRE: 0x and up to four digits. Not inline, because few flows have a key. */
 static bool take_key(struct scan *word, uint16_t *value)
 {
     return scan_char(word, '0') && scan_char(word, 'x') && SCAN_HEX(word, *value) &&
@@ -172,7 +170,7 @@ static bool flow_line_take_address(struct scan *word, uint8_t family, struct add
     address->family = family;
     if (family == AF_INET)
         return scan_ipv4(word, address->bytes);
-    /* eight groups: the kernel leaves none of them out here */
+    /* eight groups: the kernel does not shorten addresses here */
     for (size_t i = 0; i < 8; i++) {
         uint64_t group;
         if ((i && !scan_char(word, ':')) || !scan_hex(word, &group, 4))
@@ -183,7 +181,7 @@ static bool flow_line_take_address(struct scan *word, uint8_t family, struct add
     return true;
 }
 
-/* A context may hold blanks. It ends before the next of the words that can follow it. */
+/* Takes a security context. It may contain spaces, and ends before a word that can follow. */
 static void take_context(struct line_decoding *decoding, const struct scan *value)
 {
     const uint32_t following = BIT(WORD_ZONE) | BIT(WORD_DELTA_TIME) | BIT(WORD_USE);
@@ -201,7 +199,7 @@ static void take_context(struct line_decoding *decoding, const struct scan *valu
     decoding->record->has |= FLOW_SECCTX;
 }
 
-/* The kernel writes each word once, but tuples and counters once for each direction. */
+/* False if the word is repeated. Words of tuples and counters may occur once for each direction. */
 static inline bool flow_line_take_value(struct line_decoding *decoding, enum line_word word,
                                         struct scan *value)
 {
@@ -229,10 +227,8 @@ static inline bool flow_line_take_value(struct line_decoding *decoding, enum lin
     return true;
 }
 
-/*
- * True if the tuple has every word that its protocol needs. Of other protocols this is not known: a
- * kernel that lacks the module for one tracks it without ports.
- */
+/* True if the tuple has every word that its protocol needs. For protocols other than TCP, UDP and
+ * ICMP this is unknown: a kernel without the module of a protocol tracks it without ports. */
 static bool end_tuple(struct line_decoding *decoding)
 {
     const uint32_t has = decoding->words;
@@ -302,10 +298,8 @@ static inline bool take_two(struct scan *scan, const char *first, const char *se
            scan->at < scan->end && *scan->at == ' ';
 }
 
-/*
- * Behind src=, what the kernel mostly writes: no blank is looked for then, nor what a word is. What
- * differs is left to be taken word by word.
- */
+/* Takes the words that usually follow src=, without a search for the word or its end. The caller
+ * takes other words one by one. */
 static void take_usual_words(struct line_decoding *decoding)
 {
     struct flow_record *const flow = &decoding->record->flow;
@@ -330,7 +324,7 @@ static void take_usual_words(struct line_decoding *decoding)
     decoding->next = way == flow->way ? WORD_UNREPLIED : WORD_ASSURED;
 }
 
-/* Unknown words are passed over. */
+/* Takes all words of a flow; ignores unknown words. */
 static bool take_flow_words(struct line_decoding *decoding)
 {
     struct record *record = decoding->record;
@@ -366,7 +360,7 @@ static void take_timeout(struct line_decoding *decoding)
     decoding->scan = ahead;
 }
 
-/* A word that is no state of this protocol is left to be passed over later. */
+/* Takes the state. A word that is not a state of this protocol is ignored later. */
 static void flow_line_take_state(struct line_decoding *decoding)
 {
     struct record *record = decoding->record;
@@ -384,11 +378,9 @@ static void flow_line_take_state(struct line_decoding *decoding)
     decoding->scan = ahead;
 }
 
-/*
- * The reply is the original direction with both ends swapped, except for what NAT changed: source
- * NAT changes where the reply goes to, destination NAT where it comes from (nf_nat_setup_info() in
- * nf_nat_core.c). The id of ICMP is the source port of both directions.
- */
+/* Finds the bits of NAT. The reply is the original direction with both ends swapped, except for the
+ * changes of NAT: source NAT changes where the reply goes to, destination NAT where it comes from
+ * (nf_nat_setup_info() in nf_nat_core.c). The id of ICMP is the source port of both directions. */
 static uint32_t nat_status(const struct flow_record *flow)
 {
     const struct flow_tuple *orig = &flow->way[WAY_ORIG].tuple,
@@ -404,7 +396,7 @@ static uint32_t nat_status(const struct flow_record *flow)
     return status;
 }
 
-/* Names of protocols stand before the numbers, which say the same. named: that of IP, too. */
+/* Takes protocols: each is a name, then a number. named: the line begins with the family, too. */
 static bool take_protocols(struct line_decoding *decoding, bool named)
 {
     struct flow_record *flow = &decoding->record->flow;
@@ -430,7 +422,7 @@ static int decode_flow(const struct line *line, bool named, struct record *recor
     flow_line_take_state(&decoding);
     if (!take_flow_words(&decoding))
         return -EBADMSG;
-    /* in zone 0 are the flows without a zone */
+    /* zone 0 means that the flow has no zone */
     record->has &= ~(flow->zone ? 0 : FLOW_ZONE);
     for (enum flow_way way = WAY_ORIG; way < FLOW_WAYS; way++)
         record->has &= ~(flow->way[way].zone ? 0 : FLOW_ORIG_ZONE << way);
@@ -462,7 +454,8 @@ static bool take_literal(struct scan *scan, const char *literal)
     return flow_line_take_text(scan, literal);
 }
 
-/* TIMEOUT l3proto = FAMILY proto=PROTOCOL; the timeout is "-" if there is none. */
+/* Takes "TIMEOUT l3proto = FAMILY proto=PROTOCOL". The timeout "-" means that there is no
+ * timeout. */
 static bool take_expectation_head(struct line_decoding *decoding)
 {
     struct expectation_record *expectation = &decoding->record->expectation;
@@ -481,7 +474,7 @@ static bool take_expectation_head(struct line_decoding *decoding)
            take_literal(scan, "proto=") && take_byte(scan, &expectation->orig.protocol);
 }
 
-/* The tuple ends before the first word that does not belong to a tuple. */
+/* Takes the tuple, which ends before the first word that cannot belong to a tuple. */
 static bool take_expected_tuple(struct line_decoding *decoding)
 {
     struct scan ahead = decoding->scan, word;
@@ -498,7 +491,8 @@ static bool take_expected_tuple(struct line_decoding *decoding)
     return end_tuple(decoding);
 }
 
-/* Names joined by commas. A word with any other name in it is not the word of the flags. */
+/* Takes names joined by commas. False if any other name is in the word: it is not about flags
+ * then. */
 static bool take_flags(struct scan *word, uint32_t *flags)
 {
     uint32_t found = 0;
@@ -518,7 +512,8 @@ static bool take_flags(struct scan *word, uint32_t *flags)
     return true;
 }
 
-/* HELPER or HELPER/POLICY, up to the end of the line: user space can give a helper any name. */
+/* Takes HELPER or HELPER/POLICY, up to the end of the line: user space can give a helper any
+ * name. */
 static void take_helper(struct line_decoding *decoding)
 {
     struct scan *scan = &decoding->scan;
