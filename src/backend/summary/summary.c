@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * How much of the network's resources is used, from numbers that the kernel counts anyway: the time
- * does not depend on how many sockets there are. Only those of TCP that are neither ESTABLISHED nor
- * in TIME_WAIT are listed, to be counted by their states (socket_states.c).
+/* How much of the network's resources is in use, from numbers that the kernel counts anyway, so
+ * that the time does not depend on the number of sockets. Only TCP sockets that are neither
+ * ESTABLISHED nor in TIME_WAIT are listed, to count them by state (socket_states.c).
  *
- * What other backends read is asked of them; a value that is not there has no row, and a limit that
- * is not there is unknown: most files of limits are in the first network namespace only. A file
- * that exists but cannot be read is reported.
- */
+ * Other backends read the numbers. A value that is missing has no row. A limit that is missing is
+ * unknown: most files of limits are in the first network namespace only. A file that exists but
+ * cannot be read is reported. */
 #include "backend/summary/summary.h"
 
 #include <errno.h>
@@ -30,11 +28,12 @@ const struct table table_summary = {.name = "summary", .file = "sockstat", .kind
 /* Numbers of states are from linux/tcp_states.h. */
 enum { TCP_STATES = TCP_CLOSING + 1 };
 
-/* TCP sockets in a state are counted by netlink; without it a counter knows some of them. */
+/* TCP sockets in a state are counted by netlink. Without netlink only some states have a
+ * counter. */
 static const struct summary_row {
-    const char *subject, *name;    /* name NULL: that of the state */
-    enum kernel_number numbers[2]; /* that are added up; the first one has the limit and the unit */
-    uint8_t state;                 /* 0: all */
+    const char *subject, *name;    /* name NULL: the name of the state */
+    enum kernel_number numbers[2]; /* added up; the limit and the unit are those of the first */
+    uint8_t state;                 /* 0: all states */
     bool machine;
 } rows[] = {
     {"all", "sockets", {SOCKETS_USED}, 0, false},
@@ -73,7 +72,7 @@ static const struct summary_row {
     {"files", "open", {FILES_OPEN}, 0, true},
 };
 
-/* One reading. */
+/* State of one reading. */
 struct summary_reading {
     const struct query *query;
     struct kernel_counts counts;
@@ -81,7 +80,8 @@ struct summary_reading {
     bool has_states;
 };
 
-/* lost: rows are, else a limit is unknown. A file that is not there belongs to another kernel. */
+/* lost: rows are missing; else only a limit is unknown. A missing file belongs to another
+ * kernel. */
 static void summary_report_unread(const struct summary_reading *reading, const char *path,
                                   int error, bool lost)
 {
@@ -115,7 +115,7 @@ int protocols_decode(const struct line *line, struct text *name, uint64_t *socke
     return 0;
 }
 
-/* Without the file, or a protocol, nothing is known of it. */
+/* Without the file, or without the protocol's line, its number of sockets is unknown. */
 static void read_protocols(struct summary_reading *reading)
 {
     struct proc_file file = {.query = reading->query, .name = "protocols"};
@@ -147,13 +147,11 @@ static int summary_take_state(const struct record *record, void *arg)
     return 0;
 }
 
-/*
- * If this fails, what the counters say of ESTABLISHED and TIME_WAIT is left: the first includes
- * CLOSE_WAIT, the second part of FIN_WAIT2.
- */
+/* If this fails, only the counters of ESTABLISHED and TIME_WAIT are left. The first includes
+ * CLOSE_WAIT, the second a part of FIN_WAIT2. */
 static void read_states(struct summary_reading *reading)
 {
-    /* without those that have a port and no more: for them the kernel walks over all ports */
+    /* without TCP_CLOSE: for sockets that have only a port, the kernel walks over all ports */
     const uint32_t wanted = (UINT32_C(1) << TCP_STATES) - 1 - (1u << TCP_CLOSE);
     const struct predicate where = predicate_one_of(field_named(&kind_socket, "state"), wanted);
     struct query query = *reading->query;
@@ -171,7 +169,7 @@ static void read_states(struct summary_reading *reading)
 
 /* --- Flows, and files ------------------------------------------------------------------------ */
 
-/* row: if the file is missing, the row is missing, too. */
+/* row: without this file a row is missing, else only a limit. */
 static bool read_sysctl(const struct summary_reading *reading, enum kernel_number number, bool row,
                         uint64_t *value)
 {
@@ -191,7 +189,7 @@ static void summary_set(struct record *record, uint64_t *member, uint64_t field,
     record->has |= field;
 }
 
-/* Pages are those of this machine, also for a captured tree. */
+/* Uses this machine's size of a page, also for a captured tree. */
 static uint64_t in_bytes(const struct kernel_number_row *row, uint64_t number)
 {
     const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
@@ -201,7 +199,8 @@ static uint64_t in_bytes(const struct kernel_number_row *row, uint64_t number)
     return number > UINT64_MAX / page ? UINT64_MAX : number * page;
 }
 
-/* Where connection tracking has no limit, it is 0. Pressure begins at the number before a limit. */
+/* A limit of 0 means no limit (connection tracking). Before the limit's kernel number is the number
+ * at which pressure begins. */
 static void set_limits(const struct summary_reading *reading, const struct kernel_number_row *row,
                        struct record *record)
 {
@@ -222,7 +221,7 @@ static void set_limits(const struct summary_reading *reading, const struct kerne
         summary_set(record, &summary->pressure_bytes, SUMMARY_PRESSURE, in_bytes(row, pressure));
 }
 
-/* Returns false if it is not known. In a sum, only the second number, of IPv6, may be missing. */
+/* Returns false if the value is unknown. In a sum, only the second number (IPv6) may be missing. */
 static bool find_value(const struct summary_reading *reading, const struct summary_row *row,
                        uint64_t *value)
 {
@@ -278,9 +277,8 @@ static int summary_dump_by(const struct query *query, bool by_netlink, record_fn
     result = backend_proc_snmp.dump(&sockstat, summary_take_counter, &reading);
     if (result == -ENOENT || result == -ENOTDIR)
         return result;
-    summary_report_unread(&reading, "net/sockstat", result,
-                          true); /* the rest is there all the same */
-    read_protocols(&reading);    /* before there is a netlink socket of our own */
+    summary_report_unread(&reading, "net/sockstat", result, true); /* other rows do not need it */
+    read_protocols(&reading); /* before there is a netlink socket of our own */
     if (by_netlink)
         read_states(&reading);
     for (size_t i = 0; i < COUNT(rows); i++) {
