@@ -21,23 +21,24 @@
 
 struct drops {
     const struct drops_options *options;
-    struct drop_probe *watch; /* NULL: there are only counters */
+    struct drop_probe *watch; /* NULL: only counters are read */
     char why[DROP_REASON_SIZE];
     struct symbols *symbols;
     struct drop_counters *counters;
-    bool *listed; /* of each drop of the watch: it had a row, or was counted as harmless */
+    bool *listed; /* of each drop of the probe: it had a row, or was counted as harmless */
     size_t listed_capacity;
-    struct fitting *fitting; /* ... and its socket by addresses, where the kernel tells none */
+    struct fitting
+        *fitting; /* of each drop: its socket by addresses, if the kernel names no socket */
     size_t fitting_capacity;
     struct engine *engine;
     bool began;
-    uint64_t home; /* id of the namespace that the listing began in; 0: unknown */
-    int error;     /* of the watch or of counters, or 0 */
+    uint64_t home; /* id of the own network namespace; 0: unknown */
+    int error;     /* of the probe or of counters, or 0 */
     struct drops_summary summary;
-    const struct query *query; /* this and the next two: of the listing under way */
+    const struct query *query; /* this and the next two members: of the current listing */
     record_fn fn;
     void *arg;
-    struct record *merged; /* rows of it, where they are merged */
+    struct record *merged; /* rows of the current listing, if rows are merged */
     size_t merged_count, merged_capacity;
 };
 
@@ -76,9 +77,9 @@ const struct drops_summary *drops_summary(const struct drops *drops)
     return &drops->summary;
 }
 
-/* --- To watch --------------------------------------------------------------------------------- */
+/* --- Probe ------------------------------------------------------------------------------------ */
 
-/* Names of places are read once for all that will be listed. */
+/* Takes the probe's drops, and reads the names of their functions once for all listings. */
 static int drops_take(struct drops *drops)
 {
     int error = drop_probe_take(drops->watch);
@@ -126,7 +127,7 @@ void drops_begin(void *maker)
 
 /* --- Rows ------------------------------------------------------------------------------------- */
 
-/* Adds what follows from the reason. Returns true if such packets are listed. */
+/* Adds fields that follow from the reason. Returns true if such packets are listed. */
 static bool drops_complete(const struct drops *drops, struct record *record)
 {
     struct drop_record *drop = &record->drop;
@@ -147,7 +148,8 @@ static int drops_hand_on(struct drops *drops, struct record *record)
     return 0;
 }
 
-/* In metrics a series is a reason and a function, which a row is then, too. */
+/* With options.merged a row is a reason and a function, because a series of metrics is that,
+ * too. */
 static int drops_take_row(struct record *record, void *arg)
 {
     struct drops *drops = arg;
@@ -170,10 +172,8 @@ static int drops_take_row(struct record *record, void *arg)
     return 0;
 }
 
-/*
- * Looks for the sockets of drops by the addresses of the packets: for kernels that do not tell them
- * (before Linux 6.11).
- */
+/* Finds the sockets of drops by the addresses of their packets, for kernels that do not name the
+ * socket (before Linux 6.11). */
 static int drops_find_sockets(struct drops *drops, uint64_t id)
 {
     const size_t most = drop_probe_count(drops->watch);
@@ -194,14 +194,15 @@ static int drops_find_sockets(struct drops *drops, uint64_t id)
     return error;
 }
 
-/* Packets whose namespace is unknown are listed at home; all of them, if home is unknown. */
+/* Drops in an unknown network namespace are listed in the own netns; if that is unknown, all
+ * drops. */
 static int list_seen(struct drops *drops, uint64_t id)
 {
     int result = 0;
 
     for (size_t i = 0; i < drop_probe_count(drops->watch) && result >= 0; i++) {
         const struct drop *drop = drop_probe_at(drops->watch, i);
-        const struct fitting *fitting = &drops->fitting[i]; /* one or more that may be its socket */
+        const struct fitting *fitting = &drops->fitting[i]; /* one or more sockets that fit */
         const char *function = symbols_name(drops->symbols, drop->place);
         struct record record = drop->record;
         if (drops->listed[i] || (drops->home && (drop->netns ? drop->netns : drops->home) != id))
@@ -221,7 +222,7 @@ static int list_seen(struct drops *drops, uint64_t id)
     return result;
 }
 
-/* Also where fn wants no more: the summary is of all. */
+/* Computes the summary of all drops, also if fn ended the listing. */
 static void drops_sum_up(struct drops *drops)
 {
     drops->summary.elsewhere = 0;

@@ -17,7 +17,7 @@
 #include "makers/local_addresses.h"
 #include "makers/packet_sockets.h"
 
-/* Of all interfaces that are watched. */
+/* Counters of all interfaces that are seen. */
 struct shares {
     struct traffic_share *of;
     size_t count, capacity;
@@ -29,17 +29,17 @@ struct traffic {
     const struct traffic_options *options;
     struct packet_probe *watch;
     struct engine *engine;
-    int error; /* of the watch, or 0 */
+    int error; /* of the probe, or 0 */
     struct shares before, now;
     struct traffic_seen seen;
     struct local_addresses own;
     struct sought *sought;
     size_t sought_count, sought_capacity;
-    struct fitting (*fitting)[ENDS]; /* of each flow; NULL: sockets are not asked for */
+    struct fitting (*fitting)[ENDS]; /* of each flow, for both ends; NULL: sockets are not needed */
     size_t fitting_capacity;
-    bool noted_frames;         /* that packets are frames, in the first listing */
-    bool found;                /* ... or they were, since the last traffic_begin() */
-    const struct query *query; /* this and the next three: of the listing under way */
+    bool noted_frames;         /* the note "packets are frames" was reported */
+    bool found;                /* sockets were found since the last traffic_begin() */
+    const struct query *query; /* this and the next three members: of the current listing */
     record_fn fn;
     void *arg;
     size_t row;
@@ -80,7 +80,7 @@ const struct traffic_seen *traffic_seen(const struct traffic *traffic)
 
 /* --- Interfaces ------------------------------------------------------------------------------- */
 
-/* Hands on the interfaces with these fields. What cannot be read is not known. */
+/* Hands interfaces with these fields to fn. Interfaces that cannot be read are unknown. */
 static int read_interfaces(struct traffic *traffic, uint64_t fields, record_fn fn)
 {
     static const struct listing_table table = {.table = &table_interfaces, .unnamed = true};
@@ -111,7 +111,8 @@ static void sort_shares(struct shares *shares, int (*compare)(const void *a, con
         qsort(shares->of, shares->count, sizeof *shares->of, compare);
 }
 
-/* lo counts packets without a header, and each of them twice: a packet is seen when it comes in. */
+/* lo counts packets without a header, and counts each packet twice, as sent and as received. A
+ * packet of lo is seen only when it is received. */
 static int traffic_take_counters(const struct record *record, void *arg)
 {
     struct traffic *traffic = arg;
@@ -166,7 +167,7 @@ static int flows_most_first(const void *a, const void *b)
            (one->counted_bytes > other->counted_bytes);
 }
 
-/* --- Whose packets they are ------------------------------------------------------------------- */
+/* --- Sockets ---------------------------------------------------------------------------------- */
 
 static int seek(const struct record *record, void *arg)
 {
@@ -178,7 +179,7 @@ static int seek(const struct record *record, void *arg)
     for (int end = 0; end < ENDS && record->has & TRAFFIC_PORTS; end++) {
         struct sought *sought;
         const enum reception reception = local_addresses_find(&traffic->own, &ends[end].address);
-        if (reception == RECEPTION_NONE) /* others have no sockets here */
+        if (reception == RECEPTION_NONE) /* addresses of other machines have no sockets here */
             continue;
         sought = ARRAY_ADD(traffic->sought, traffic->sought_count, traffic->sought_capacity);
         if (!sought)
@@ -208,7 +209,7 @@ static int traffic_find_sockets(struct traffic *traffic, struct report *report)
                                        report);
 }
 
-/* The sender's socket; the receiver's, if the sender is elsewhere or not known. */
+/* Takes the sender's socket or, if that is unknown or on another machine, the receiver's. */
 static void traffic_take_socket(const struct fitting fitting[ENDS], struct record *record)
 {
     for (int end = 0; end < ENDS && !(record->has & TRAFFIC_SOCKET); end++)
@@ -219,9 +220,9 @@ static void traffic_take_socket(const struct fitting fitting[ENDS], struct recor
         }
 }
 
-/* --- To watch --------------------------------------------------------------------------------- */
+/* --- Probe ------------------------------------------------------------------------------------ */
 
-/* Of the fields that the listing needs those that part flows. */
+/* Fields that the listing needs and that belong to the key of a flow. */
 static uint64_t parting_fields(const struct traffic *traffic)
 {
     return traffic->options->listing->needs.fields & (TRAFFIC_VLAN | TRAFFIC_LLADDRS);
@@ -272,7 +273,7 @@ static int traffic_hand_on(const struct traffic *traffic, const struct record *r
     return traffic->fn(row, traffic->arg);
 }
 
-/* A flow is a row, or one for each of its ends. */
+/* Hands on a flow as one row, or as one row for each of its ends. */
 static int traffic_take_row(const struct record *record, void *arg)
 {
     struct traffic *traffic = arg;
@@ -345,7 +346,7 @@ int traffic_list(void *maker, const struct query *query, record_fn fn, void *arg
                     "packets are frames, because before Linux 6.2 the kernel cannot say how many "
                     "packets a frame of UDP stands for");
     traffic->noted_frames = true;
-    if (traffic->seen.totals->down || /* or there is no such interface any more */
+    if (traffic->seen.totals->down || /* or the interface does not exist any more */
         (traffic->options->how.interface && !traffic->now.count))
         report_note(query->report, "an interface went down meanwhile, or away");
     traffic->seen.sums = (struct flow_totals){.flows = 0};
