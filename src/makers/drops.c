@@ -27,8 +27,7 @@ struct drops {
     struct drop_counters *counters;
     bool *listed; /* of each drop of the probe: it had a row, or was counted as harmless */
     size_t listed_capacity;
-    struct fitting
-        *fitting; /* of each drop: its socket by addresses, if the kernel names no socket */
+    struct fitting *fitting; /* of each drop: its socket by addresses, if the kernel has none */
     size_t fitting_capacity;
     struct engine *engine;
     bool began;
@@ -79,7 +78,7 @@ const struct drops_summary *drops_summary(const struct drops *drops)
 
 /* --- Probe ------------------------------------------------------------------------------------ */
 
-/* Takes the probe's drops, and reads the names of their functions once for all listings. */
+/* Takes the probe's drops, and reads the names of their functions, once for all rows. */
 static int drops_take(struct drops *drops)
 {
     int error = drop_probe_take(drops->watch);
@@ -148,8 +147,7 @@ static int drops_hand_on(struct drops *drops, struct record *record)
     return 0;
 }
 
-/* With options.merged a row is a reason and a function, because a series of metrics is that,
- * too. */
+/* options.merged: a row is a reason and a function, because a series of metrics is these two. */
 static int drops_take_row(struct record *record, void *arg)
 {
     struct drops *drops = arg;
@@ -176,13 +174,13 @@ static int drops_take_row(struct record *record, void *arg)
  * socket (before Linux 6.11). */
 static int drops_find_sockets(struct drops *drops, uint64_t id)
 {
-    const size_t most = drop_probe_count(drops->watch);
-    struct sought *sought = calloc(most + 1, sizeof *sought);
+    const size_t all = drop_probe_count(drops->watch);
+    struct sought *sought = calloc(all + 1, sizeof *sought);
     size_t count = 0;
 
     if (!sought)
         return -ENOMEM;
-    for (size_t i = 0; i < most; i++) {
+    for (size_t i = 0; i < all; i++) {
         const struct drop *drop = drop_probe_at(drops->watch, i);
         const struct drop_record *seen = &drop->record.drop;
         if (drop->netns == id && drop->record.has & DROP_PORTS && !(drop->record.has & DROP_SOCKET))
@@ -194,9 +192,8 @@ static int drops_find_sockets(struct drops *drops, uint64_t id)
     return error;
 }
 
-/* Drops in an unknown network namespace are listed in the own netns; if that is unknown, all
- * drops. */
-static int list_seen(struct drops *drops, uint64_t id)
+/* Lists drops of unknown network namespaces in the own netns; all drops, if that is unknown. */
+static int drops_list_probed(struct drops *drops, uint64_t id)
 {
     int result = 0;
 
@@ -258,7 +255,7 @@ int drops_list(void *maker, const struct query *query, record_fn fn, void *arg)
     if (result == 0 && drops->watch && !drop_probe_knows_receivers(drops->watch))
         result = drops_find_sockets(drops, id);
     if (result == 0 && drops->watch) {
-        result = list_seen(drops, id);
+        result = drops_list_probed(drops, id);
         drops_sum_up(drops);
     }
     if (result >= 0)
