@@ -24,7 +24,7 @@
 
 enum origin { OF_PROTOCOL, OF_MACHINE, OF_INTERFACE, OF_SOCKET };
 
-/* seen_as: the reason of the same packets where they are seen; NULL: they never are. */
+/* seen_as: reason of the same packets if the probe sees them; NULL: it never sees them. */
 struct counter {
     enum origin origin;
     const char *name, *seen_as;
@@ -36,10 +36,10 @@ struct counter {
         OF_INTERFACE, name, seen_as, offsetof(struct interface_record, member)                     \
     }
 
-/* Numbers of them, behind those of the kernel's numbers. */
+/* Numbers of the counters in `others`, after the kernel's numbers. */
 enum { LISTENERS = KERNEL_NUMBERS, RECEIVERS, INTERFACES };
 
-/* Those of sockets, first, are parts of those of protocols that have the same name. */
+/* The first two belong to sockets: they are parts of a protocol's counter of the same name. */
 static const struct counter others[] = {
     {OF_SOCKET, "ListenDrops", NULL, 0},
     {OF_SOCKET, "RcvbufErrors", "SOCKET_RCVBUFF", 0},
@@ -62,11 +62,11 @@ static struct counter counter_of(unsigned number)
                             .seen_as = *row->drops ? row->drops : NULL};
 }
 
-/* The socket's or interface's part of a counter; of the others, all of it. */
+/* A counter's value: for one socket or one interface, or else for the whole protocol or machine. */
 struct amount {
     uint64_t value;
     uint64_t of;      /* cookie of a socket, index of an interface */
-    unsigned counter; /* its number */
+    unsigned counter; /* its number: see counter_of() */
     uint32_t uid;
     uint64_t inode;
     struct endpoint local;
@@ -74,8 +74,8 @@ struct amount {
 
 struct drop_counts {
     uint64_t at;               /* CLOCK_MONOTONIC */
-    unsigned known;            /* bits 1 << enum origin: all of these are known */
-    struct hash_table amounts; /* struct amount, of those that are not 0 */
+    unsigned known;            /* bits 1 << enum origin: all counters of this origin are known */
+    struct hash_table amounts; /* struct amount; amounts of 0 are left out */
 };
 
 /* A network namespace. */
@@ -154,7 +154,8 @@ static struct amount *drop_counters_find(const struct drop_counts *counts,
                            amount);
 }
 
-/* Of softnet each processor has a counter; those of TCP come with IPv4 and again with IPv6. */
+/* softnet has a counter for each CPU: these are added. Counters of TCP come twice, with IPv4 and
+ * with IPv6: the second value replaces the first. */
 static int drop_counters_add(struct drop_counts *counts, struct amount amount)
 {
     struct amount *found = amount.value ? drop_counters_find(counts, &amount) : NULL;
@@ -180,11 +181,11 @@ static int drop_counters_take_interface(struct drop_counts *counts,
 
     for (unsigned i = INTERFACES; i < KERNEL_NUMBERS + COUNT(others) && !error; i++) {
         const size_t offset = counter_of(i).offset;
-        uint64_t value = interface->queue_drops; /* the only one of 32 bits */
+        uint64_t value = interface->queue_drops; /* the only counter of 32 bits */
         if (offset != offsetof(struct interface_record, queue_drops))
             memcpy(&value, (const char *)interface + offset, sizeof value);
         if (offset == offsetof(struct interface_record, counters[RX_DROPPED]))
-            value -= interface->details[RX_MISSED]; /* a counter of its own here */
+            value -= interface->details[RX_MISSED]; /* it has a counter of its own here */
         error = drop_counters_add(
             counts, (struct amount){.value = value, .of = interface->index, .counter = i});
     }
@@ -196,7 +197,7 @@ static int drop_counters_take_socket(struct drop_counts *counts, const struct re
     const struct socket_record *socket = &record->socket;
 
     if (socket->memory.length <= SK_MEMINFO_DROPS * sizeof(uint32_t))
-        return 0; /* Linux before 4.6 does not tell them */
+        return 0; /* Linux before 4.6 does not send them */
     return drop_counters_add(
         counts, (struct amount){.value = socket_drops(record),
                                 .of = record->identity,
@@ -222,7 +223,7 @@ static int drop_counters_take_row(const struct record *record, void *arg)
                : 0;
 }
 
-/* Tables that are read together. What is missing of them is not told. */
+/* Reads up to two tables. If they are incomplete, the counters of this origin are unknown. */
 static int drop_counters_list_table(struct drop_counters *all, struct drop_counts *counts,
                                     enum origin origin, const struct table *const tables[2])
 {
@@ -323,13 +324,13 @@ int drop_counters_read(struct drop_counters *all, const struct drop_probe *watch
 struct drop_growth {
     const struct drop_counts *before, *now;
     const struct drop_probe *watch;
-    uint64_t told[2]; /* by sockets of their own: LISTENERS, RECEIVERS */
-    bool overflows;   /* all drops of listeners were */
+    uint64_t by_socket[2]; /* reported for single sockets: LISTENERS, RECEIVERS */
+    bool overflows;        /* all drops of listeners were overflows */
     int (*fn)(struct record *record, void *arg);
     void *arg;
 };
 
-/* A socket or interface that was not there before had none. */
+/* A socket or interface that is new has lost nothing before. */
 static uint64_t grown(const struct drop_growth *growth, const struct amount *now)
 {
     const struct amount *before = drop_counters_find(growth->before, now);
@@ -346,7 +347,7 @@ static uint64_t grown_by(const struct drop_growth *growth, unsigned counter)
     return now ? grown(growth, now) : 0;
 }
 
-/* The reason of the same packets is one that this kernel tells. */
+/* True if the kernel names this reason, so that the probe sees the same packets. */
 static bool is_seen(const struct drop_probe *watch, const char *reason)
 {
     const char *name;
@@ -357,8 +358,8 @@ static bool is_seen(const struct drop_probe *watch, const char *reason)
     return false;
 }
 
-static int drop_counters_tell(const struct drop_growth *growth, const struct amount *amount,
-                              uint64_t drops)
+static int drop_counters_hand_on(const struct drop_growth *growth, const struct amount *amount,
+                                 uint64_t drops)
 {
     const struct counter counter = counter_of(amount->counter);
     const bool of_listener = amount->counter == LISTENERS || amount->counter == LISTEN_DROPS;
@@ -386,8 +387,8 @@ static int drop_counters_tell(const struct drop_growth *growth, const struct amo
     return growth->fn(&record, growth->arg);
 }
 
-/* Drops of single sockets are not told again by the counter of all. */
-static int tell_if_grown(struct drop_growth *growth, const struct amount *amount)
+/* Hands on a row, without the drops that rows of single sockets already have. */
+static int hand_on_if_grown(struct drop_growth *growth, const struct amount *amount)
 {
     const struct counter counter = counter_of(amount->counter);
     uint64_t drops = grown(growth, amount);
@@ -396,14 +397,14 @@ static int tell_if_grown(struct drop_growth *growth, const struct amount *amount
         !(growth->before->known & growth->now->known & 1u << counter.origin))
         return 0;
     if (counter.origin == OF_SOCKET)
-        growth->told[amount->counter - LISTENERS] += drops;
-    for (unsigned i = 0; i < COUNT(growth->told) && counter.origin == OF_PROTOCOL; i++)
+        growth->by_socket[amount->counter - LISTENERS] += drops;
+    for (unsigned i = 0; i < COUNT(growth->by_socket) && counter.origin == OF_PROTOCOL; i++)
         if (strstr(counter.name, others[i].name)) {
-            const uint64_t told = growth->told[i] < drops ? growth->told[i] : drops;
-            growth->told[i] -= told;
-            drops -= told;
+            const uint64_t part = growth->by_socket[i] < drops ? growth->by_socket[i] : drops;
+            growth->by_socket[i] -= part;
+            drops -= part;
         }
-    return drops ? drop_counters_tell(growth, amount, drops) : 0;
+    return drops ? drop_counters_hand_on(growth, amount, drops) : 0;
 }
 
 int drop_counters_list(struct drop_counters *all, struct report *report,
@@ -423,7 +424,7 @@ int drop_counters_list(struct drop_counters *all, struct report *report,
         for (size_t i = 0; i < growth.now->amounts.count && result >= 0; i++) {
             const struct amount *amount = hash_table_at(&growth.now->amounts, i);
             if ((counter_of(amount->counter).origin == OF_SOCKET) == sockets)
-                result = tell_if_grown(&growth, amount);
+                result = hand_on_if_grown(&growth, amount);
         }
     return result;
 }
