@@ -60,17 +60,17 @@ const struct table table_expectation_statistics =
 #define CT(type)  (NFNL_SUBSYS_CTNETLINK << 8 | IPCTNL_MSG_CT_##type)
 #define EXP(type) (NFNL_SUBSYS_CTNETLINK_EXP << 8 | IPCTNL_MSG_EXP_##type)
 
-enum { REQUEST_MAX = 1024 }; /* bytes, most of them for the filter */
+enum { REQUEST_MAX = 1024 }; /* bytes; the filter takes most of them */
 
 struct flow_source;
 
-/* State of one dump. */
+/* State while one table is read. */
 struct ctnetlink_reading {
     const struct query *query;
     const struct flow_source *source;
     record_fn fn;
     void *arg;
-    struct record record; /* messages are decoded into it */
+    struct record record; /* the record that messages are decoded into */
     uint64_t count;       /* rows handed on, or counted */
     _Alignas(struct nlmsghdr) char request[REQUEST_MAX];
 };
@@ -78,7 +78,7 @@ struct ctnetlink_reading {
 /* How a table is read. */
 struct flow_source {
     const struct table *table;
-    uint16_t type; /* of the request; for events the number of the first group */
+    uint16_t type; /* message type of the request; for events the first multicast group */
     int (*decode)(const struct nlmsghdr *message, struct record *record);
     int (*dump)(struct ctnetlink_reading *reading);
 };
@@ -125,7 +125,7 @@ static int ctnetlink_take_row(const struct nlmsghdr *message, void *arg)
 
 /* --- Dumps ------------------------------------------------------------------------------------ */
 
-/* Makes a request for a dump of this family. *filtered: whether it asks for a filter. */
+/* Makes a request for a dump of this family. *filtered: whether the request has a filter. */
 static struct nlmsghdr *put_dump(struct ctnetlink_reading *reading, uint8_t family, bool *filtered)
 {
     struct nlmsghdr *message =
@@ -144,11 +144,11 @@ static int ctnetlink_dump_family(struct ctnetlink_reading *reading, uint8_t fami
     struct nlmsghdr *message = put_dump(reading, family, &filtered);
     int result = ctnetlink_send_request(reading, message, ctnetlink_take_row);
 
-    /* this kernel has no filter, or not this filter */
+    /* this kernel cannot filter at all, or not in this way */
     if (filtered && reading->count == count &&
         (result == -EINVAL || result == -EOPNOTSUPP || result == -ERANGE ||
          result == -EAFNOSUPPORT)) {
-        report->count = reported; /* nobody needs the kernel's words about the filter */
+        report->count = reported; /* the kernel's words about the filter do not matter */
         message = ctnetlink_put_request(reading, reading->source->type, NLM_F_DUMP, family);
         result = ctnetlink_send_request(reading, message, ctnetlink_take_row);
     }
@@ -161,7 +161,7 @@ static int ctnetlink_dump_flows(struct ctnetlink_reading *reading)
 {
     enum { AGAIN_MAX = 4 };
     const struct query *query = reading->query;
-    /* one dump for each family, if the kernel can leave out more that way */
+    /* ask for one family after the other, if the kernel can filter more in this way */
     const bool each = ctnetlink_filters_by_family(query->where);
     uint64_t buckets = flow_buckets(query->proc_root);
 
@@ -192,9 +192,9 @@ static int dump_list(struct ctnetlink_reading *reading)
     return ctnetlink_dump_by(reading, ctnetlink_take_row);
 }
 
-/* Reads the table only once: a second dump would show the zeroes that the first dump left. Only
- * this request changes something in the kernel, so users whose right comes from the program's file
- * may not make it. */
+/* Reads the table only once: a second dump would show the zeroes that the first dump left. This is
+ * the only request that changes something in the kernel, so users whose rights come from the
+ * program's file may not make it. */
 static int dump_and_zero(struct ctnetlink_reading *reading)
 {
     uint64_t buckets = flow_buckets(reading->query->proc_root);
@@ -307,13 +307,13 @@ static int ctnetlink_take_event(const struct nlmsghdr *message, void *arg)
     struct record *record = &reading->record;
     const int decoded = reading->source->decode(message, record);
     const bool is_flow = record->kind == &kind_flow;
-    /* IPCTNL_MSG_EXP_NEW and _DELETE equal IPCTNL_MSG_CT_NEW and _DELETE */
+    /* IPCTNL_MSG_EXP_NEW and _DELETE have the same numbers as IPCTNL_MSG_CT_NEW and _DELETE */
     const enum flow_event event = (message->nlmsg_type & 0xff) == IPCTNL_MSG_CT_DELETE
                                       ? FLOW_DESTROY
                                   : (message->nlmsg_flags & NLM_F_CREATE) ? FLOW_NEW
                                                                           : FLOW_UPDATE;
 
-    record->identity = 0; /* no event is a repeat of another event */
+    record->identity = 0; /* events have no identity: no event is a repeat of another event */
     if (!record->has)
         return ctnetlink_hand_on(reading, decoded);
     record->has |= FLOW_EVENT;
@@ -424,7 +424,7 @@ static const char *ctnetlink_remedy(const struct table *table, int error)
         return rights_have(1u << RIGHT_NETFILTER)
                    ? "Operation not permitted in spite of CAP_NET_ADMIN (" REFUSED_BY ")"
                    : "ctnetlink needs CAP_NET_ADMIN";
-    case -EINVAL: /* nfnetlink: no such subsystem */
+    case -EINVAL: /* nfnetlink does not know ctnetlink */
     case -EPROTONOSUPPORT:
         return "the kernel has no ctnetlink (module nf_conntrack_netlink)";
     default:

@@ -77,8 +77,8 @@ static void decode_protocol(struct decoding *decoding, struct attributes attribu
     tuple->has_ports = src && dst;
 }
 
-/* member: a struct flow_direction; for an expectation only a struct flow_tuple, without a zone.
- * Returns whether both addresses were decoded. */
+/* Decodes the tuple of a direction. member: a struct flow_direction; for an expectation only a
+ * struct flow_tuple, without a zone. Returns whether both addresses were decoded. */
 static bool take_tuple(struct decoding *decoding, struct attributes attributes, void *member)
 {
     struct record *record = decoding->object;
@@ -108,8 +108,8 @@ _Static_assert(offsetof(struct flow_direction, tuple) == 0, "a direction begins 
 
 /* --- Flows ------------------------------------------------------------------------------------ */
 
-/* Kernels before 2.6.25 counted in 32 bits. The counters are one field: returns whether both are
- * known. */
+/* Kernels before 2.6.25 counted in 32 bits. Packets and bytes are one field, so the function
+ * returns whether both were decoded. */
 static bool flow_decode_take_counters(struct decoding *decoding, struct attributes attributes,
                                       void *member)
 {
@@ -140,7 +140,7 @@ static bool flow_decode_take_counters(struct decoding *decoding, struct attribut
     return packets && bytes;
 }
 
-/* The kernel sends labels as they are in its memory: as longs
+/* The kernel sends labels as they are in its memory: as unsigned longs
  * (net/netfilter/nf_conntrack_labels.c). */
 static bool flow_decode_take_labels(struct text content, void *member)
 {
@@ -205,8 +205,8 @@ static const struct target flow_targets[] = {
     [CTA_LABELS] = TAKE_BY(flow_decode_take_labels, flow.labels, FLOW_LABELS),
 };
 
-/* Decodes any message. Messages of rows, not of counters, also have a family, and an identity that
- * the function computes (NULL: no identity). */
+/* Decodes a message of any type. identity: computes the identity of the row; NULL for messages of
+ * counters, which also have no family. */
 static inline int decode(const struct nlmsghdr *message, struct record *record,
                          struct targets targets, uint64_t (*identity)(const struct record *record))
 {
@@ -245,7 +245,7 @@ static const struct target expectation_targets[] = {
     [CTA_EXPECT_CLASS] = TAKE_BE(expectation.class, FLOW_CLASS),
 };
 
-/* Includes the tuples, because the id is a hash of only 32 bits. Never 0. */
+/* The hash includes the tuples, because the id has only 32 bits. Never 0. */
 static uint64_t expectation_identity(const struct record *record)
 {
     const struct expectation_record *expectation = &record->expectation;

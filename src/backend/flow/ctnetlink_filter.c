@@ -36,7 +36,7 @@ enum {
     (offsetof(struct record, flow.way) + (way_) * sizeof(struct flow_direction) +                  \
      offsetof(struct flow_direction, member))
 
-/* True if all wanted flows have the same number at the offset, which is at most max; sets
+/* True if all wanted flows must have one certain number at this offset, at most max; sets
  * *number. */
 static bool requires(const struct predicate *where, size_t offset, uint64_t max, uint64_t *number)
 {
@@ -48,7 +48,8 @@ static bool requires(const struct predicate *where, size_t offset, uint64_t max,
     return true;
 }
 
-/* The same for one IPv4 address, which the filter may write as a network of 32 bits. */
+/* The same for an IPv4 address. The filter may also name it as a network with a prefix of 32
+ * bits. */
 static bool requires_ipv4(const struct predicate *where, size_t offset, struct address *address)
 {
     static const uint8_t ones[4] = {255, 255, 255, 255};
@@ -79,7 +80,7 @@ struct comparison {
     struct flow_tuple tuple;
 };
 
-/* If the filter requires a number for the member, stores it in the tuple and sets the flag. */
+/* If the filter requires a number for the member, stores the number and sets the flag. */
 #define COMPARE(comparison, where, way, member, flag)                                              \
     compare_number(comparison, where, OF_WAY(way, tuple.member), &(comparison)->tuple.member,      \
                    sizeof(comparison)->tuple.member, flag)
@@ -118,8 +119,8 @@ static bool compare_transport(struct comparison *comparison, const struct predic
     return comparison->flags != before;
 }
 
-/* Only IPv4 addresses are compared. For IPv6 the kernel finds the addresses that differ instead of
- * those that are equal (ctnetlink_filter_match_tuple(), Linux 5.8 and later). */
+/* Compares only IPv4 addresses: for IPv6 the kernel finds all addresses that differ, not those that
+ * are equal (ctnetlink_filter_match_tuple(), Linux 5.8 and later). */
 static struct comparison flow_filter_compare(const struct predicate *where, enum flow_way way,
                                              uint8_t family)
 {
@@ -175,7 +176,7 @@ static void put_tuple(struct nlmsghdr *message, uint16_t type, const struct flow
     mnl_attr_nest_end(message, nest);
 }
 
-/* Appends the tuples, then the flags, in host byte order, of the parts that are compared. */
+/* Appends the tuples, then the flags (in host byte order) of the parts that the kernel compares. */
 static void put_comparisons(struct nlmsghdr *message, const struct predicate *where, uint8_t family)
 {
     const struct comparison orig = flow_filter_compare(where, WAY_ORIG, family);
@@ -194,9 +195,9 @@ static void put_comparisons(struct nlmsghdr *message, const struct predicate *wh
     mnl_attr_nest_end(message, nest);
 }
 
-/* Returns the zone that the filter requires, or 0, which asks for all zones. Zone 0 cannot be asked
- * for: to conntrack(8), flows that have a zone in one direction only are in zone 0, too, but the
- * kernel would leave them out. */
+/* Returns the zone that the filter requires, or 0 for no filter. A filter for zone 0 is not sent:
+ * conntrack(8) includes flows with a zone in only one direction, but the kernel would leave these
+ * out. */
 static uint16_t zone_of(const struct predicate *where)
 {
     uint64_t zone;
@@ -319,8 +320,9 @@ bool ctnetlink_filters_by_family(const struct predicate *where)
 
 /* --- A single flow or expectation ------------------------------------------------------------- */
 
-/* The ICMP type in the reply's tuple: for a request the answer's, for an answer the request's
- * (invmap[] of net/netfilter/nf_conntrack_proto_icmp.c and nf_conntrack_proto_icmpv6.c). */
+/* Returns the ICMP type in the tuple of the reply: the type of the answer for a request, and of the
+ * request for an answer (invmap[] of net/netfilter/nf_conntrack_proto_icmp.c and
+ * nf_conntrack_proto_icmpv6.c). */
 static uint8_t reply_type(uint8_t protocol, uint8_t type)
 {
     static const struct {
@@ -345,7 +347,7 @@ static uint8_t reply_type(uint8_t protocol, uint8_t type)
 }
 
 /* A zone of one direction distinguishes flows with equal tuples. The kernel refuses it together
- * with a zone of both directions, which is enough alone. */
+ * with a zone of both directions, but that zone alone is enough. */
 void ctnetlink_put_key(struct nlmsghdr *message, const struct record *key)
 {
     const enum flow_way way = (key->has & FLOW_ORIG) ? WAY_ORIG : WAY_REPLY;

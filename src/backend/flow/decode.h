@@ -41,16 +41,17 @@ int ctnetlink_decode_usage(const struct nlmsghdr *message, struct record *record
  */
 int proc_conntrack_decode_flow(const struct line *line, struct record *record);
 int proc_conntrack_decode_expectation(const struct line *line, struct record *record);
-/* The same for PROC_ROOT/net/ip_conntrack, whose lines lack the family: they are all IPv4. */
+/* The same for a line of PROC_ROOT/net/ip_conntrack, where all flows are IPv4 and lines do not
+ * begin with the family. */
 int proc_conntrack_decode_ip_flow(const struct line *line, struct record *record);
 
 _Static_assert(offsetof(struct record, flow.family) == offsetof(struct record, expectation.family),
                "the family of flows and of expectations is found at one place");
 
-/* The identity (record.identity) of a flow: a hash of family, original tuple and zones, which only
- * one flow of the table has at a time (nf_conntrack_core.c), and of its id if known. Never 0.
+/* The identity (record.identity) of a flow: a hash of its family, original tuple, zones, and id if
+ * known. Only one flow of the table has them at a time (nf_conntrack_core.c). Never 0.
  *
- * Senders of packets choose addresses and ports, but without the secret they cannot choose them so
+ * Senders of packets choose addresses and ports. Because of the secret they cannot choose them so
  * that their flow has the identity of another flow. */
 static inline uint64_t flow_identity(const struct record *record)
 {

@@ -16,7 +16,7 @@
 
 /* --- Files ------------------------------------------------------------------------------------ */
 
-/* For a captured tree the caller has already raised every right that may help. */
+/* In a captured tree no right is raised: the caller has already raised all rights that may help. */
 int netfilter_open(struct lines *lines, const char *proc_root, const char *path)
 {
     int error = lines_open(lines, proc_root, path);
@@ -34,9 +34,10 @@ int netfilter_open(struct lines *lines, const char *proc_root, const char *path)
 static const struct flow_counter {
     const char *name;
     enum flow_counter_set set;
-    uint8_t index; /* its number in the set */
-    /* The kernel still names it in the heading, but writes 0 (nfnetlink_conntrack.h: no longer
-     * used). The last of these counters went out of use in Linux 5.10, which added clashres. */
+    uint8_t index; /* the counter's number in the set */
+    /* The kernel still names this counter in the heading, but always writes 0
+     * (nfnetlink_conntrack.h: no longer used). All these counters were unused when Linux 5.10 added
+     * clashres. */
     bool unused;
 } flow_counters[] = {
     {"entries", COUNTERS_GLOBAL, CTA_STATS_GLOBAL_ENTRIES, false},
@@ -90,9 +91,9 @@ void flow_counters_take(const struct stat_values *values, struct flow_counters *
 
 /* --- The size of an entry --------------------------------------------------------------------- */
 
-/* Flows are in the slab nf_conntrack. Kernels before 4.7 have a slab for each network namespace,
- * whose name ends with an underscore and an address or a number. nf_conntrack_expect has no
- * flows. */
+/* The slab of flows is nf_conntrack. Kernels before 4.7 have one slab for each network namespace,
+ * whose name continues with an underscore and an address or a number. nf_conntrack_expect is not a
+ * slab of flows. */
 static bool is_slab_of_flows(struct text name)
 {
     static const char of_flows[] = "nf_conntrack";
@@ -108,7 +109,7 @@ static bool is_slab_of_flows(struct text name)
     return name.data[own] == '_' && name.length > own + 1;
 }
 
-/* Columns: name active_objs num_objs objsize ... */
+/* A line has the columns: name active_objs num_objs objsize ... */
 int flow_slab_decode(const struct line *line, uint64_t *size)
 {
     struct scan scan = {line->data, line->data + line->length};

@@ -27,7 +27,7 @@
 
 /* --- The two files of rows -------------------------------------------------------------------- */
 
-/* The file shows only some bits of the status; other bits are 0 in each row. */
+/* Reports a loss if the filter needs bits of the status that the file does not show. */
 static int proc_flow_dump_flows(const struct query *query, record_fn fn, void *arg)
 {
     struct proc_file file = {.query = query,
@@ -85,7 +85,7 @@ static int dump_expectation_count(const struct query *query, record_fn fn, void 
 
 /* --- Counters --------------------------------------------------------------------------------- */
 
-/* Takes the counters of one set, and makes a row for each CPU. */
+/* Where the counters of one set go: each CPU is a row for fn. */
 struct statistics {
     enum flow_counter_set set;
     record_fn fn;
@@ -137,7 +137,7 @@ static int add_usage(const struct stat_values *values, uint32_t cpu, void *arg)
     return 0;
 }
 
-/* A captured tree may have only one of the two files. Each has the number of entries. */
+/* A captured tree may have only one of the two files. Both have the number of entries. */
 static int dump_flow_count(const struct query *query, record_fn fn, void *arg)
 {
     struct record record = {.kind = &kind_flow_usage};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Decodes lines of flows and expectations in /proc/net. A few words have a fixed position; the
- * other words begin with their meaning, as in "src=". The kernel writes them in
+/* Decodes lines of flows and expectations in /proc/net. A few words have a fixed position; all
+ * other words begin with a name, such as "src=". The kernel writes them in
  * net/netfilter/nf_conntrack_standalone.c, nf_conntrack_expect.c, and in print_conntrack of
  * nf_conntrack_proto_*.c. */
 #include <errno.h>
@@ -8,7 +8,7 @@
 #include <string.h>
 #include <sys/socket.h>
 
-/* These follow netinet/in.h, because linux/in.h then does not define the same types again. */
+/* If linux/ headers follow netinet/in.h, linux/in.h does not define the same types again. */
 #include <linux/netfilter/nf_conntrack_common.h>
 
 #include "backend/flow/decode.h"
@@ -17,7 +17,7 @@
 #include "fastnet/array.h"
 #include "fastnet/flow_names.h"
 
-/* In the order of the kernel's lines: the search for a word starts after the word found last. */
+/* In the order in which the kernel writes words. A search goes on from the last word. */
 enum line_word {
     WORD_UNREPLIED, /* between the two tuples */
     WORD_SRC,
@@ -70,7 +70,7 @@ static const struct {
     enum line_form form;
     uint16_t offset;
     uint8_t size;
-    uint32_t status; /* bits of the status of a flow with this word */
+    uint32_t status; /* status bits that the word means */
     uint64_t has;
 } words[] = {
     [WORD_UNREPLIED] = {.text = TEXT_LITERAL("[UNREPLIED]")},
@@ -104,9 +104,9 @@ _Static_assert(offsetof(struct flow_direction, tuple) == 0, "a tuple stands for 
 struct line_decoding {
     struct scan scan; /* the rest of the line */
     struct record *record;
-    struct flow_tuple *tuple; /* the current tuple, or its direction; NULL before the first */
-    uint32_t words;           /* BIT(word) of the words of this direction and of the line so far */
-    enum line_word next;      /* the word that probably comes next */
+    struct flow_tuple *tuple; /* the tuple (and way) that is being decoded; NULL before the first */
+    uint32_t words;           /* bits BIT(word) of the words that this direction already had */
+    enum line_word next;      /* the word to compare first */
 };
 
 static bool flow_line_take_word(struct scan *scan, struct scan *word)
@@ -118,7 +118,7 @@ static bool flow_line_take_word(struct scan *scan, struct scan *word)
     return found;
 }
 
-/* Finds which word it is, and moves `word` to its value. */
+/* Returns which word it is, and moves `word` to its value. */
 static enum line_word recognise(struct line_decoding *decoding, struct scan *word)
 {
     const size_t length = (size_t)(word->end - word->at);
@@ -137,7 +137,7 @@ static enum line_word recognise(struct line_decoding *decoding, struct scan *wor
     return WORD_OTHER;
 }
 
-/* Takes a whole word that is a number, for a member of `size` bytes. */
+/* Takes a number that fills the whole word, into a member of `size` bytes. */
 static inline bool flow_line_take_number(struct scan *word, void *member, size_t size)
 {
     return scan_decimal_member(word, member, size) && word->at == word->end;
@@ -150,7 +150,7 @@ static bool take_byte(struct scan *scan, uint8_t *number)
     return flow_line_take_word(scan, &word) && flow_line_take_number(&word, number, sizeof *number);
 }
 
-/* Takes the number of a family. Flows and expectations have their family at the same offset. */
+/* Takes the family, a number. Flows and expectations have their families at the same offset. */
 static bool flow_line_take_family(struct line_decoding *decoding)
 {
     uint8_t *family = &decoding->record->flow.family;
@@ -158,7 +158,7 @@ static bool flow_line_take_family(struct line_decoding *decoding)
     return take_byte(&decoding->scan, family) && (*family == AF_INET || *family == AF_INET6);
 }
 
-/* Takes a key of GRE: 0x and up to four digits. Not inline, because few flows have a key. */
+/* Takes a key of GRE: 0x and up to four digits. It is not inline, because few flows have a key. */
 static bool take_key(struct scan *word, uint16_t *value)
 {
     return scan_char(word, '0') && scan_char(word, 'x') && SCAN_HEX(word, *value) &&
@@ -170,7 +170,7 @@ static bool flow_line_take_address(struct scan *word, uint8_t family, struct add
     address->family = family;
     if (family == AF_INET)
         return scan_ipv4(word, address->bytes);
-    /* eight groups: the kernel does not shorten addresses here */
+    /* the kernel writes all eight groups of an IPv6 address here */
     for (size_t i = 0; i < 8; i++) {
         uint64_t group;
         if ((i && !scan_char(word, ':')) || !scan_hex(word, &group, 4))
@@ -181,7 +181,8 @@ static bool flow_line_take_address(struct scan *word, uint8_t family, struct add
     return true;
 }
 
-/* Takes a security context. It may contain spaces, and ends before a word that can follow. */
+/* Takes a security context, which may contain spaces. It ends where a word that can follow
+ * begins. */
 static void take_context(struct line_decoding *decoding, const struct scan *value)
 {
     const uint32_t following = BIT(WORD_ZONE) | BIT(WORD_DELTA_TIME) | BIT(WORD_USE);
@@ -199,7 +200,8 @@ static void take_context(struct line_decoding *decoding, const struct scan *valu
     decoding->record->has |= FLOW_SECCTX;
 }
 
-/* False if the word is repeated. Words of tuples and counters may occur once for each direction. */
+/* Returns false if a word is repeated. Each direction has words of tuples and counters of its
+ * own. */
 static inline bool flow_line_take_value(struct line_decoding *decoding, enum line_word word,
                                         struct scan *value)
 {
@@ -298,8 +300,7 @@ static inline bool take_two(struct scan *scan, const char *first, const char *se
            scan->at < scan->end && *scan->at == ' ';
 }
 
-/* Takes the words that usually follow src=, without a search for the word or its end. The caller
- * takes other words one by one. */
+/* Takes the usual words after src= faster than word by word. The caller takes other words. */
 static void take_usual_words(struct line_decoding *decoding)
 {
     struct flow_record *const flow = &decoding->record->flow;
@@ -360,7 +361,7 @@ static void take_timeout(struct line_decoding *decoding)
     decoding->scan = ahead;
 }
 
-/* Takes the state. A word that is not a state of this protocol is ignored later. */
+/* Takes the state. If the word is not a state of the protocol, leaves it to take_flow_words(). */
 static void flow_line_take_state(struct line_decoding *decoding)
 {
     struct record *record = decoding->record;
@@ -378,9 +379,9 @@ static void flow_line_take_state(struct line_decoding *decoding)
     decoding->scan = ahead;
 }
 
-/* Finds the bits of NAT. The reply is the original direction with both ends swapped, except for the
- * changes of NAT: source NAT changes where the reply goes to, destination NAT where it comes from
- * (nf_nat_setup_info() in nf_nat_core.c). The id of ICMP is the source port of both directions. */
+/* Returns the status bits of NAT. The reply is the original direction with both ends swapped,
+ * except for changes by NAT: source NAT changes the destination of the reply, destination NAT its
+ * source (nf_nat_setup_info() in nf_nat_core.c). In ICMP the id is the source port of both. */
 static uint32_t nat_status(const struct flow_record *flow)
 {
     const struct flow_tuple *orig = &flow->way[WAY_ORIG].tuple,
@@ -396,7 +397,7 @@ static uint32_t nat_status(const struct flow_record *flow)
     return status;
 }
 
-/* Takes protocols: each is a name, then a number. named: the line begins with the family, too. */
+/* Takes the protocols: for each its name and its number. named: the line begins with the family. */
 static bool take_protocols(struct line_decoding *decoding, bool named)
 {
     struct flow_record *flow = &decoding->record->flow;
@@ -454,8 +455,7 @@ static bool take_literal(struct scan *scan, const char *literal)
     return flow_line_take_text(scan, literal);
 }
 
-/* Takes "TIMEOUT l3proto = FAMILY proto=PROTOCOL". The timeout "-" means that there is no
- * timeout. */
+/* Takes "TIMEOUT l3proto = FAMILY proto=PROTOCOL". "-" means no timeout. */
 static bool take_expectation_head(struct line_decoding *decoding)
 {
     struct expectation_record *expectation = &decoding->record->expectation;
@@ -491,8 +491,7 @@ static bool take_expected_tuple(struct line_decoding *decoding)
     return end_tuple(decoding);
 }
 
-/* Takes names joined by commas. False if any other name is in the word: it is not about flags
- * then. */
+/* Takes names of flags, joined by commas. Returns false if a name in the word is not a flag. */
 static bool take_flags(struct scan *word, uint32_t *flags)
 {
     uint32_t found = 0;

@@ -20,7 +20,7 @@ int address_decode(const struct nlmsghdr *message, struct interface_address *add
 /* Packets that the queueing discipline of an interface dropped (tc(8)). */
 struct interface_queue {
     uint64_t interface; /* index of the interface, key of the hash table */
-    uint32_t drops;     /* packets, also those of all disciplines below it */
+    uint32_t drops;     /* packets; includes the drops of all disciplines below */
 };
 
 /* Decodes an RTM_NEWQDISC (struct gnet_stats_queue of linux/gen_stats.h). Returns 0; -ENOENT if it

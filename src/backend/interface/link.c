@@ -21,12 +21,12 @@
 
 const struct table table_interfaces = {.name = "dev", .file = "dev", .kind = &kind_interface};
 
-/* State while the tables are read. */
+/* State while the interfaces are read. */
 struct link_reading {
     const struct query *query;
     record_fn fn;
     void *arg;
-    struct interface_address *addresses; /* sorted by interface after their dump */
+    struct interface_address *addresses; /* in the order of the dump, later sorted by interface */
     size_t count, capacity;
     struct hash_table queues; /* struct interface_queue */
     struct record record;
@@ -95,7 +95,7 @@ static void set_addresses(struct link_reading *reading)
     reading->record.has |= INTERFACE_ADDRESSES;
     if (!reading->count) /* there is no array then */
         return;
-    while (at < to) { /* binary search of its first address */
+    while (at < to) { /* a binary search for its first address */
         const size_t middle = at + (to - at) / 2;
         if (reading->addresses[middle].interface < interface->index)
             at = middle + 1;
@@ -136,7 +136,8 @@ static bool has_label(const void *element, const void *label)
     return strcmp(*known, label) == 0;
 }
 
-/* Returns 1, 0 if the label was added before, or -ENOMEM. The table borrows the label. */
+/* Returns 1 if it added the label, 0 if the table had it, or -ENOMEM. The table borrows the
+ * label. */
 static int link_add_label(struct hash_table *labels, struct text label)
 {
     const uint64_t hash = hash_bytes(hash_seed(), label.data, label.length);
@@ -151,8 +152,9 @@ static int link_add_label(struct hash_table *labels, struct text label)
     return 1;
 }
 
-/* Hands on labels that differ from the interface's name. ifconfig(8) calls them aliases, and shows
- * them as interfaces without statistics and IPv6. It shows one address, so a row has only one. */
+/* Hands on a row for each label that differs from the interface's name. ifconfig(8) calls such
+ * labels aliases, and shows them as interfaces without statistics and IPv6. It shows only one
+ * address of an alias, so the row has only one. */
 static int hand_on_labels(struct link_reading *reading)
 {
     const struct interface_record *interface = &reading->record.interface;
@@ -217,7 +219,7 @@ static int link_dump(const struct query *query, record_fn fn, void *arg)
                              link_compare_interfaces, NULL);
     if (result == 0 && query->needs & INTERFACE_QUEUE_DROPS)
         result = link_ask(&reading, RTM_GETQDISC, sizeof(struct tcmsg), take_queue);
-    /* a kernel without disciplines (CONFIG_NET_SCHED) has no such dump: the drops are unknown */
+    /* a kernel without queueing disciplines (CONFIG_NET_SCHED) has no such dump */
     if (result == -EOPNOTSUPP && query->needs & INTERFACE_QUEUE_DROPS)
         result = 0;
     if (result == 0)
@@ -245,7 +247,7 @@ static int take_details(const struct nlmsghdr *message, void *arg)
         return 0;
     link_decode(message, &record);
     if (!record.has || !link->index || link->name.length >= sizeof name)
-        return 0; /* the caller asks for this interface alone */
+        return 0; /* the caller will ask for this interface by ioctl(2) */
     memcpy(name, link->name.data, link->name.length);
     name[link->name.length] = '\0';
     return completing->fn(

@@ -35,7 +35,7 @@ static bool link_decode_take_map(struct text content, void *member)
     return true;
 }
 
-/* Adds counters up as /proc/net/dev does (dev_seq_printf_stats(), net/core/net-procfs.c). */
+/* Sums counters as /proc/net/dev does (dev_seq_printf_stats(), net/core/net-procfs.c). */
 static void set_counters(struct interface_record *interface, const struct rtnl_link_stats64 *stats)
 {
     const uint64_t counters[INTERFACE_COUNTERS_MAX] = {
@@ -80,8 +80,8 @@ static void set_details(struct interface_record *interface, const struct rtnl_li
     memcpy(interface->details, details, sizeof details);
 }
 
-/* All kernels with these counters have those up to tx_compressed; rx_nohandler came later. Sets
- * presence bits itself, because they depend on the length. */
+/* Kernels that send these counters send all up to tx_compressed; rx_nohandler came later. The
+ * function sets presence bits itself, because they depend on the length. */
 static bool link_decode_take_counters(struct text content, void *member)
 {
     const size_t size = offsetof(struct rtnl_link_stats64, rx_nohandler);
@@ -196,7 +196,8 @@ static const struct target queue_statistics[] = {
 };
 static const struct target queue_targets[] = {[TCA_STATS2] = TAKE_NEST(queue_statistics)};
 
-/* A discipline also counts drops of disciplines below it, so the root counts all drops. */
+/* A queueing discipline includes the drops of all disciplines below it, so the root has all
+ * drops. */
 int queue_decode(const struct nlmsghdr *message, struct interface_queue *queue)
 {
     struct decoding decoding = {.object = queue};

@@ -9,11 +9,11 @@
 
 struct line;
 
-/* A route, with a row for each nexthop. The record is first, because decoders get it as object. */
+/* A route and its rows: each nexthop is a row. The record must be first: decoders fill it. */
 struct route_rows {
     struct record record; /* the current row */
-    struct text nexthops; /* the remaining nexthops: struct rtnexthop, one after another */
-    uint32_t object;      /* id of the nexthop object that has the nexthops (ip-nexthop(8)), or 0 */
+    struct text nexthops; /* the nexthops that are left: struct rtnexthop, one after another */
+    uint32_t object;      /* id of the nexthop object (ip-nexthop(8)) with these nexthops, or 0 */
 };
 
 /* Fills the record from an RTM_NEWROUTE. If the route has several nexthops, the record has the
@@ -23,7 +23,7 @@ struct route_rows {
  * record then has no gateway and no interface. */
 int route_decode(const struct nlmsghdr *message, struct route_rows *rows);
 
-/* Moves the record to the next nexthop. Returns 1, 0 after the last nexthop, or -EBADMSG. */
+/* Changes the record to the next nexthop. Returns 1, 0 after the last nexthop, or -EBADMSG. */
 int route_decode_nexthop(struct route_rows *rows);
 
 /* True if /proc/net/route or ipv6_route lists this route, too. */
@@ -39,9 +39,9 @@ int proc_route_decode_ipv6(const struct line *line, struct record *record);
 /* Takes the number of routes from the line of PROC_ROOT/net/rt6_stats. Returns 0 or -EBADMSG. */
 int proc_route_decode_statistics(const struct line *line, uint64_t *routes);
 
-/* True if the files have the gateways of routes with nexthop objects, but netlink does not (sysctl
- * net.ipv4.nexthop_compat_mode is 0: Documentation/networking/ip-sysctl.rst of the kernel). False
- * if the query must not read files. */
+/* True if netlink does not send the next hops of nexthop objects, which /proc/net has: the sysctl
+ * net.ipv4.nexthop_compat_mode is 0 (the kernel's Documentation/networking/ip-sysctl.rst). False if
+ * the query must not read files. */
 bool route_hides_nexthops(const struct query *query);
 
 #endif

@@ -38,7 +38,7 @@ static bool next_hex(struct scan *scan, uint32_t *value)
 
 /* --- IPv4 ------------------------------------------------------------------------------------- */
 
-enum { MSS_ADDED = 40 }; /* the kernel adds the size of headers to the MSS that it writes */
+enum { MSS_ADDED = 40 }; /* bytes of headers, which the kernel adds to the MSS in the file */
 
 /* "*" means no interface. Returns 0, or -EBADMSG if the name is longer than any interface's
  * name. */
@@ -63,7 +63,7 @@ static void start_record(struct record *record, uint8_t family, uint64_t has)
                                           .table = RT_TABLE_MAIN};
 }
 
-/* The file has addresses as numbers in the machine's byte order. */
+/* The kernel writes addresses as numbers, in the byte order of the machine. */
 int proc_route_decode_ipv4(const struct line *line, struct record *record)
 {
     struct scan scan = {line->data, line->data + line->length};
@@ -124,7 +124,7 @@ int proc_route_decode_ipv6(const struct line *line, struct record *record)
     route->cloned = route->flags & RTF_CACHE;
     record->has |= (route->flags & RTF_GATEWAY) ? ROUTE_GATEWAY : 0;
     record->has |= route->from_prefix ? ROUTE_FROM : 0;
-    /* the entry at the root of a table without a default route */
+    /* this is the root of a table without a default route */
     if (route->prefix == 0 && route->metric == UINT32_MAX && route->flags & RTF_REJECT)
         route->part = ROUTE_NULL;
     scan_tabbed_word(&scan, &name);
@@ -145,7 +145,8 @@ int proc_route_decode_statistics(const struct line *line, uint64_t *routes)
 }
 
 /* For each read(2) the kernel walks ipv6_route from its beginning, so 100,000 routes take a minute.
- * netlink reads larger tables: it lacks only the number of references, and next hops of objects. */
+ * Larger tables are read by netlink, which lacks only the number of references and next hops of
+ * nexthop objects. */
 enum { IPV6_ROUTES_MAX = 1000 };
 
 static bool is_too_large(const struct query *query)
@@ -166,7 +167,7 @@ static bool is_too_large(const struct query *query)
 
 /* --- Reading ---------------------------------------------------------------------------------- */
 
-/* Before Linux 4.15 the file has cached routes, too. */
+/* Before Linux 4.15 ipv6_route has cached routes, too. */
 static int take_ipv6(struct proc_file *file, const struct line *line, struct record *record)
 {
     const bool of_cache = file->query->table == &table_route6_cache;

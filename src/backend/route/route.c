@@ -45,7 +45,7 @@ static bool is_of_cache(const struct table *table)
     return table == &table_route_cache || table == &table_route6_cache;
 }
 
-/* State of one dump. */
+/* State while one table is read. */
 struct route_reading {
     const struct query *query;
     record_fn fn;
@@ -55,8 +55,8 @@ struct route_reading {
     struct route_rows rows;
 };
 
-/* The kernel's files have one line for an IPv4 route, so its other next hops are not always
- * wanted. */
+/* The kernel's files have one line for an IPv4 route, so rows of its other next hops are handed on
+ * only if the query needs them. */
 static int route_hand_on(struct route_reading *reading)
 {
     if (reading->rows.record.route.part == ROUTE_FURTHER &&
@@ -66,7 +66,7 @@ static int route_hand_on(struct route_reading *reading)
     return reading->fn(&reading->rows.record, reading->arg);
 }
 
-/* Netlink hides next hops that /proc/net has, but that can be asked only before the first row. */
+/* Netlink did not send the next hops. /proc/net has them, if no row was handed on yet. */
 static int take_hidden(struct route_reading *reading)
 {
     const struct query *query = reading->query;
@@ -95,7 +95,7 @@ static int take_nexthops(struct route_reading *reading)
     return 0;
 }
 
-/* Kernels that do not check requests strictly send more routes than the request asks for. */
+/* Kernels that do not check requests strictly send more routes than were asked for. */
 static bool is_of_table(const struct record *record, const struct table *table)
 {
     const struct route_record *route = &record->route;
@@ -133,7 +133,7 @@ static int route_take_message(const struct nlmsghdr *message, void *arg)
     return result < 0 ? result : take_nexthops(reading);
 }
 
-/* Makes the request. IPv4: only the main table, because /proc/net/route has no other. */
+/* Makes the request. For IPv4 it is limited to the main table, as /proc/net/route is. */
 static struct nlmsghdr *route_put_request(char *buffer, const struct query *query)
 {
     const struct table *table = query->table;
@@ -148,7 +148,7 @@ static struct nlmsghdr *route_put_request(char *buffer, const struct query *quer
     if (table->single) {
         const struct address *destination = &query->key->route.destination;
         message->nlmsg_flags = NLM_F_REQUEST | NLM_F_ACK;
-        body->rtm_flags = RTM_F_FIB_MATCH; /* the route as it is in its table */
+        body->rtm_flags = RTM_F_FIB_MATCH; /* the kernel answers with the route in its table */
         body->rtm_dst_len = (uint8_t)(8 * address_size(destination));
         mnl_attr_put(message, RTA_DST, address_size(destination), destination->bytes);
     } else if (is_of_local(table))
@@ -167,8 +167,8 @@ bool route_hides_nexthops(const struct query *query)
            !compatible;
 }
 
-/* Notes that the kernel has no route, which is a valid answer. Some types of routes mean errors,
- * too (ip-route(8)). */
+/* Reports, as a note, that the kernel has no route: this is a valid answer. Routes of the types
+ * prohibit, blackhole and unreachable give an error, too (ip-route(8)). */
 static int report_no_route(const struct query *query, int error)
 {
     char text[TEXT_ADDRESS_MAX + 1];
@@ -200,7 +200,7 @@ static int route_dump(const struct query *query, record_fn fn, void *arg)
     if (query->table->single && !reading.count)
         return report_no_route(query, result);
     if (result == -ENOENT && query->table->family == AF_INET && !reading.count) {
-        query->report->count = reported; /* the kernel creates the table with its first route */
+        query->report->count = reported; /* the kernel creates a table with its first route */
         return 0;
     }
     if (reading.advertised && query->needs & ROUTE_FLAGS)

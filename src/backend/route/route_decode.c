@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Decodes routes from rtnetlink(7) messages. Values that only /proc/net/route and ipv6_route have
- * are computed as the kernel does: fib_flag_trans() and fib_route_seq_show() of
+/* Decodes routes from rtnetlink(7) messages. Flags and other values that only /proc/net/route and
+ * ipv6_route have are computed as the kernel does: fib_flag_trans() and fib_route_seq_show() of
  * net/ipv4/fib_trie.c, ipv6_route_native_seq_show() of net/ipv6/ip6_fib.c, ip6_route_info_create()
  * of net/ipv6/route.c. */
 #include "backend/route/decode.h"
@@ -17,7 +17,7 @@
 /* RTF_LOCAL, which is a signed number in linux/ipv6_route.h. */
 #define FLAG_LOCAL UINT32_C(0x80000000)
 
-/* A gateway with a family of its own (struct rtvia), which may differ from the route's family. */
+/* Takes a gateway whose family may differ from the route's (struct rtvia). */
 static bool take_via(struct text content, void *member)
 {
     uint16_t family;
@@ -29,7 +29,7 @@ static bool take_via(struct text content, void *member)
     return attribute_address(content, (uint8_t)family, member);
 }
 
-/* Takes a metric; 0 means that it is not set. */
+/* Takes a metric. 0 means that it is not set. */
 static bool take_metric(struct text content, void *member)
 {
     uint32_t number;
@@ -50,7 +50,7 @@ static bool take_rtt(struct text content, void *member)
     return is_set;
 }
 
-/* Takes the time until a route expires. It is 0 if the route does not expire. */
+/* Takes the time until the route expires. A route that never expires has 0. */
 static bool route_decode_take_cacheinfo(struct text content, void *member)
 {
     enum { USER_HZ = 100 };
@@ -62,7 +62,7 @@ static bool route_decode_take_cacheinfo(struct text content, void *member)
     return true;
 }
 
-/* Attributes that each nexthop has for itself. */
+/* Attributes that every nexthop has. */
 #define NEXTHOP_TARGETS                                                                            \
     [RTA_GATEWAY] = TAKE(route.gateway, ROUTE_GATEWAY), [RTA_VIA] =                                \
                                                             TAKE_BY(take_via, route.gateway,       \
@@ -97,9 +97,9 @@ static bool is_rejected(const struct route_record *route)
            route->type == RTN_BLACKHOLE || route->type == RTN_THROW;
 }
 
-/* Netlink lacks some flags of IPv6. Flags of routes that the kernel itself learnt from a router
- * advertisement are left out, because programs that learn such routes also use RTPROT_RA. An
- * address of this machine has NONEXTHOP. */
+/* Netlink does not send some flags of IPv6. Flags of routes that the kernel itself learnt from a
+ * router advertisement are left out: programs that learn such routes instead of the kernel use the
+ * same RTPROT_RA. A route to an address of this machine has NONEXTHOP. */
 static uint32_t flags_of_ipv6(const struct record *record)
 {
     const struct route_record *route = &record->route;
@@ -207,12 +207,12 @@ int route_decode(const struct nlmsghdr *message, struct route_rows *rows)
     attributes_decode(&decoding, attributes, (struct targets)TARGETS(targets));
     record->has = decoding.has;
     set_flags(record);
-    /* if the object is a blackhole, and not the route, the kernel's file has no RTF_REJECT */
+    /* a blackhole by its object has no RTF_REJECT in the kernel's file */
     if (rows->object && header->rtm_family == AF_INET6 && header->rtm_type == RTN_BLACKHOLE)
         record->route.flags ^= RTF_REJECT | RTF_NONEXTHOP | RTF_UP;
     if (decoding.malformed || route_decode_nexthop(rows) < 0)
         return -EBADMSG;
-    /* packets have a next hop, but the kernel does not send it */
+    /* the route has a next hop, but the kernel did not send it */
     if (rows->object && !rows->nexthops.length &&
         !(record->has & (ROUTE_GATEWAY | ROUTE_INTERFACE)))
         return -EOPNOTSUPP;
