@@ -24,11 +24,11 @@
 
 enum origin { OF_PROTOCOL, OF_MACHINE, OF_INTERFACE, OF_SOCKET };
 
-/* seen_as: reason of the same packets if the probe sees them; NULL: it never sees them. */
+/* seen_as: the reason that a probe sees for these packets; NULL: it does not see them. */
 struct counter {
     enum origin origin;
     const char *name, *seen_as;
-    size_t offset; /* OF_INTERFACE: in struct interface_record */
+    size_t offset; /* for OF_INTERFACE: offset in struct interface_record */
 };
 
 #define INTERFACE(name, member, seen_as)                                                           \
@@ -62,11 +62,11 @@ static struct counter counter_of(unsigned number)
                             .seen_as = *row->drops ? row->drops : NULL};
 }
 
-/* A counter's value: for one socket or one interface, or else for the whole protocol or machine. */
+/* The value of a counter: of one socket, of one interface, or of all (the other origins). */
 struct amount {
     uint64_t value;
     uint64_t of;      /* cookie of a socket, index of an interface */
-    unsigned counter; /* its number: see counter_of() */
+    unsigned counter; /* number of the counter: see counter_of() */
     uint32_t uid;
     uint64_t inode;
     struct endpoint local;
@@ -93,7 +93,7 @@ struct drop_counters {
     struct drop_netns *places;
     size_t place_count, place_capacity;
     uint64_t all_at;      /* when the reading before found all namespaces that there were; or 0 */
-    struct report losses; /* of the latest reading */
+    struct report losses; /* losses of the latest reading */
 };
 
 struct drop_counters *drop_counters_create(struct engine *engine, bool all_netns)
@@ -154,8 +154,8 @@ static struct amount *drop_counters_find(const struct drop_counts *counts,
                            amount);
 }
 
-/* softnet has a counter for each CPU: these are added. Counters of TCP come twice, with IPv4 and
- * with IPv6: the second value replaces the first. */
+/* Adds the counters of all CPUs (softnet). A counter of TCP is read with IPv4 and again with IPv6:
+ * its value is replaced. */
 static int drop_counters_add(struct drop_counts *counts, struct amount amount)
 {
     struct amount *found = amount.value ? drop_counters_find(counts, &amount) : NULL;
@@ -319,7 +319,7 @@ int drop_counters_read(struct drop_counters *all, const struct drop_probe *watch
     return error;
 }
 
-/* --- What has grown --------------------------------------------------------------------------- */
+/* --- Growth ----------------------------------------------------------------------------------- */
 
 struct drop_growth {
     const struct drop_counts *before, *now;
@@ -330,7 +330,8 @@ struct drop_growth {
     void *arg;
 };
 
-/* A socket or interface that is new has lost nothing before. */
+/* How much a counter grew. A socket or interface without an earlier value is new: it began with
+ * 0. */
 static uint64_t grown(const struct drop_growth *growth, const struct amount *now)
 {
     const struct amount *before = drop_counters_find(growth->before, now);
@@ -347,7 +348,7 @@ static uint64_t grown_by(const struct drop_growth *growth, unsigned counter)
     return now ? grown(growth, now) : 0;
 }
 
-/* True if the kernel names this reason, so that the probe sees the same packets. */
+/* True if the probe sees the same packets: the kernel has a name for this reason. */
 static bool is_seen(const struct drop_probe *watch, const char *reason)
 {
     const char *name;
@@ -387,7 +388,7 @@ static int drop_counters_hand_on(const struct drop_growth *growth, const struct 
     return growth->fn(&record, growth->arg);
 }
 
-/* Hands on a row, without the drops that rows of single sockets already have. */
+/* Hands on a row if the counter grew by more than the rows of single sockets have already. */
 static int hand_on_if_grown(struct drop_growth *growth, const struct amount *amount)
 {
     const struct counter counter = counter_of(amount->counter);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Drops of each network namespace by counters of lost packets: by how much the counters grew. If a
- * probe sees packets, only counters of packets that it does not see are used. */
+/* Lost packets that the kernel counts, in each network namespace, as rows of drops: how much a
+ * counter grew. If a probe sees packets one by one, counters of the same packets are left out. */
 #ifndef MAKERS_DROP_COUNTERS_H
 #define MAKERS_DROP_COUNTERS_H
 
@@ -17,13 +17,12 @@ struct report;
 struct drop_counters *drop_counters_create(struct engine *engine, bool all_netns);
 void drop_counters_destroy(struct drop_counters *counters);
 
-/* Reads the counters of all network namespaces that will be listed. watch: sees other packets until
- * the next reading, or NULL. Returns 0 or -errno. */
+/* Reads the counters of all network namespaces that will be listed. watch: the probe that sees
+ * packets until the next reading, or NULL. Returns 0 or -errno. */
 int drop_counters_read(struct drop_counters *counters, const struct drop_probe *watch);
 
-/* Hands on by how much counters of this thread's network namespace grew from the reading before the
- * latest to the latest, and reports what could not be read. Returns 0, -errno, or the result of
- * fn. */
+/* Hands on what grew between the last two readings of this thread's network namespace, and reports
+ * what could not be read. Returns 0, -errno, or the result of fn. */
 int drop_counters_list(struct drop_counters *counters, struct report *report,
                        int (*fn)(struct record *record, void *arg), void *arg);
 

@@ -25,14 +25,14 @@ struct drops {
     char why[DROP_REASON_SIZE];
     struct symbols *symbols;
     struct drop_counters *counters;
-    bool *listed; /* of each drop of the probe: it had a row, or was counted as harmless */
+    bool *listed; /* for each drop of the probe: it had a row, or was counted as harmless */
     size_t listed_capacity;
-    struct fitting *fitting; /* of each drop: its socket by addresses, if the kernel has none */
+    struct fitting *fitting; /* for each drop: its socket by addresses, if the kernel has none */
     size_t fitting_capacity;
     struct engine *engine;
     bool began;
     uint64_t home; /* id of the own network namespace; 0: unknown */
-    int error;     /* of the probe or of counters, or 0 */
+    int error;     /* error of the probe or of counters, or 0 */
     struct drops_summary summary;
     const struct query *query; /* this and the next two members: of the current listing */
     record_fn fn;
@@ -78,7 +78,7 @@ const struct drops_summary *drops_summary(const struct drops *drops)
 
 /* --- Probe ------------------------------------------------------------------------------------ */
 
-/* Takes the probe's drops, and reads the names of their functions, once for all rows. */
+/* Takes the drops of the probe, and reads the names of all functions at once. */
 static int drops_take(struct drops *drops)
 {
     int error = drop_probe_take(drops->watch);
@@ -147,7 +147,7 @@ static int drops_hand_on(struct drops *drops, struct record *record)
     return 0;
 }
 
-/* options.merged: a row is a reason and a function, because a series of metrics is these two. */
+/* options.merged: all drops with the same reason and function are one row, as metrics need it. */
 static int drops_take_row(struct record *record, void *arg)
 {
     struct drops *drops = arg;
@@ -192,14 +192,15 @@ static int drops_find_sockets(struct drops *drops, uint64_t id)
     return error;
 }
 
-/* Lists drops of unknown network namespaces in the own netns; all drops, if that is unknown. */
+/* Lists drops whose network namespace is unknown in the own netns. If that is unknown, lists
+ * all. */
 static int drops_list_probed(struct drops *drops, uint64_t id)
 {
     int result = 0;
 
     for (size_t i = 0; i < drop_probe_count(drops->watch) && result >= 0; i++) {
         const struct drop *drop = drop_probe_at(drops->watch, i);
-        const struct fitting *fitting = &drops->fitting[i]; /* one or more sockets that fit */
+        const struct fitting *fitting = &drops->fitting[i]; /* sockets that may have the packet */
         const char *function = symbols_name(drops->symbols, drop->place);
         struct record record = drop->record;
         if (drops->listed[i] || (drops->home && (drop->netns ? drop->netns : drops->home) != id))
@@ -219,7 +220,7 @@ static int drops_list_probed(struct drops *drops, uint64_t id)
     return result;
 }
 
-/* Computes the summary of all drops, also if fn ended the listing. */
+/* Fills the summary from all drops, also if fn ended the listing. */
 static void drops_sum_up(struct drops *drops)
 {
     drops->summary.elsewhere = 0;

@@ -24,7 +24,7 @@ struct local_network {
 struct local_addresses {
     struct local_network *networks; /* sorted */
     size_t count, capacity;
-    bool has_prefix[129]; /* whether a network has a prefix of this length */
+    bool has_prefix[129]; /* [n]: a network has a prefix of n bits */
 };
 
 /* Reads all addresses again; ignores tables that cannot be read. Returns 0 or -ENOMEM. */

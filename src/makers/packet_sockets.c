@@ -8,15 +8,15 @@
 #include "fastnet/array.h"
 #include "fastnet/engine.h"
 
-/* A packet can belong to a socket that is connected to its other end, that is bound to its address,
- * or that takes any address. Each of these is a question, and packets with equal questions share
- * it. A socket answers one or two questions, so that sockets and packets of one port need not be
- * compared with each other. */
+/* A packet can belong to a socket that is connected to its other end, to a socket bound to its
+ * address, or to a socket bound to any address. Each case is a question, and packets with equal
+ * questions share it. A socket answers one or two questions, so sockets and packets of one port
+ * need not all be compared with each other. */
 struct question {
     uint8_t protocol;
-    struct endpoint local, remote; /* zeroes: any address or port; local always has a family */
-    struct fitting answer;         /* the sockets with the best rank */
-    unsigned all;                  /* number of sockets with any rank */
+    struct endpoint local, remote; /* all bytes 0: any; local.address always has its family */
+    struct fitting answer;         /* the sockets with the highest rank */
+    unsigned all;                  /* number of sockets of all ranks */
 };
 
 struct packet_socket_search {
@@ -87,7 +87,7 @@ static void packet_sockets_answer(const struct packet_socket_search *search,
                                   const struct question *key, const struct socket_record *socket)
 {
     struct question *question = packet_sockets_find_socket(search, key);
-    /* a socket of IPv4 is preferred to a socket of IPv6 that takes both, as in the kernel */
+    /* as in the kernel, a socket of IPv4 goes before a socket of IPv6 that also takes IPv4 */
     const unsigned rank = socket->local.address.family == AF_INET ? 2 : 1;
 
     if (!question)
@@ -121,8 +121,9 @@ static int packet_sockets_take_socket(const struct record *record, void *arg)
     return 0;
 }
 
-/* A connected socket is preferred to a bound socket, and a bound socket to a socket that takes any
- * address. A packet for all of them has a socket only if there is a single socket. */
+/* A connected socket goes before a bound socket, and a bound socket before a socket that takes any
+ * address. A packet with is_for_all goes to all of these sockets: it belongs to a socket only if no
+ * other socket fits. */
 static void packet_sockets_hand_out(const struct packet_socket_search *search,
                                     const struct sought *sought)
 {

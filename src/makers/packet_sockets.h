@@ -11,23 +11,23 @@
 struct engine;
 struct report;
 
-/* The socket that fits best; rank: how well it fits; count: how many sockets fit equally well. */
+/* The socket that fits best. rank: how well it fits; count: how many sockets have this rank. */
 struct fitting {
     uint64_t inode;
     uint32_t uid;
     unsigned rank, count;
 };
 
-/* Packets whose socket is searched. local: the end that belongs to this network namespace. */
+/* Packets whose sockets are wanted. local: the end in this network namespace. */
 struct sought {
-    uint8_t protocol; /* IPPROTO_TCP or IPPROTO_UDP; no socket is found for others */
+    uint8_t protocol; /* IPPROTO_TCP or IPPROTO_UDP; other protocols find no socket */
     struct endpoint local, remote;
     struct fitting *fitting;
-    bool is_for_all; /* local is broadcast or multicast: all sockets that take it get a copy */
+    bool is_for_all; /* local is broadcast or multicast: several sockets can get a copy */
 };
 
-/* Finds the sockets for all `count` elements, in this thread's network namespace, and fills their
- * fittings, which must be zero before. Returns 0 or -errno. */
+/* Finds sockets for all `count` elements of sought, in this thread's network namespace. The caller
+ * zeroes the fittings before. Returns 0 or -errno. */
 int packet_sockets_find(struct engine *engine, const struct sought *sought, size_t count,
                         struct report *report);
 

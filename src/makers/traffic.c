@@ -17,7 +17,7 @@
 #include "makers/local_addresses.h"
 #include "makers/packet_sockets.h"
 
-/* Counters of all interfaces that are seen. */
+/* Counters of the interfaces whose packets are seen. */
 struct shares {
     struct traffic_share *list;
     size_t count, capacity;
@@ -29,15 +29,15 @@ struct traffic {
     const struct traffic_options *options;
     struct packet_probe *probe;
     struct engine *engine;
-    int error; /* of the probe, or 0 */
+    int error; /* error of the probe, or 0 */
     struct shares before, now;
     struct traffic_seen seen;
     struct local_addresses local;
     struct sought *sought;
     size_t sought_count, sought_capacity;
-    struct fitting (*fitting)[ENDS]; /* of each flow, for both ends; NULL: sockets are not needed */
+    struct fitting (*fitting)[ENDS]; /* the sockets of both ends of each flow; NULL: not needed */
     size_t fitting_capacity;
-    bool noted_frames;         /* the note "packets are frames" was reported */
+    bool noted_frames;         /* the report has the note "packets are frames" */
     bool sockets_found;        /* sockets were found since the last traffic_begin() */
     const struct query *query; /* this and the next three members: of the current listing */
     record_fn fn;
@@ -111,8 +111,8 @@ static void sort_shares(struct shares *shares, int (*compare)(const void *a, con
         qsort(shares->list, shares->count, sizeof *shares->list, compare);
 }
 
-/* lo counts packets without a header, and counts each packet twice, as sent and as received. A
- * packet of lo is seen only when it is received. */
+/* lo counts packets without a header, and each packet as sent and as received, but the probe sees
+ * packets of lo only when they are received. */
 static int traffic_take_counters(const struct record *record, void *arg)
 {
     struct traffic *traffic = arg;
@@ -210,7 +210,7 @@ static int traffic_find_sockets(struct traffic *traffic, struct report *report)
                                        report);
 }
 
-/* Takes the sender's socket or, if that is unknown or on another machine, the receiver's. */
+/* Takes the socket of the sender; if that is unknown or on another machine, of the receiver. */
 static void traffic_take_socket(const struct fitting fitting[ENDS], struct record *record)
 {
     for (int end = 0; end < ENDS && !(record->has & TRAFFIC_SOCKET); end++)
@@ -347,7 +347,7 @@ int traffic_list(void *maker, const struct query *query, record_fn fn, void *arg
                     "packets are frames, because before Linux 6.2 the kernel cannot say how many "
                     "packets a frame of UDP stands for");
     traffic->noted_frames = true;
-    if (traffic->seen.totals->down || /* or the interface does not exist any more */
+    if (traffic->seen.totals->down || /* or the interface no longer exists */
         (traffic->options->how.interface && !traffic->now.count))
         report_note(query->report, "an interface went down meanwhile, or away");
     traffic->seen.sums = (struct flow_totals){.flows = 0};

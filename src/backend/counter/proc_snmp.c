@@ -66,7 +66,7 @@ int sockstat_block_init(struct snmp_block *block, const struct line *line)
     return count_words(block->names) % 2 ? -EBADMSG : 0;
 }
 
-/* names: ends with NULL. */
+/* Returns whether `name` is in the list, which ends with NULL. */
 static bool snmp_is_among(struct text name, const char *const names[])
 {
     for (; *names; names++)
@@ -75,13 +75,12 @@ static bool snmp_is_among(struct text name, const char *const names[])
     return false;
 }
 
-/* Numbers that can fall. They are from net/ipv4/proc.c, net/mptcp/mib.c and net/sctp/proc.c. */
+/* Counters that can fall. Sources: net/ipv4/proc.c, net/mptcp/mib.c and net/sctp/proc.c. */
 static const char *const gauges[] = {"Forwarding",    "DefaultTTL", "RtoAlgorithm", "RtoMin",
                                      "RtoMax",        "MaxConn",    "CurrEstab",    "MPCurrEstab",
                                      "SctpCurrEstab", NULL};
 
-/* Numbers that sockstat_seq_show() of net/ipv4/proc.c counts for all network namespaces
- * together. */
+/* Counters of all network namespaces together (sockstat_seq_show() of net/ipv4/proc.c). */
 static const char *const machine_wide[] = {"orphan", "alloc", "mem", NULL};
 
 static int make_counter(struct text name, struct text value, struct record *record)
@@ -110,7 +109,7 @@ int snmp_block_next(struct snmp_block *block, struct record *record)
         return 0;
     if (make_counter(name, value, record) < 0)
         return -EBADMSG;
-    if (block->one_line) { /* numbers of sockets can fall */
+    if (block->one_line) { /* a number of sockets can fall */
         record->has &= ~COUNTER_GROWS;
         record->counter.machine = snmp_is_among(name, machine_wide);
     }
@@ -145,17 +144,17 @@ struct snmp_reading {
     const struct query *query;
     record_fn fn;
     void *arg;
-    struct proc_file file; /* the current file */
-    bool stopped;          /* fn ended the reading */
-    bool any;              /* fn got a row */
-    bool lacks_main;       /* the file with MAIN does not exist */
-    /* Pairs: the protocol of the last pair; whether it is that of the whole file; whether the next
-     * pair is the first of its protocol. */
+    struct proc_file file; /* the file that is being read */
+    bool stopped;          /* fn returned a negative value */
+    bool any;              /* fn got at least one row */
+    bool lacks_main;       /* the file with presence MAIN does not exist */
+    /* For files of pairs: the protocol of the last pair, whether all pairs have this protocol, and
+     * whether the next pair is the first of its protocol. */
     char protocol[SNMP_PROTOCOL_MAX];
     size_t protocol_length;
     bool one_protocol, first;
     char *names;      /* buffer for the line of a block's names */
-    const char *only; /* blocks: take only the counter of this name; NULL: all */
+    const char *only; /* for blocks: the name of the only counter to take; NULL: take all */
 };
 
 static int snmp_hand_on(const struct record *record, void *arg)
@@ -168,7 +167,7 @@ static int snmp_hand_on(const struct record *record, void *arg)
     return result;
 }
 
-/* values: the line that was read last; it has the values of the block. */
+/* Hands on the counters of a block. values: the line of its values, which was read last. */
 static int hand_on_counters(struct snmp_reading *reading, struct snmp_block *block,
                             const struct line *values)
 {
@@ -184,7 +183,8 @@ static int hand_on_counters(struct snmp_reading *reading, struct snmp_block *blo
     return result;
 }
 
-/* Reads the blocks of protocols whose names begin with `start`. Empty lines may be before them. */
+/* Reads the blocks of protocols whose names begin with `start`. Skips empty lines before a
+ * block. */
 static int read_blocks(struct snmp_reading *reading, const char *start)
 {
     const size_t length = strlen(start);
@@ -214,7 +214,7 @@ static int read_blocks(struct snmp_reading *reading, const char *start)
     return result;
 }
 
-/* Reads sockstat; does not use `start`. */
+/* Reads sockstat. `start` is not used. */
 static int read_sockets(struct snmp_reading *reading, const char *start)
 {
     struct snmp_block block;
@@ -250,7 +250,7 @@ static int take_pair(struct proc_file *file, const struct line *line, struct rec
 
     if (snmp_pair_decode(line, record) < 0)
         return -EBADMSG;
-    /* a counter belongs to the protocol of the last counter if its name contains the protocol */
+    /* a pair belongs to the protocol of the last pair if its name contains the protocol */
     if (!reading->one_protocol &&
         !(reading->protocol_length && memmem(counter->name.data, counter->name.length,
                                              reading->protocol, reading->protocol_length))) {
@@ -265,7 +265,7 @@ static int take_pair(struct proc_file *file, const struct line *line, struct rec
     return 0;
 }
 
-/* Reads a file of pairs. If protocol is not NULL, all of them belong to it. */
+/* Reads a file of pairs. protocol: the protocol of all pairs, or NULL. */
 static int read_pairs(struct snmp_reading *reading, const char *protocol)
 {
     reading->one_protocol = reading->first = protocol;
@@ -276,16 +276,15 @@ static int read_pairs(struct snmp_reading *reading, const char *protocol)
     return proc_file_rows(&reading->file, snmp_hand_on, reading);
 }
 
-/* The files of each table. ss -s shows only those of table_sockstat. */
+/* The files that each table is read from. The files of table_sockstat are all that ss -s needs. */
 static const struct file {
     const struct table *table;
     const char *name;
-    /* If a file is missing: REQUIRED: the dump fails. MAIN: it fails if no other file has a row.
-     * EXPECTED: this is reported. OPTIONAL: this is ignored, because other kernels have the
-     * file. */
+    /* A missing file: REQUIRED fails the dump; MAIN fails it if no other file has a row; EXPECTED
+     * is reported as a loss; OPTIONAL is not reported, because only other kernels have the file. */
     enum { REQUIRED, MAIN, EXPECTED, OPTIONAL } presence;
     int (*read)(struct snmp_reading *, const char *);
-    const char *protocol, *only; /* protocol: argument of read(); only: struct snmp_reading */
+    const char *protocol, *only; /* arguments of read(), and struct snmp_reading.only */
 } files[] = {
     {&table_counters, "snmp", MAIN, read_blocks, "", NULL},
     {&table_counters, "netstat", OPTIONAL, read_blocks, "", NULL},

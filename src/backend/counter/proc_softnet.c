@@ -16,12 +16,12 @@ const struct table table_softnet = {
     .name = "softnet_stat", .file = "softnet_stat", .kind = &kind_counter};
 
 enum {
-    COLUMNS_MIN = 9,  /* in the oldest kernels */
-    CPU_COLUMN = 12,  /* counted from 0 */
-    COLUMNS_MAX = 64, /* the kernel has 15 */
+    COLUMNS_MIN = 9,  /* columns in the oldest kernels */
+    CPU_COLUMN = 12,  /* the column of the CPU's number, counted from 0 */
+    COLUMNS_MAX = 64, /* limit for columns; the kernel has 15 */
 };
 
-/* Counters in the order of their columns. */
+/* The counters, in the order of their columns. */
 static const struct {
     const char *name;
     size_t column;
@@ -30,7 +30,7 @@ static const struct {
     {"SoftnetReceivedRps", 9}, {"SoftnetFlowLimited", 10},
 };
 
-/* Returns how many numbers the line has; 0 if a word is not a number, or if there are too many. */
+/* Returns how many numbers the line has; 0 if a word is not a number, or if it has too many. */
 static size_t take_numbers(const struct line *line, uint64_t numbers[COLUMNS_MAX])
 {
     struct scan scan = {line->data, line->data + line->length};

@@ -36,8 +36,7 @@ enum {
     (offsetof(struct record, flow.way) + (way_) * sizeof(struct flow_direction) +                  \
      offsetof(struct flow_direction, member))
 
-/* True if all wanted flows must have one certain number at this offset, at most max; sets
- * *number. */
+/* Sets *number if the filter requires a number, at most max, at this offset; else false. */
 static bool requires(const struct predicate *where, size_t offset, uint64_t max, uint64_t *number)
 {
     const struct predicate *equal = predicate_requires(where, offset, PREDICATE_EQUAL);
@@ -48,8 +47,7 @@ static bool requires(const struct predicate *where, size_t offset, uint64_t max,
     return true;
 }
 
-/* The same for an IPv4 address. The filter may also name it as a network with a prefix of 32
- * bits. */
+/* The same for an IPv4 address, which the filter may write as a network with 32 bits. */
 static bool requires_ipv4(const struct predicate *where, size_t offset, struct address *address)
 {
     static const uint8_t ones[4] = {255, 255, 255, 255};

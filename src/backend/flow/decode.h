@@ -33,7 +33,7 @@ int ctnetlink_decode_usage(const struct nlmsghdr *message, struct record *record
  *   [UNREPLIED], the bits of NAT from the difference of the two tuples. The file names only one of
  *   IPS_ASSURED, IPS_OFFLOAD and IPS_HW_OFFLOAD. The other bits are unknown and stay 0.
  * - use: the reference that the kernel takes to write the line is not counted.
- * - zone: absent if it is 0, as in ctnetlink, although the file has it.
+ * - zone: absent if it is 0, as in ctnetlink, although the file shows it.
  * - start: not decoded. The file has whole seconds from the start until the kernel wrote that piece
  *   of the file: each listing would show another start, and that of a captured tree would be wrong.
  * - helper, labels, id, SCTP's tags, DCCP's role; mask, master, zone and class of an expectation:

@@ -9,7 +9,7 @@
 /* The interface that the following lines of igmp belong to. */
 struct igmp_interface {
     uint32_t index;
-    size_t length; /* bytes of the name; 0: unknown */
+    size_t length; /* bytes of the name; 0: no interface yet */
     char name[INTERFACE_TEXT_MAX];
 };
 

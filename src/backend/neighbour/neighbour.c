@@ -54,7 +54,7 @@ static bool neighbour_take_lladdr(struct text content, void *member)
     return attribute_lladdr(content, neighbour->lladdr, &neighbour->lladdr_length);
 }
 
-/* Adds flags. Returns false: NEIGHBOUR_FLAGS is set without this attribute, too. */
+/* Adds these bits to the flags. Returns false, because the flags are known without them, too. */
 static bool take_flags_ext(struct text content, void *member)
 {
     uint32_t *flags = member, ext = 0;
@@ -106,22 +106,22 @@ int neighbour_decode(const struct nlmsghdr *message, struct record *record)
     return 0;
 }
 
-/* State of one dump. */
+/* State while one table is read. */
 struct neighbour_reading {
     const struct query *query;
-    uint32_t interface, master; /* rows must have these; 0: any */
+    uint32_t interface, master; /* that rows must have; 0: any */
     record_fn fn;
     void *arg;
 };
 
-/* Checks each row, because some kernels cannot filter rows by interface. */
+/* Checks a row again: some kernels cannot filter by interface. */
 static bool neighbour_is_wanted(const struct neighbour_reading *reading,
                                 const struct record *record)
 {
     const struct neighbour_record *neighbour = &record->neighbour;
     const uint8_t family = reading->query->table->family;
 
-    /* /proc/net/arp leaves out entries that need no resolution, and entries not yet in use */
+    /* /proc/net/arp leaves out entries that need no resolution, and entries not in use yet */
     if (reading->query->table == &table_arp && record->has & NEIGHBOUR_STATE &&
         !(neighbour->state & ~NUD_NOARP))
         return false;
@@ -137,7 +137,7 @@ static int neighbour_take_message(const struct nlmsghdr *message, void *arg)
 
     if (message->nlmsg_type != RTM_NEWNEIGH)
         return 0;
-    /* messages do not have the master: it is certain only if the kernel says that it filtered */
+    /* a row does not name its master, so the kernel must confirm that it filtered by master */
     if (reading->master && !(message->nlmsg_flags & NLM_F_DUMP_FILTERED))
         return -EOPNOTSUPP;
     error = neighbour_decode(message, &record);
@@ -181,8 +181,8 @@ static int dump_by_flags(struct neighbour_reading *reading, uint8_t flags)
                         reading, query->report);
 }
 
-/* Returns the interface index that all wanted rows must have, which the filter may also require by
- * name. 0: any index. */
+/* Returns the index of the interface (or master) that all wanted rows must have; 0: any. The filter
+ * may name the interface instead of its index. */
 static uint32_t required_index(const struct predicate *where, size_t offset)
 {
     const struct predicate *equal = predicate_requires(where, offset, PREDICATE_EQUAL);
@@ -197,7 +197,7 @@ static uint32_t required_index(const struct predicate *where, size_t offset)
     return if_nametoindex(name);
 }
 
-/* True if the filter may match entries or, if `proxy`, proxies. */
+/* True if rows that the filter wants may be entries or, if `proxy`, proxies. */
 static bool neighbour_may_be_wanted(const struct predicate *where, bool proxy)
 {
     const struct predicate *flags =

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Usage of the neighbour tables by rtnetlink(7): one dump of RTM_GETNEIGHTBL. It has all numbers of
- * /proc except one, also in network namespaces other than the first, where /proc has no numbers.
- * Source: neightbl_fill_info() of net/core/neighbour.c. */
+ * /proc except one. In network namespaces other than the first, /proc has no such numbers, but the
+ * dump has. Source: neightbl_fill_info() of net/core/neighbour.c. */
 #include "backend/neighbour/decode.h"
 
 #include <errno.h>
@@ -29,7 +29,7 @@ static bool take_config(struct text content, void *member)
     return true;
 }
 
-/* Sets presence bits itself, because each counter has a bit of its own. */
+/* Takes the counters. Each has a presence bit of its own, so this function sets the bits itself. */
 static bool take_stats(struct text content, void *member)
 {
     struct record *record = member;
@@ -75,7 +75,7 @@ struct usage_reading {
     const struct query *query;
     record_fn fn;
     void *arg;
-    bool seen_ipv4, seen_ipv6; /* a row of this family came */
+    bool seen_ipv4, seen_ipv6; /* whether the table of this family was handed on */
 };
 
 static int neighbour_usage_take_message(const struct nlmsghdr *message, void *arg)
@@ -90,7 +90,7 @@ static int neighbour_usage_take_message(const struct nlmsghdr *message, void *ar
     error = neighbour_usage_decode(message, &record);
     if (error)
         return error == -EBADMSG ? report_malformed(reading->query) : 0;
-    /* with many interfaces the kernel resumes the dump inside a table, and repeats its numbers */
+    /* with many interfaces the kernel sends a table in parts, and each has its numbers */
     seen = record.neighbour_usage.family == AF_INET ? &reading->seen_ipv4 : &reading->seen_ipv6;
     if (*seen)
         return 0;

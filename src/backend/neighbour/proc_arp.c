@@ -20,18 +20,17 @@
      NEIGHBOUR_FLAGS | NEIGHBOUR_ATF | NEIGHBOUR_LLADDR_CUT)
 
 /* The kernel writes at most 9 bytes of a MAC address (HBUFFERLEN is 30). No device has addresses of
- * exactly 9 bytes, so an address of that length was cut. */
+ * exactly 9 bytes, so 9 bytes mean that the address was cut. */
 enum { LLADDR_KEPT = 9 };
 
-/* Takes a number after spaces: 0x and up to 32 bits. */
+/* Takes a number of up to 32 bits after spaces, written as 0x1. */
 static bool scan_flags(struct scan *scan, uint64_t *value)
 {
     scan_spaces(scan);
     return scan_char(scan, '0') && scan_char(scan, 'x') && scan_hex(scan, value, 8);
 }
 
-/* True for radio hardware, and for a proxy for all interfaces: its type is 0, the type of
- * NET/ROM. */
+/* True for hardware with call signs. A proxy for all interfaces has the type 0 (NET/ROM), too. */
 static bool is_radio(uint64_t hardware)
 {
     return hardware == ARPHRD_AX25 || hardware == ARPHRD_NETROM;
@@ -68,8 +67,8 @@ static bool scan_call_sign(struct scan *scan, struct neighbour_record *neighbour
     return true;
 }
 
-/* Takes a MAC address such as 02:00:5e:10:00:ff, a space, and the mask. For a device without
- * addresses there is only the mask. */
+/* Takes a MAC address such as 02:00:5e:10:00:ff, a space, and the mask. A line of a device without
+ * addresses has only the mask. */
 static bool scan_words(struct scan *scan, uint64_t hardware, struct neighbour_record *neighbour)
 {
     struct text mask;
@@ -90,7 +89,7 @@ static bool scan_words(struct scan *scan, uint64_t hardware, struct neighbour_re
     return scan_word(scan, &mask);
 }
 
-/* Takes the columns from the hardware's type to the mask by their positions, if it is Ethernet:
+/* Takes the hardware's type, flags, MAC address and mask of an Ethernet line by their positions:
  *
  * 192.168.100.100  0x1         0x2         02:00:5e:10:00:ff     *        eth0 */
 static bool take_columns(struct scan *scan, const char *line, struct neighbour_record *neighbour,
@@ -200,11 +199,11 @@ static int proc_arp_dump(const struct query *query, record_fn fn, void *arg)
 
     if (predicate_requires(query->where, offsetof(struct record, neighbour.master),
                            PREDICATE_EQUAL))
-        return -EOPNOTSUPP; /* the file does not have masters */
+        return -EOPNOTSUPP; /* the file does not name masters */
     result = proc_file_open(&file);
     if (result < 0)
         return result;
-    if (query->table != &table_arp) /* the table has neighbours that this file lacks */
+    if (query->table != &table_arp) /* the table has more neighbours than this file */
         report_loss(query->report,
                     "only %s/net/arp was read: it has no %sNOARP entries, and only the state "
                     "PERMANENT",

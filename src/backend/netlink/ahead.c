@@ -23,7 +23,7 @@ struct ahead {
     pthread_t thread;
     pthread_mutex_t lock;
     pthread_cond_t changed;
-    unsigned filled; /* batches so far; lock protects it, and the next two members */
+    unsigned filled; /* number of batches so far; `lock` protects it and the next two members */
     unsigned taken;
     bool stopped;
     int handed_on; /* datagrams of the current batch that were handed on */
@@ -35,7 +35,7 @@ static struct batch *batch_at(struct ahead *ahead, unsigned index)
     return &ahead->batches[index % BATCHES];
 }
 
-/* Receives a batch. Returns whether more datagrams can follow. */
+/* Receives a batch. Returns true if more batches may follow. */
 static bool ahead_fill(int fd, struct batch *batch)
 {
     for (size_t i = 0; i < BATCH; i++) {
@@ -47,7 +47,7 @@ static bool ahead_fill(int fd, struct batch *batch)
                                                     .msg_iovlen = 1};
     }
     batch->count = recvmmsg(fd, batch->headers, BATCH, MSG_DONTWAIT, NULL);
-    /* EPERM and ENOSYS come from a seccomp filter that knows only recvmsg(2) */
+    /* a seccomp filter that allows only recvmsg(2) answers EPERM or ENOSYS */
     if (batch->count < 0)
         batch->count =
             errno == EAGAIN || errno == EINTR || errno == EPERM || errno == ENOSYS ? 0 : -errno;
@@ -93,7 +93,8 @@ struct ahead *ahead_start(int fd)
     return NULL;
 }
 
-/* Waits for a batch with datagrams that were not handed on yet, or for the last batch. */
+/* The batch with the next datagram, or the last batch. Waits for the thread if it has no batch
+ * yet. */
 static const struct batch *current_batch(struct ahead *ahead)
 {
     const struct batch *batch = batch_at(ahead, ahead->taken);

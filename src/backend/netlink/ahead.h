@@ -18,11 +18,11 @@ enum { DATAGRAM_SIZE = 64 * 1024 };
 /* A datagram and its sender. */
 struct datagram {
     const char *data; /* DATAGRAM_SIZE bytes */
-    ssize_t length;   /* bytes, or -errno */
-    uint32_t port;    /* the sender; 0: the kernel */
+    ssize_t length;   /* its bytes, or -errno */
+    uint32_t port;    /* port of the sender; 0: the kernel */
 };
 
-/* The length of a datagram of which `received` bytes were stored; -EMSGSIZE if it was cut. */
+/* The length of a received datagram; -EMSGSIZE if the kernel sent it and it was cut. */
 static inline ssize_t datagram_length(const struct msghdr *header, size_t received)
 {
     const struct sockaddr_nl *from = header->msg_name;
@@ -37,8 +37,8 @@ struct ahead;
 struct ahead *ahead_start(int fd);
 
 /* Sets *datagram to the next datagram, which is valid until the next call. Returns false if the
- * queue of the socket is empty; the thread has ended then. In the middle of a dump the queue is
- * never empty, because the kernel makes the next datagram before it hands one out. */
+ * thread has ended because no datagram was queued. Within a dump this does not happen: the kernel
+ * makes the next datagram of a dump before it hands one out. */
 bool ahead_receive(struct ahead *ahead, struct datagram *datagram);
 
 /* Ends the thread, which never blocks, and frees datagrams that were not handed out. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Netlink attributes (struct nlattr, linux/netlink.h) and their decoder. A table of targets says
  * into which member each type of attribute goes; attributes_decode() follows it. The length is
- * checked before the content: nothing is taken from a malformed attribute, and if an attribute is
- * too short, the record lacks its field. The cursor is inline: a flow has thirty attributes. */
+ * always checked before the content. If an attribute is malformed or too short, nothing is taken
+ * from it, and the record lacks its field. The cursor is inline: flows have thirty attributes. */
 #ifndef BACKEND_NETLINK_ATTRIBUTES_H
 #define BACKEND_NETLINK_ATTRIBUTES_H
 
@@ -33,11 +33,11 @@ struct attribute {
 struct decoding {
     void *object;   /* the struct whose members are set, such as a struct record */
     uint64_t has;   /* presence bits of the values that were stored */
-    uint8_t family; /* the message's; its addresses have this family */
+    uint8_t family; /* the family of the message, and of its addresses */
     bool malformed; /* something was not a valid attribute */
 };
 
-/* Returns the header (size bytes) that the message begins with, and sets *attributes to the rest;
+/* Returns the header (size bytes) of the message, and sets *attributes to the bytes that follow it;
  * NULL if the message is shorter. nlmsg_len bytes must be in memory. */
 static inline const void *message_header(const struct nlmsghdr *message, size_t size,
                                          struct attributes *attributes)
@@ -65,7 +65,7 @@ static inline bool attributes_next(struct decoding *decoding, struct attributes 
     }
     memcpy(&header, at, sizeof header);
     attribute->type = header.nla_type & (unsigned)NLA_TYPE_MASK;
-    attribute->content.data = at + sizeof header; /* NLA_HDRLEN: it needs no padding */
+    attribute->content.data = at + sizeof header; /* no padding: NLA_HDRLEN */
     attribute->content.length = header.nla_len - sizeof header;
     if (header.nla_len < sizeof header || header.nla_len > attributes->left) {
         decoding->malformed = true;
@@ -184,7 +184,7 @@ struct target {
     uint8_t form;    /* enum target_form */
     union {
         const struct targets *nested;
-        /* Both return whether a value was stored. */
+        /* Both return true if they stored a value. */
         bool (*take_nested)(struct decoding *decoding, struct attributes nested, void *member);
         bool (*take)(struct text content, void *member);
     };
@@ -192,8 +192,8 @@ struct target {
 
 /* clang-format off */
 
-/* Macros for writing tables: [IFLA_MTU] = TAKE(interface.mtu, INTERFACE_MTU). The form follows from
- * the type of the member, which belongs to struct record or, with TAKE_INTO(), to `of`. */
+/* Macros for writing tables: [IFLA_MTU] = TAKE(interface.mtu, INTERFACE_MTU). The target's form
+ * follows from the type of the member. The member is in struct record, or in `of`. */
 #define TAKE(path, bits)          TAKE_INTO(struct record, path, bits)
 #define TAKE_INTO(of, path, bits) TARGET(of, path, bits, TARGET_FORM(of, path))
 #define TAKE_U32(path, bits)      TARGET(struct record, path, bits, TARGET_FORM_U32(path))
@@ -231,7 +231,7 @@ struct target {
 
 /* clang-format on */
 
-/* Stores attributes in decoding->object as the targets say. Types without a target are ignored. */
+/* Decodes attributes into decoding->object. Types without a target are ignored. */
 void attributes_decode(struct decoding *decoding, struct attributes attributes,
                        struct targets targets);
 

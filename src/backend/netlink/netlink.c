@@ -20,11 +20,11 @@
 
 enum { PROTOCOLS = 32, RESTARTS_MAX = 4 };
 
-/* The datagram that starts a thread, which costs 0.3 ms. The rows of a datagram take 20 us, rows of
- * sockets 50 to 100 us (measured with 1,000 to 20,000 rows). */
+/* A dump of more datagrams than this gets a thread, which costs 0.3 ms. Rows of a datagram take 20
+ * us, rows of sockets 50 to 100 us (measured with 1,000 to 20,000 rows). */
 enum { DATAGRAMS_ALONE = 24, SOCKETS_ALONE = 12 };
 
-/* While events come without a pause, `stop` is checked after this many datagrams. */
+/* If events come without a pause, `stop` is checked after this number of datagrams. */
 enum { EVENTS_AT_ONCE = 256 };
 
 struct channel {
@@ -33,9 +33,9 @@ struct channel {
 };
 
 struct netlink {
-    const struct netlink_peer *peer; /* NULL: the kernel answers */
+    const struct netlink_peer *peer; /* what answers instead of the kernel, or NULL */
     uint32_t sequence;
-    bool saves_cpu;                     /* saves CPU time: no thread receives ahead */
+    bool saves_cpu;                     /* receive without a thread, which saves CPU time */
     struct channel channels[PROTOCOLS]; /* indexed by netlink protocol */
     char buffer[DATAGRAM_SIZE];
 };
@@ -50,7 +50,7 @@ struct dump {
     struct report *report;
     size_t received;     /* datagrams so far */
     struct ahead *ahead; /* NULL: there is no thread */
-    bool last_try;       /* hand on messages even if the table changed meanwhile */
+    bool last_try;       /* hand on all messages, even if the table changes */
     bool handed_on;      /* fn was called */
     bool interrupted;    /* NLM_F_DUMP_INTR was seen */
 };
@@ -99,7 +99,7 @@ void netlink_destroy(struct netlink *netlink)
     free(netlink);
 }
 
-/* nfnetlink needs CAP_NET_ADMIN at the moment when a request is sent or a group is joined. */
+/* For nfnetlink, CAP_NET_ADMIN must be raised when a request is sent or a group is joined. */
 static void raise_for(int protocol)
 {
     if (protocol == NETLINK_NETFILTER)
@@ -114,8 +114,8 @@ static void lower_for(int protocol)
         rights_lower();
 }
 
-/* bind() makes the kernel choose the port of its answers. The two options are refinements that old
- * kernels lack: strict checking of requests, and errors in words. */
+/* bind() makes the kernel choose the port to which it sends answers. The two options ask for strict
+ * checks of requests, and for errors in words. Old kernels lack them, which does no harm. */
 static int channel_open(struct channel *channel, int protocol, uint32_t groups)
 {
     struct sockaddr_nl address = {.nl_family = AF_NETLINK, .nl_groups = groups};
@@ -144,7 +144,8 @@ static int channel_open(struct channel *channel, int protocol, uint32_t groups)
     return 0;
 }
 
-/* After a call that failed: waits until it can succeed. Returns 0 to try it again, else -errno. */
+/* errno is from a call on fd. Returns 0 if the call should be repeated (waits before), else
+ * -errno. */
 static int wait_again(int fd, short events)
 {
     struct pollfd pollfd = {.fd = fd, .events = events};
@@ -173,8 +174,8 @@ static int send_bytes(const struct dump *dump, const void *request, size_t size)
     return error;
 }
 
-/* Receives a datagram into the buffer. Its length is -EAGAIN if none is queued and flags forbid
- * waiting. */
+/* Receives a datagram into the buffer. Its length is -EAGAIN if flags forbid waiting and no
+ * datagram is queued. */
 static struct datagram netlink_receive(struct netlink *netlink, int fd, int flags)
 {
     const struct netlink_peer *peer = netlink->peer;
@@ -217,7 +218,7 @@ static void note_kernel_words(const struct dump *dump, const struct nlmsghdr *me
                         attribute.content.data);
 }
 
-/* The error of a message: 0, -errno, or -EBADMSG for a number that the kernel never sends. */
+/* Returns the error of a message, or -EBADMSG if the kernel cannot have sent it. */
 static int checked_error(int error)
 {
     enum { MAX_ERRNO = 4095 }; /* include/linux/err.h */
@@ -225,7 +226,7 @@ static int checked_error(int error)
     return error > 0 || error < -MAX_ERRNO ? -EBADMSG : error;
 }
 
-/* NLMSG_ERROR: the request was refused, or with error 0 acknowledged. */
+/* NLMSG_ERROR: the kernel refuses the request, or acknowledges it (error 0). */
 static int refusal(const struct dump *dump, const struct nlmsghdr *message)
 {
     const struct nlmsgerr *error = mnl_nlmsg_get_payload(message);
@@ -265,7 +266,7 @@ static int netlink_take_message(struct dump *dump, const struct nlmsghdr *messag
 {
     if (message->nlmsg_seq != dump->netlink->sequence ||
         message->nlmsg_pid != dump->channel->port) {
-        /* channels with unread answers are closed, so this message answers no request of ours */
+        /* impossible for an old answer: its socket would have been closed */
         report_loss(dump->report, "ignored a netlink message that answers another request");
         return MORE;
     }
@@ -289,7 +290,7 @@ static int netlink_take_message(struct dump *dump, const struct nlmsghdr *messag
     }
 }
 
-/* mnl_nlmsg_ok() is wrong: it takes a length of 2 GiB or more as negative, which always fits. */
+/* Not mnl_nlmsg_ok(): it reads a length of 2 GiB or more as negative, which always fits. */
 static bool netlink_fits(const struct nlmsghdr *message, int left)
 {
     return left >= (int)sizeof *message && message->nlmsg_len >= sizeof *message &&
@@ -315,7 +316,7 @@ static bool needs_rights(const struct dump *dump)
     return dump->protocol == NETLINK_SOCK_DIAG && !dump->netlink->peer;
 }
 
-/* The next datagram of the answer. With a single CPU a thread would only cost time. */
+/* The next datagram of the answer. A thread is useful only if there are several CPUs. */
 static struct datagram netlink_receive_answer(struct dump *dump)
 {
     const bool is_of_sockets = dump->protocol == NETLINK_SOCK_DIAG;
@@ -400,7 +401,7 @@ int netlink_dump(struct netlink *netlink, int protocol, struct nlmsghdr *request
         if (result < 0 || !dump.interrupted || dump.handed_on || dump.last_try)
             break;
     }
-    if (result < 0) /* messages may still be queued, and a socket has only one dump at a time */
+    if (result < 0) /* further messages may be queued, and a socket has only one dump at a time */
         channel_close(dump.channel);
     else if (dump.interrupted)
         report_loss(report, "the table changed while it was read: rows may be missing or repeated");
@@ -409,7 +410,7 @@ int netlink_dump(struct netlink *netlink, int protocol, struct nlmsghdr *request
 
 /* --- Several requests, each for one object ---------------------------------------------------- */
 
-/* Takes answers: each is a message or an error. Returns their number, or a negative value. */
+/* Takes answers (messages or errors). Returns their number, or a negative value. */
 static int take_answers(struct dump *dump, const struct datagram *datagram)
 {
     const struct nlmsghdr *message = (const void *)datagram->data;
@@ -483,7 +484,7 @@ static int wait_for_event(int fd, int stop, int milliseconds)
 }
 
 /* Reads one datagram. Returns 0 to go on, 1 at the end, -EAGAIN if no event is queued, or -errno.
- * Sequence numbers are not checked, because messages to a group answer no request. */
+ * Messages to a group answer no request, so their sequence numbers are not checked. */
 static int read_events(struct netlink *netlink, int fd, const struct netlink_listening *listening,
                        struct report *report)
 {

@@ -14,12 +14,12 @@ struct report;
 /* Takes one message of an answer, or an event. A negative result ends the reading. */
 typedef int (*netlink_fn)(const struct nlmsghdr *message, void *arg);
 
-/* Asks for a dump (NLM_F_DUMP), or for one object (NLM_F_ACK, so that the kernel says when the
- * answer is complete). The caller sets length, type and NLM_F flags of the request; this function
- * sets sequence and port, sends it on a socket of the protocol (NETLINK_SOCK_DIAG ...), and hands
- * every message of the answer to fn. Returns 0 if the kernel said that the answer is complete,
- * -errno, or the negative result of fn. Reports ignored messages that the kernel did not send, and
- * a table that changed meanwhile. */
+/* Sends a request: for a dump (NLM_F_DUMP), or for one object (NLM_F_ACK, so that the kernel says
+ * when the answer is complete). The caller sets length, type and NLM_F flags; this function sets
+ * sequence and port. protocol: NETLINK_SOCK_DIAG and the like. Hands every message of the answer to
+ * fn. Returns 0 if the kernel said that the answer is complete, -errno, or the negative result of
+ * fn. Reports messages that the kernel did not send, which are ignored, and changes of the table
+ * during the dump. */
 int netlink_dump(struct netlink *netlink, int protocol, struct nlmsghdr *request, netlink_fn fn,
                  void *arg, struct report *report);
 
@@ -30,9 +30,9 @@ struct netlink_listening {
     size_t buffer_size; /* bytes of the receive buffer; 0: the kernel's default */
     const char *remedy; /* advice against lost events, for the report; or NULL */
     int stop;           /* a descriptor: listening ends when it is readable */
-    int interval;       /* milliseconds between calls of idle(), at most; 0: only after events */
+    int interval;       /* longest time between calls of idle(), in ms; 0: any */
     netlink_fn fn;
-    int (*idle)(void *arg); /* called when all events are read; a negative result ends listening */
+    int (*idle)(void *arg); /* called when no event is queued; a negative result ends listening */
     void *arg;              /* for fn() and idle() */
 };
 

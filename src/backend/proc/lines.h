@@ -11,7 +11,7 @@ enum { LINES_CAPACITY = 128 * 1024 };
 
 struct lines {
     int fd;
-    bool ended;      /* read(2) returned 0 */
+    bool ended;      /* read(2) has returned 0 */
     bool overlong;   /* the next bytes are the rest of a line that was cut */
     char *buffer;    /* owned */
     size_t capacity; /* bytes of the buffer: LINES_CAPACITY, or more after lines_read() */
@@ -23,7 +23,7 @@ struct lines {
 struct line {
     char *data;
     size_t length;
-    bool cut;     /* the line has LINES_CAPACITY bytes or more: only its beginning */
+    bool cut;     /* only the beginning of a line of LINES_CAPACITY bytes or more */
     bool unended; /* the last line of the file, without a newline */
 };
 

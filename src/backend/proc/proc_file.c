@@ -28,7 +28,7 @@ int proc_file_open(struct proc_file *file)
     return status;
 }
 
-/* The kernel ends every line with a newline. A line without it was cut, perhaps inside a field. */
+/* The kernel ends every line with a newline. Without it a line was cut, perhaps within a field. */
 static void report_truncated(const struct proc_file *file)
 {
     report_loss(file->query->report, "%s/net/%s is truncated: its last line has no newline",
@@ -64,7 +64,7 @@ int proc_file_rest(struct proc_file *file, struct line *rest)
         report_empty(file);
     } else if (lines->buffer[lines->to - 1] != '\n') {
         report_truncated(file);
-        lines->buffer[lines->to++] = '\n'; /* there is room: read(2) returned 0 with room left */
+        lines->buffer[lines->to++] = '\n'; /* the buffer has room, as read(2) returned 0 */
     }
     *rest = (struct line){.data = lines->buffer + lines->from, .length = lines->to - lines->from};
     return 0;
@@ -95,7 +95,8 @@ void proc_file_close(struct proc_file *file)
     file->skipped = 0;
 }
 
-/* Returns whether the file's machine differs in `bit`. If that is unknown, reports it once. */
+/* Returns whether the file's machine differs in `bit`. Reports once if that is unknown. what: what
+ * may be swapped then. */
 static bool differs(struct proc_file *file, unsigned bit, const char *what)
 {
     if (file->machine.unsure & bit)
@@ -105,9 +106,9 @@ static bool differs(struct proc_file *file, unsigned bit, const char *what)
     return file->machine.differs & bit;
 }
 
-/* Converts a record from another machine. The kernel prints addresses of sockets, and IPv4
- * addresses of routes and groups, as numbers of 32 bits (%08X), and types of sockets as numbers. No
- * other value depends on the machine. */
+/* Swaps what the kernel of another machine prints in another way: addresses of sockets, and IPv4
+ * addresses of routes and groups, are numbers of 32 bits (%08X), and types of sockets are numbers.
+ * Nothing else depends on the machine. */
 static void adapt(struct proc_file *file, struct record *record)
 {
     const struct kind *kind = record->kind;
@@ -133,7 +134,7 @@ static void adapt(struct proc_file *file, struct record *record)
 
 int proc_file_rows(struct proc_file *file, record_fn fn, void *arg)
 {
-    struct record record = {.kind = NULL}; /* zeroes: fn may copy members that no line sets */
+    struct record record = {.kind = NULL}; /* zero: fn may also copy members that no line sets */
     struct line line;
     int result;
 

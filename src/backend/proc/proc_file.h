@@ -9,15 +9,15 @@
 #include "fastnet/proc_tree.h"
 #include "fastnet/query.h"
 
-/* What a decoder returns for a valid line that has no row. */
+/* the result of a decoder for a valid line without a row */
 enum { NO_ROW = 1 };
 
 struct proc_file {
-    /* The caller describes the file; all other members are zero before proc_file_open(). */
+    /* The caller sets these members; all others are zero before proc_file_open(). */
     const struct query *query;
     const char *name;     /* its path below PROC_ROOT/net */
-    const char *heading;  /* words that each line of the heading has; NULL: no heading */
-    size_t more_headings; /* lines of the heading after the first */
+    const char *heading;  /* words that every line of the heading has; NULL: no heading */
+    size_t more_headings; /* number of heading lines after the first */
     bool counters;        /* each counter of a line may be malformed; the file is never empty */
     /* Opens the file; NULL: lines_open() does. */
     int (*open)(struct lines *lines, const char *proc_root, const char *path);
@@ -28,9 +28,9 @@ struct proc_file {
     void *state; /* for take() */
 
     struct lines lines;
-    size_t skipped;              /* malformed lines, and malformed parts of lines */
+    size_t skipped;              /* number of malformed lines, or of malformed counters */
     size_t first;                /* line number of the first malformed line */
-    struct proc_machine machine; /* `unsure` loses each bit that was reported */
+    struct proc_machine machine; /* bits of `unsure` are cleared when they are reported */
 };
 
 /* Reads the whole file and hands each row to fn. Returns 0, -errno, or the result of fn. */
@@ -43,11 +43,11 @@ int proc_file_open(struct proc_file *file);
 int proc_file_next(struct proc_file *file, struct line *line);
 int proc_file_rows(struct proc_file *file, record_fn fn, void *arg);
 
-/* Instead of proc_file_next(): sets *rest to all remaining lines with their newlines; the last line
- * gets one if it lacks it. Valid until the file is closed. Returns 0 or -errno. */
+/* Instead of proc_file_next(): sets *rest to all lines that are left, each with a newline. They are
+ * valid until the file is closed. Returns 0 or -errno. */
 int proc_file_rest(struct proc_file *file, struct line *rest);
 
-/* Counts a line as malformed, unless it is empty or the heading. */
+/* Counts line `number` as malformed, unless it is empty or the heading. */
 void proc_file_malformed(struct proc_file *file, const struct line *line, size_t number);
 
 /* Adds a note to the report: why a value could not be read from PROC_ROOT/PATH. */

@@ -32,14 +32,14 @@ static inline void scan_spaces(struct scan *scan)
         scan->at++;
 }
 
-/* The same for files that separate words by tabs, too. */
+/* Skips spaces and tabs, for files that separate words by tabs. */
 static inline void scan_tabs(struct scan *scan)
 {
     while (scan->at < scan->end && (*scan->at == ' ' || *scan->at == '\t'))
         scan->at++;
 }
 
-/* Takes the next word, up to a space; false at the end of the line. */
+/* Takes the next word, which ends before a space. Returns false at the end of the line. */
 static inline bool scan_word(struct scan *scan, struct text *word)
 {
     scan_spaces(scan);
@@ -50,7 +50,7 @@ static inline bool scan_word(struct scan *scan, struct text *word)
     return word->length > 0;
 }
 
-/* Takes the next word, up to a space or a tab; false at the end of the line. */
+/* Takes the next word, which ends before a space or a tab. Returns false at the end of the line. */
 static inline bool scan_tabbed_word(struct scan *scan, struct text *word)
 {
     scan_tabs(scan);
@@ -69,12 +69,12 @@ static inline bool scan_char(struct scan *scan, char c)
     return true;
 }
 
-/* Always inlined, because their values would go through memory otherwise. */
+/* Always inlined: otherwise their arguments and results would go through memory. */
 #define SCAN_INLINE static inline __attribute__((always_inline))
 
 #define SCAN_EACH(byte) (UINT64_C(0x0101010101010101) * (byte))
 
-/* Eight bytes of text as a number, the first byte highest. `at` has at least eight bytes. */
+/* Eight bytes of text as a number; the first byte is the highest. `at` must have eight bytes. */
 SCAN_INLINE uint64_t scan_text(const char *at)
 {
     uint64_t text;
@@ -87,7 +87,7 @@ SCAN_INLINE uint64_t scan_text(const char *at)
 SCAN_INLINE uint64_t scan_are_digits(uint64_t text)
 {
     const uint64_t lower = text | SCAN_EACH(0x20); /* letters in lower case */
-    /* the sums set the high bit of bytes in the range; bytes above 127 are removed at the end */
+    /* the high bit of a byte says whether it is in the range; bytes above 127 are removed below */
     const uint64_t digits = (text + SCAN_EACH(0x80 - '0')) & ~(text + SCAN_EACH(0x80 - '9' - 1));
     const uint64_t letters = (lower + SCAN_EACH(0x80 - 'a')) & ~(lower + SCAN_EACH(0x80 - 'f' - 1));
 
@@ -163,7 +163,8 @@ static inline bool scan_hex(struct scan *scan, uint64_t *value, int digits)
     return true;
 }
 
-/* Takes a kernel address, which is hashed; 0 until the kernel has random numbers to hash with. */
+/* Takes an address of the kernel, which the kernel hashes. It is 0 as long as the kernel has no
+ * random numbers for the hash. */
 static inline bool scan_pointer(struct scan *scan, uint64_t *address)
 {
     static const char hidden[] = "(____ptrval____)";
@@ -184,7 +185,7 @@ SCAN_INLINE uint64_t scan_above_nine(uint64_t values)
     return (((values & SCAN_EACH(0x7f)) + SCAN_EACH(0x80 - 10)) | values) & SCAN_EACH(0x80);
 }
 
-/* The number whose decimal digits are the bytes of `digits`. */
+/* Returns the number whose decimal digits are the bytes of `digits`. */
 SCAN_INLINE uint32_t scan_decimal_value(uint64_t digits)
 {
     digits =
@@ -194,7 +195,7 @@ SCAN_INLINE uint32_t scan_decimal_value(uint64_t digits)
     return (uint32_t)((digits & UINT32_MAX) + (digits >> 32) * 10000);
 }
 
-/* Returns how many decimal digits the eight bytes begin with, and sets *number to their value. */
+/* Returns how many decimal digits `text` begins with, and sets *number to their value. */
 SCAN_INLINE size_t scan_decimal_digits(uint64_t text, uint64_t *number)
 {
     const uint64_t values = text ^ SCAN_EACH('0'), others = scan_above_nine(values);
@@ -205,7 +206,7 @@ SCAN_INLINE size_t scan_decimal_digits(uint64_t text, uint64_t *number)
     return count;
 }
 
-/* True if eight bytes are any number of spaces, then at least one decimal digit (usually 0). */
+/* Returns true if `text` is spaces and then at least one decimal digit (usually 0). */
 SCAN_INLINE bool scan_right_aligned(uint64_t text, uint32_t *number)
 {
     const uint64_t no_spaces = text ^ SCAN_EACH(' '), zero = '0' ^ ' ';
@@ -285,7 +286,8 @@ static inline bool scan_hex_member(struct scan *scan, void *member, size_t size)
 #define SCAN_DECIMAL(scan, member) scan_decimal_member(scan, &(member), sizeof(member))
 #define SCAN_HEX(scan, member)     scan_hex_member(scan, &(member), sizeof(member))
 
-/* Takes a number of 32 bits after spaces. The kernel prints some unsigned numbers by %d. */
+/* Takes a number of 32 bits after spaces. For some unsigned numbers the kernel writes a sign
+ * (%d). */
 static inline bool scan_signed(struct scan *scan, uint32_t *number)
 {
     scan_spaces(scan);

@@ -10,12 +10,12 @@
 #include "backend/proc/lines.h"
 #include "fastnet/query.h"
 
-/* Limit for the columns of a file, and for the counters that a backend knows. */
+/* limit for the columns of a file, and for the counters of a backend */
 enum { STAT_COLUMNS_MAX = 32 };
 
 struct stat_file {
-    const char *name; /* path below PROC_ROOT/net */
-    int digits;       /* most digits of a value: 8 for an unsigned int of the kernel, or 16 */
+    const char *name; /* its path below PROC_ROOT/net */
+    int digits;       /* largest number of digits: 8 for an unsigned int of the kernel, or 16 */
     /* Returns the number of the counter of this name, below STAT_COLUMNS_MAX; -1: unknown name. */
     int (*find)(struct text name);
     /* Opens the file; NULL: lines_open() does. */
@@ -23,7 +23,7 @@ struct stat_file {
 };
 
 struct stat_columns {
-    int8_t counters[STAT_COLUMNS_MAX]; /* the columns' counters; -1: the column is ignored */
+    int8_t counters[STAT_COLUMNS_MAX]; /* number of each counter; -1: ignore the column */
     size_t count;
 };
 
@@ -33,8 +33,8 @@ struct stat_values {
     uint64_t values[STAT_COLUMNS_MAX];
 };
 
-/* Both return 0, or -EBADMSG: the heading has no known name, or the line not exactly one value for
- * each column. */
+/* Both return 0, or -EBADMSG: if the heading has no known name, or the line does not have exactly
+ * one value for each column. */
 int stat_heading(const struct stat_file *file, const struct line *line,
                  struct stat_columns *columns);
 int stat_decode(const struct stat_file *file, const struct line *line,

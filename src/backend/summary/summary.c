@@ -25,15 +25,14 @@
 
 const struct table table_summary = {.name = "summary", .file = "sockstat", .kind = &kind_summary};
 
-/* Numbers of states are from linux/tcp_states.h. */
+/* The states of TCP are those of linux/tcp_states.h. */
 enum { TCP_STATES = TCP_CLOSING + 1 };
 
-/* TCP sockets in a state are counted by netlink. Without netlink only some states have a
- * counter. */
+/* The rows. netlink counts TCP sockets by state; without it, counters know some of the states. */
 static const struct summary_row {
     const char *subject, *name;    /* name NULL: the name of the state */
-    enum kernel_number numbers[2]; /* added up; the limit and the unit are those of the first */
-    uint8_t state;                 /* 0: all states */
+    enum kernel_number numbers[2]; /* the numbers are added; the first has the limit and the unit */
+    uint8_t state;                 /* a state of TCP; 0: sockets of all states */
     bool machine;
 } rows[] = {
     {"all", "sockets", {SOCKETS_USED}, 0, false},
@@ -80,8 +79,8 @@ struct summary_reading {
     bool has_states;
 };
 
-/* lost: rows are missing; else only a limit is unknown. A missing file belongs to another
- * kernel. */
+/* Reports a file that could not be read. lost: a row is missing, else only a limit. A file that
+ * does not exist is not reported, because only other kernels have it. */
 static void summary_report_unread(const struct summary_reading *reading, const char *path,
                                   int error, bool lost)
 {
@@ -115,7 +114,7 @@ int protocols_decode(const struct line *line, struct text *name, uint64_t *socke
     return 0;
 }
 
-/* Without the file, or without the protocol's line, its number of sockets is unknown. */
+/* Without the file, or without its line, the number of a protocol's sockets is unknown. */
 static void read_protocols(struct summary_reading *reading)
 {
     struct proc_file file = {.query = reading->query, .name = "protocols"};
@@ -147,11 +146,11 @@ static int summary_take_state(const struct record *record, void *arg)
     return 0;
 }
 
-/* If this fails, only the counters of ESTABLISHED and TIME_WAIT are left. The first includes
- * CLOSE_WAIT, the second a part of FIN_WAIT2. */
+/* Counts TCP sockets by state. If this fails, only counters for ESTABLISHED and TIME_WAIT are left:
+ * the first includes CLOSE_WAIT, the second a part of FIN_WAIT2. */
 static void read_states(struct summary_reading *reading)
 {
-    /* without TCP_CLOSE: for sockets that have only a port, the kernel walks over all ports */
+    /* not CLOSE: to find sockets that are only bound to a port, the kernel walks all ports */
     const uint32_t wanted = (UINT32_C(1) << TCP_STATES) - 1 - (1u << TCP_CLOSE);
     const struct predicate where = predicate_one_of(field_named(&kind_socket, "state"), wanted);
     struct query query = *reading->query;
@@ -169,7 +168,7 @@ static void read_states(struct summary_reading *reading)
 
 /* --- Flows, and files ------------------------------------------------------------------------ */
 
-/* row: without this file a row is missing, else only a limit. */
+/* row: whether a row (and not only a limit) is missing if the file cannot be read. */
 static bool read_sysctl(const struct summary_reading *reading, enum kernel_number number, bool row,
                         uint64_t *value)
 {
@@ -189,7 +188,7 @@ static void summary_set(struct record *record, uint64_t *member, uint64_t field,
     record->has |= field;
 }
 
-/* Uses this machine's size of a page, also for a captured tree. */
+/* Multiplies pages by this machine's page size, also for a captured tree. */
 static uint64_t in_bytes(const struct kernel_number_row *row, uint64_t number)
 {
     const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
@@ -199,8 +198,8 @@ static uint64_t in_bytes(const struct kernel_number_row *row, uint64_t number)
     return number > UINT64_MAX / page ? UINT64_MAX : number * page;
 }
 
-/* A limit of 0 means no limit (connection tracking). Before the limit's kernel number is the number
- * at which pressure begins. */
+/* The limit 0 of connection tracking means no limit. kernel_numbers[] has the number at which
+ * memory pressure begins just before the limit. */
 static void set_limits(const struct summary_reading *reading, const struct kernel_number_row *row,
                        struct record *record)
 {
@@ -278,7 +277,7 @@ static int summary_dump_by(const struct query *query, bool by_netlink, record_fn
     if (result == -ENOENT || result == -ENOTDIR)
         return result;
     summary_report_unread(&reading, "net/sockstat", result, true); /* other rows do not need it */
-    read_protocols(&reading); /* before there is a netlink socket of our own */
+    read_protocols(&reading); /* first, because a netlink socket of our own would be counted */
     if (by_netlink)
         read_states(&reading);
     for (size_t i = 0; i < COUNT(rows); i++) {
