@@ -185,7 +185,7 @@ static int drop_counters_take_interface(struct drop_counts *counts,
         if (offset != offsetof(struct interface_record, queue_drops))
             memcpy(&value, (const char *)interface + offset, sizeof value);
         if (offset == offsetof(struct interface_record, counters[RX_DROPPED]))
-            value -= interface->details[RX_MISSED]; /* it has a counter of its own here */
+            value -= interface->details[RX_MISSED]; /* these are counted by themselves */
         error = drop_counters_add(
             counts, (struct amount){.value = value, .of = interface->index, .counter = i});
     }

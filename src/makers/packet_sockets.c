@@ -14,7 +14,7 @@
  * need not all be compared with each other. */
 struct question {
     uint8_t protocol;
-    struct endpoint local, remote; /* all bytes 0: any; local.address always has its family */
+    struct endpoint local, remote; /* zeroes: any end; local always has its family */
     struct fitting answer;         /* the sockets with the highest rank */
     unsigned all;                  /* number of sockets of all ranks */
 };

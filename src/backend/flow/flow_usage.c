@@ -16,7 +16,7 @@
 
 /* --- Files ------------------------------------------------------------------------------------ */
 
-/* In a captured tree no right is raised: the caller has already raised all rights that may help. */
+/* Raises a right only for the own /proc: for a captured tree the caller has raised all rights. */
 int netfilter_open(struct lines *lines, const char *proc_root, const char *path)
 {
     int error = lines_open(lines, proc_root, path);

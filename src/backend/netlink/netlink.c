@@ -266,7 +266,7 @@ static int netlink_take_message(struct dump *dump, const struct nlmsghdr *messag
 {
     if (message->nlmsg_seq != dump->netlink->sequence ||
         message->nlmsg_pid != dump->channel->port) {
-        /* impossible for an old answer: its socket would have been closed */
+        /* an old answer cannot come: its socket would have been closed */
         report_loss(dump->report, "ignored a netlink message that answers another request");
         return MORE;
     }

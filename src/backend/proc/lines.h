@@ -23,7 +23,7 @@ struct lines {
 struct line {
     char *data;
     size_t length;
-    bool cut;     /* only the beginning of a line of LINES_CAPACITY bytes or more */
+    bool cut;     /* `data` has only the first LINES_CAPACITY bytes of the line */
     bool unended; /* the last line of the file, without a newline */
 };
 

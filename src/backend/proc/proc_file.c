@@ -28,7 +28,7 @@ int proc_file_open(struct proc_file *file)
     return status;
 }
 
-/* The kernel ends every line with a newline. Without it a line was cut, perhaps within a field. */
+/* The kernel ends every line with a newline: a line without newline was cut, perhaps in a field. */
 static void report_truncated(const struct proc_file *file)
 {
     report_loss(file->query->report, "%s/net/%s is truncated: its last line has no newline",

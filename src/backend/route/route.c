@@ -66,7 +66,7 @@ static int route_hand_on(struct route_reading *reading)
     return reading->fn(&reading->rows.record, reading->arg);
 }
 
-/* Netlink did not send the next hops. /proc/net has them, if no row was handed on yet. */
+/* Netlink did not send the next hops. If no row was handed on yet, falls back to /proc/net. */
 static int take_hidden(struct route_reading *reading)
 {
     const struct query *query = reading->query;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* How much of the network's resources is in use, from numbers that the kernel counts anyway, so
- * that the time does not depend on the number of sockets. Only TCP sockets that are neither
- * ESTABLISHED nor in TIME_WAIT are listed, to count them by state (socket_states.c).
+ * that the time does not depend on the number of sockets. Only TCP sockets in
+ * states other than ESTABLISHED and TIME_WAIT are listed, to count them (socket_states.c).
  *
  * Other backends read the numbers. A value that is missing has no row. A limit that is missing is
  * unknown: most files of limits are in the first network namespace only. A file that exists but
@@ -168,7 +168,7 @@ static void read_states(struct summary_reading *reading)
 
 /* --- Flows, and files ------------------------------------------------------------------------ */
 
-/* row: whether a row (and not only a limit) is missing if the file cannot be read. */
+/* row: without the file a row is missing, and not only a limit. */
 static bool read_sysctl(const struct summary_reading *reading, enum kernel_number number, bool row,
                         uint64_t *value)
 {
