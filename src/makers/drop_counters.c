@@ -349,7 +349,7 @@ static uint64_t grown_by(const struct drop_growth *growth, unsigned counter)
 }
 
 /* True if the probe sees the same packets: the kernel has a name for this reason. */
-static bool is_seen(const struct drop_probe *watch, const char *reason)
+static bool is_seen_by_probe(const struct drop_probe *watch, const char *reason)
 {
     const char *name;
 
@@ -394,7 +394,7 @@ static int hand_on_if_grown(struct drop_growth *growth, const struct amount *amo
     const struct counter counter = counter_of(amount->counter);
     uint64_t drops = grown(growth, amount);
 
-    if (is_seen(growth->watch, counter.seen_as) || amount->counter == LISTEN_OVERFLOWS ||
+    if (is_seen_by_probe(growth->watch, counter.seen_as) || amount->counter == LISTEN_OVERFLOWS ||
         !(growth->before->known & growth->now->known & 1u << counter.origin))
         return 0;
     if (counter.origin == OF_SOCKET)

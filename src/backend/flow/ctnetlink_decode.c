@@ -207,8 +207,9 @@ static const struct target flow_targets[] = {
 
 /* Decodes a message of any type. identity: computes the identity of the row; NULL for messages of
  * counters, which also have no family. */
-static inline int decode(const struct nlmsghdr *message, struct record *record,
-                         struct targets targets, uint64_t (*identity)(const struct record *record))
+static inline int decode_message(const struct nlmsghdr *message, struct record *record,
+                                 struct targets targets,
+                                 uint64_t (*identity)(const struct record *record))
 {
     struct decoding decoding = {.object = record};
     struct attributes attributes;
@@ -228,7 +229,7 @@ static inline int decode(const struct nlmsghdr *message, struct record *record,
 int ctnetlink_decode_flow(const struct nlmsghdr *message, struct record *record)
 {
     record_begin(record, &kind_flow, sizeof record->flow);
-    return decode(message, record, (struct targets)TARGETS(flow_targets), flow_identity);
+    return decode_message(message, record, (struct targets)TARGETS(flow_targets), flow_identity);
 }
 
 /* --- Expectations ----------------------------------------------------------------------------- */
@@ -265,8 +266,8 @@ static uint64_t expectation_identity(const struct record *record)
 int ctnetlink_decode_expectation(const struct nlmsghdr *message, struct record *record)
 {
     record_begin(record, &kind_expectation, sizeof record->expectation);
-    return decode(message, record, (struct targets)TARGETS(expectation_targets),
-                  expectation_identity);
+    return decode_message(message, record, (struct targets)TARGETS(expectation_targets),
+                          expectation_identity);
 }
 
 /* --- Counters --------------------------------------------------------------------------------- */
@@ -320,5 +321,5 @@ static const struct target usage_targets[] = {
 int ctnetlink_decode_usage(const struct nlmsghdr *message, struct record *record)
 {
     record_begin(record, &kind_flow_usage, sizeof record->usage);
-    return decode(message, record, (struct targets)TARGETS(usage_targets), NULL);
+    return decode_message(message, record, (struct targets)TARGETS(usage_targets), NULL);
 }

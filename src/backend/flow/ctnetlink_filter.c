@@ -37,7 +37,8 @@ enum {
      offsetof(struct flow_direction, member))
 
 /* Sets *number if the filter requires a number, at most max, at this offset; else false. */
-static bool requires(const struct predicate *where, size_t offset, uint64_t max, uint64_t *number)
+static bool requires_number(const struct predicate *where, size_t offset, uint64_t max,
+                            uint64_t *number)
 {
     const struct predicate *equal = predicate_requires(where, offset, PREDICATE_EQUAL);
 
@@ -66,7 +67,7 @@ static bool requires_protocol(const struct predicate *where, uint8_t *protocol)
 {
     uint64_t number;
 
-    if (!requires(where, OF_WAY(WAY_ORIG, tuple.protocol), UINT8_MAX, &number))
+    if (!requires_number(where, OF_WAY(WAY_ORIG, tuple.protocol), UINT8_MAX, &number))
         return false;
     *protocol = (uint8_t)number;
     return true;
@@ -89,7 +90,7 @@ static void compare_number(struct comparison *comparison, const struct predicate
     const bool byte = size == sizeof(uint8_t);
     uint64_t number;
 
-    if (!requires(where, offset, byte ? UINT8_MAX : UINT16_MAX, &number))
+    if (!requires_number(where, offset, byte ? UINT8_MAX : UINT16_MAX, &number))
         return;
     if (byte)
         *(uint8_t *)member = (uint8_t)number;
@@ -199,9 +200,10 @@ static void put_comparisons(struct nlmsghdr *message, const struct predicate *wh
 static uint16_t zone_of(const struct predicate *where)
 {
     uint64_t zone;
-    const bool any = requires(where, offsetof(struct record, flow.zone), UINT16_MAX, &zone) ||
-                     requires(where, OF_WAY(WAY_ORIG, zone), UINT16_MAX, &zone) ||
-                     requires(where, OF_WAY(WAY_REPLY, zone), UINT16_MAX, &zone);
+    const bool any =
+        requires_number(where, offsetof(struct record, flow.zone), UINT16_MAX, &zone) ||
+        requires_number(where, OF_WAY(WAY_ORIG, zone), UINT16_MAX, &zone) ||
+        requires_number(where, OF_WAY(WAY_REPLY, zone), UINT16_MAX, &zone);
 
     return any ? (uint16_t)zone : 0;
 }
@@ -216,7 +218,7 @@ static void put_masked(struct nlmsghdr *message, const struct predicate *where, 
     if (masked) {
         mask = masked->mask.bits[0];
         bits = predicate_bits(masked);
-    } else if (!requires(where, offset, UINT32_MAX, &bits)) {
+    } else if (!requires_number(where, offset, UINT32_MAX, &bits)) {
         return;
     }
     if (!mask || (bits | mask) > UINT32_MAX)
@@ -301,7 +303,7 @@ uint8_t ctnetlink_family(const struct predicate *where)
 {
     uint64_t family;
 
-    if (!requires(where, offsetof(struct record, flow.family), UINT8_MAX, &family))
+    if (!requires_number(where, offsetof(struct record, flow.family), UINT8_MAX, &family))
         return AF_UNSPEC;
     return family == AF_INET || family == AF_INET6 ? (uint8_t)family : AF_UNSPEC;
 }

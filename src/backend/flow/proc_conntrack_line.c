@@ -119,7 +119,7 @@ static bool flow_line_take_word(struct scan *scan, struct scan *word)
 }
 
 /* Returns which word it is, and moves `word` to its value. */
-static enum line_word recognise(struct line_decoding *decoding, struct scan *word)
+static enum line_word recognise_word(struct line_decoding *decoding, struct scan *word)
 {
     const size_t length = (size_t)(word->end - word->at);
 
@@ -191,7 +191,7 @@ static void take_context(struct line_decoding *decoding, const struct scan *valu
 
     while (flow_line_take_word(&ahead, &word)) {
         const char *word_end = word.end;
-        if (BIT(recognise(decoding, &word)) & following)
+        if (BIT(recognise_word(decoding, &word)) & following)
             break;
         end = word_end;
     }
@@ -332,7 +332,7 @@ static bool take_flow_words(struct line_decoding *decoding)
     struct scan value;
 
     while (flow_line_take_word(&decoding->scan, &value)) {
-        const enum line_word word = recognise(decoding, &value);
+        const enum line_word word = recognise_word(decoding, &value);
         if (word == WORD_OTHER)
             continue;
         if ((word == WORD_SRC && !begin_tuple(decoding)) ||
@@ -481,7 +481,7 @@ static bool take_expected_tuple(struct line_decoding *decoding)
 
     decoding->tuple = &decoding->record->expectation.orig;
     while (flow_line_take_word(&ahead, &word)) {
-        const enum line_word which = recognise(decoding, &word);
+        const enum line_word which = recognise_word(decoding, &word);
         if (!(BIT(which) & OF_TUPLE))
             break;
         if (!flow_line_take_value(decoding, which, &word))

@@ -227,7 +227,7 @@ static int checked_error(int error)
 }
 
 /* NLMSG_ERROR: the kernel refuses the request, or acknowledges it (error 0). */
-static int refusal(const struct dump *dump, const struct nlmsghdr *message)
+static int error_status(const struct dump *dump, const struct nlmsghdr *message)
 {
     const struct nlmsgerr *error = mnl_nlmsg_get_payload(message);
     size_t offset = sizeof *error;
@@ -245,7 +245,7 @@ static int refusal(const struct dump *dump, const struct nlmsghdr *message)
 }
 
 /* NLMSG_DONE: a dump can fail as late as here, for example for a protocol that the kernel lacks. */
-static int completion(const struct dump *dump, const struct nlmsghdr *message)
+static int done_status(const struct dump *dump, const struct nlmsghdr *message)
 {
     int error = 0;
 
@@ -276,9 +276,9 @@ static int netlink_take_message(struct dump *dump, const struct nlmsghdr *messag
     case NLMSG_NOOP:
         return MORE;
     case NLMSG_ERROR:
-        return refusal(dump, message);
+        return error_status(dump, message);
     case NLMSG_DONE:
-        return completion(dump, message);
+        return done_status(dump, message);
     case NLMSG_OVERRUN:
         return -ENOBUFS;
     default:

@@ -95,9 +95,9 @@ void proc_file_close(struct proc_file *file)
     file->skipped = 0;
 }
 
-/* Returns whether the file's machine differs in `bit`. Reports once if that is unknown. what: what
- * may be swapped then. */
-static bool differs(struct proc_file *file, unsigned bit, const char *what)
+/* Returns whether the file's machine differs in `bit`. If that is unknown, reports once that the
+ * values `what` may be swapped. */
+static bool machine_differs(struct proc_file *file, unsigned bit, const char *what)
 {
     if (file->machine.unsure & bit)
         report_note(file->query->report, "%s/machine does not tell: %s may be swapped" HINT,
@@ -123,12 +123,13 @@ static void adapt(struct proc_file *file, struct record *record)
         struct address other = *address;
         for (size_t byte = 0; byte < address_size(address); byte++)
             other.bytes[byte] = address->bytes[byte ^ 3];
-        if (!address_equal(&other, address) && differs(file, MACHINE_ORDER, "bytes of addresses"))
+        if (!address_equal(&other, address) &&
+            machine_differs(file, MACHINE_ORDER, "bytes of addresses"))
             *address = other;
     }
     if (kind == &kind_socket && record->has & SOCKET_TYPE &&
         (*type == SOCK_STREAM || *type == SOCK_DGRAM) &&
-        differs(file, MACHINE_TYPES, "stream and dgram"))
+        machine_differs(file, MACHINE_TYPES, "stream and dgram"))
         *type ^= SOCK_STREAM ^ SOCK_DGRAM;
 }
 

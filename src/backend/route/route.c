@@ -67,7 +67,7 @@ static int route_hand_on(struct route_reading *reading)
 }
 
 /* Netlink did not send the next hops. If no row was handed on yet, falls back to /proc/net. */
-static int take_hidden(struct route_reading *reading)
+static int take_hidden_nexthops(struct route_reading *reading)
 {
     const struct query *query = reading->query;
 
@@ -123,7 +123,7 @@ static int route_take_message(const struct nlmsghdr *message, void *arg)
         report_malformed(reading->query);
     if (!record->has || !is_of_table(record, reading->query->table))
         return 0;
-    if (result == -EOPNOTSUPP && (result = take_hidden(reading)) < 0)
+    if (result == -EOPNOTSUPP && (result = take_hidden_nexthops(reading)) < 0)
         return result;
     reading->advertised |=
         record->route.destination.family == AF_INET6 &&

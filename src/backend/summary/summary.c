@@ -250,7 +250,7 @@ static void make_row(const struct summary_reading *reading, const struct summary
     set_limits(reading, number, record);
 }
 
-static int dump_read(const struct summary_reading *reading, record_fn fn, void *arg)
+static int summary_dump_rows(const struct summary_reading *reading, record_fn fn, void *arg)
 {
     int result = 0;
 
@@ -286,7 +286,7 @@ static int summary_dump_by(const struct query *query, bool by_netlink, record_fn
             reading.counts.known[number] =
                 read_sysctl(&reading, number, true, &reading.counts.numbers[number]);
     }
-    return dump_read(&reading, fn, arg);
+    return summary_dump_rows(&reading, fn, arg);
 }
 
 static int summary_dump(const struct query *query, record_fn fn, void *arg)
