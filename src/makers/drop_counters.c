@@ -330,7 +330,7 @@ struct drop_growth {
     void *arg;
 };
 
-/* How much a counter grew. A socket or interface without an earlier value is new: it began with
+/* How much a counter grew. Without an earlier value, a socket or interface is new and began with
  * 0. */
 static uint64_t grown(const struct drop_growth *growth, const struct amount *now)
 {

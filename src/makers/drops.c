@@ -192,8 +192,7 @@ static int drops_find_sockets(struct drops *drops, uint64_t id)
     return error;
 }
 
-/* Lists drops whose network namespace is unknown in the own netns. If that is unknown, lists
- * all. */
+/* Lists drops of unknown network namespaces in the own netns; all drops, if that is unknown. */
 static int drops_list_probed(struct drops *drops, uint64_t id)
 {
     int result = 0;

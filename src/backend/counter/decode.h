@@ -27,8 +27,7 @@ struct snmp_block {
  * of names and values differ. The block borrows from both lines. */
 int snmp_block_init(struct snmp_block *block, const struct line *names, const struct line *values);
 
-/* The same for a line of sockstat. Returns -EBADMSG if it is cut, or if its last name has no
- * value. */
+/* The same for a line of sockstat. -EBADMSG: the line is cut, or its last name has no value. */
 int sockstat_block_init(struct snmp_block *block, const struct line *line);
 
 /* Returns 1 with the next counter, 0 at the end, or -EBADMSG for a value that is not a number or is

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Counters of protocols from /proc/net. snmp and netstat have two lines for each protocol: names
  * and values. snmp6 and sctp/snmp have a line for each counter. The files are read in the same
- * order as netstat reads them. sockstat and sockstat6 count sockets, in one line for each
- * protocol. */
+ * order as netstat reads them. sockstat and sockstat6 count sockets, a line for each protocol. */
 #include "backend/counter/decode.h"
 
 #include <errno.h>
@@ -183,8 +182,7 @@ static int hand_on_counters(struct snmp_reading *reading, struct snmp_block *blo
     return result;
 }
 
-/* Reads the blocks of protocols whose names begin with `start`. Skips empty lines before a
- * block. */
+/* Reads the blocks of protocols whose names begin with `start`. Skips empty lines before them. */
 static int read_blocks(struct snmp_reading *reading, const char *start)
 {
     const size_t length = strlen(start);

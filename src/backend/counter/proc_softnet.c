@@ -21,7 +21,6 @@ enum {
     COLUMNS_MAX = 64, /* limit for columns; the kernel has 15 */
 };
 
-/* The counters, in the order of their columns. */
 static const struct {
     const char *name;
     size_t column;

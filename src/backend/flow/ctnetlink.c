@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Connection tracking by ctnetlink (nfnetlink): flows, expectations, their events and counters.
- * Sources: linux/netfilter/nfnetlink_conntrack.h, net/netfilter/nf_conntrack_netlink.c.
- */
+/* Connection tracking by ctnetlink (nfnetlink): flows, expectations, their events and counters.
+ * Sources: linux/netfilter/nfnetlink_conntrack.h, net/netfilter/nf_conntrack_netlink.c. */
 #include <errno.h>
 #include <libmnl/libmnl.h>
 #include <linux/netfilter/nfnetlink.h>
@@ -56,7 +54,6 @@ const struct table table_expectation_statistics =
      FLOW_HELPER | FLOW_ID)
 #define FIELDS_EVENT (FLOW_EVENT | FLOW_SENDER)
 
-/* Types of messages. */
 #define CT(type)  (NFNL_SUBSYS_CTNETLINK << 8 | IPCTNL_MSG_CT_##type)
 #define EXP(type) (NFNL_SUBSYS_CTNETLINK_EXP << 8 | IPCTNL_MSG_EXP_##type)
 
@@ -64,7 +61,6 @@ enum { REQUEST_MAX = 1024 }; /* bytes; the filter takes most of them */
 
 struct flow_source;
 
-/* State while one table is read. */
 struct ctnetlink_reading {
     const struct query *query;
     const struct flow_source *source;

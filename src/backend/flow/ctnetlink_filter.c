@@ -195,8 +195,7 @@ static void put_comparisons(struct nlmsghdr *message, const struct predicate *wh
 }
 
 /* Returns the zone that the filter requires, or 0 for no filter. A filter for zone 0 is not sent:
- * conntrack(8) includes flows with a zone in only one direction, but the kernel would leave these
- * out. */
+ * conntrack(8) includes flows with a zone in only one direction, but the kernel omits them. */
 static uint16_t zone_of(const struct predicate *where)
 {
     uint64_t zone;

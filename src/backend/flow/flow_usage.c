@@ -36,8 +36,8 @@ static const struct flow_counter {
     enum flow_counter_set set;
     uint8_t index; /* the counter's number in the set */
     /* The kernel still names this counter in the heading, but always writes 0
-     * (nfnetlink_conntrack.h: no longer used). All these counters were unused when Linux 5.10 added
-     * clashres. */
+     * (nfnetlink_conntrack.h: no longer used). Since Linux 5.10, which added clashres, the kernel
+     * uses none of them. */
     bool unused;
 } flow_counters[] = {
     {"entries", COUNTERS_GLOBAL, CTA_STATS_GLOBAL_ENTRIES, false},
@@ -92,8 +92,7 @@ void flow_counters_take(const struct stat_values *values, struct flow_counters *
 /* --- The size of an entry --------------------------------------------------------------------- */
 
 /* The slab of flows is nf_conntrack. Kernels before 4.7 have one slab for each network namespace,
- * whose name continues with an underscore and an address or a number. nf_conntrack_expect is not a
- * slab of flows. */
+ * whose name continues with _ and an address or a number. (nf_conntrack_expect has no flows.) */
 static bool is_slab_of_flows(struct text name)
 {
     static const char of_flows[] = "nf_conntrack";

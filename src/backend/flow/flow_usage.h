@@ -31,7 +31,7 @@ enum flow_counter_set {
 /* The presence bits of all counters of a set. Only the kernel knows which counters it has. */
 #define FLOW_COUNTER_BITS ((UINT64_C(1) << FLOW_COUNTERS) - 1)
 
-/* Presence bits of two counters: packets that got no entry, and entries that made room for
+/* Presence bits of two counters: packets without an entry, and entries that made room for
  * others. */
 #define DROP_BITS (UINT64_C(1) << CTA_STATS_DROP | UINT64_C(1) << CTA_STATS_EARLY_DROP)
 
@@ -50,8 +50,7 @@ void flow_counters_take(const struct stat_values *values, struct flow_counters *
 /* Takes the size of an entry in bytes from a line of slabinfo(5). Returns 0 or -EBADMSG. */
 int flow_slab_decode(const struct line *line, uint64_t *size);
 
-/* Returns the number of buckets of the flow table; 0 if it is unknown. A resize changes the
- * number. */
+/* Returns the number of buckets of the flow table, which a resize changes; 0 if it is unknown. */
 uint64_t flow_buckets(const char *proc_root);
 
 /* Sets *buckets to the present number of buckets. Returns true if *buckets was different. */

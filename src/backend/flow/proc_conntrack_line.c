@@ -53,7 +53,6 @@ enum line_word {
 #define ENDS      (BIT(WORD_SRC) | BIT(WORD_DST))
 #define OF_TUPLE  (ENDS | PORTS | ICMP | KEYS)
 
-/* The form of a word's value. */
 enum line_form { FORM_NONE, FORM_NUMBER, FORM_KEY, FORM_ADDRESS, FORM_CONTEXT };
 
 /* Words with a value, which is stored in a member of the direction or of the record. */
@@ -100,7 +99,6 @@ static const struct {
 };
 
 _Static_assert(offsetof(struct flow_direction, tuple) == 0, "a tuple stands for its direction");
-/* State while one line is decoded. */
 struct line_decoding {
     struct scan scan; /* the rest of the line */
     struct record *record;
@@ -181,8 +179,7 @@ static bool flow_line_take_address(struct scan *word, uint8_t family, struct add
     return true;
 }
 
-/* Takes a security context, which may contain spaces. It ends where a word that can follow
- * begins. */
+/* Takes a security context, which may contain spaces. It ends before a word that can follow it. */
 static void take_context(struct line_decoding *decoding, const struct scan *value)
 {
     const uint32_t following = BIT(WORD_ZONE) | BIT(WORD_DELTA_TIME) | BIT(WORD_USE);
@@ -200,8 +197,7 @@ static void take_context(struct line_decoding *decoding, const struct scan *valu
     decoding->record->has |= FLOW_SECCTX;
 }
 
-/* Returns false if a word is repeated. Each direction has words of tuples and counters of its
- * own. */
+/* Returns false if a word is repeated. Each direction has its own words of tuples and counters. */
 static inline bool flow_line_take_value(struct line_decoding *decoding, enum line_word word,
                                         struct scan *value)
 {
@@ -511,8 +507,7 @@ static bool take_flags(struct scan *word, uint32_t *flags)
     return true;
 }
 
-/* Takes HELPER or HELPER/POLICY, up to the end of the line: user space can give a helper any
- * name. */
+/* Takes HELPER or HELPER/POLICY up to the end of the line: user space can give helpers any name. */
 static void take_helper(struct line_decoding *decoding)
 {
     struct scan *scan = &decoding->scan;

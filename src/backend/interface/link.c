@@ -21,7 +21,6 @@
 
 const struct table table_interfaces = {.name = "dev", .file = "dev", .kind = &kind_interface};
 
-/* State while the interfaces are read. */
 struct link_reading {
     const struct query *query;
     record_fn fn;
@@ -136,8 +135,7 @@ static bool has_label(const void *element, const void *label)
     return strcmp(*known, label) == 0;
 }
 
-/* Returns 1 if it added the label, 0 if the table had it, or -ENOMEM. The table borrows the
- * label. */
+/* Returns 1 if it added the label, 0 if the table had it, or -ENOMEM. The label is borrowed. */
 static int link_add_label(struct hash_table *labels, struct text label)
 {
     const uint64_t hash = hash_bytes(hash_seed(), label.data, label.length);

@@ -196,8 +196,7 @@ static const struct target queue_statistics[] = {
 };
 static const struct target queue_targets[] = {[TCA_STATS2] = TAKE_NEST(queue_statistics)};
 
-/* A queueing discipline includes the drops of all disciplines below it, so the root has all
- * drops. */
+/* A queueing discipline includes the drops of all disciplines below: the root has all drops. */
 int queue_decode(const struct nlmsghdr *message, struct interface_queue *queue)
 {
     struct decoding decoding = {.object = queue};

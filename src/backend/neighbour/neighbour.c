@@ -106,7 +106,6 @@ int neighbour_decode(const struct nlmsghdr *message, struct record *record)
     return 0;
 }
 
-/* State while one table is read. */
 struct neighbour_reading {
     const struct query *query;
     uint32_t interface, master; /* that rows must have; 0: any */

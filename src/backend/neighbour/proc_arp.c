@@ -38,7 +38,7 @@ static bool is_radio(uint64_t hardware)
 
 /* Takes a call sign such as N0CALL-5, which ax2asc() of the kernel's net/ax25/ax25_addr.c makes
  * from the 7 bytes of an address: six characters, and a number in bits 1 to 4 of the last byte. The
- * other bits of that byte do not belong to the address (ax25cmp()), and are 0 here. '*' means no
+ * other bits of that byte do not belong to the address (ax25cmp()). They are 0 here. "*": no
  * address. */
 static bool scan_call_sign(struct scan *scan, struct neighbour_record *neighbour)
 {

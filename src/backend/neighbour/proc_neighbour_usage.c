@@ -11,8 +11,7 @@
 #include "fastnet/array.h"
 #include "fastnet/sysctl.h"
 
-/* A number for the column `entries`, after the numbers of counters. Each line has the same
- * value. */
+/* A number for the column `entries`, after the counters' numbers. All lines have the same value. */
 enum { ENTRIES = NEIGHBOUR_COUNTERS };
 
 static int proc_usage_find_counter(struct text name)

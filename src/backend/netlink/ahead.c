@@ -93,8 +93,7 @@ struct ahead *ahead_start(int fd)
     return NULL;
 }
 
-/* The batch with the next datagram, or the last batch. Waits for the thread if it has no batch
- * yet. */
+/* The batch with the next datagram, or the last batch. Waits until the thread has filled it. */
 static const struct batch *current_batch(struct ahead *ahead)
 {
     const struct batch *batch = batch_at(ahead, ahead->taken);

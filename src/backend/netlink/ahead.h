@@ -15,7 +15,6 @@
  * twice that size never cuts a datagram. */
 enum { DATAGRAM_SIZE = 64 * 1024 };
 
-/* A datagram and its sender. */
 struct datagram {
     const char *data; /* DATAGRAM_SIZE bytes */
     ssize_t length;   /* its bytes, or -errno */

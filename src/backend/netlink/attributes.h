@@ -25,11 +25,10 @@ struct attributes {
 };
 
 struct attribute {
-    unsigned type; /* without the flags NLA_F_* */
+    unsigned type; /* without its flags (NLA_F_NESTED and others) */
     struct text content;
 };
 
-/* State of a decoder. */
 struct decoding {
     void *object;   /* the struct whose members are set, such as a struct record */
     uint64_t has;   /* presence bits of the values that were stored */
@@ -77,7 +76,6 @@ static inline bool attributes_next(struct decoding *decoding, struct attributes 
     return true;
 }
 
-/* The attributes that are nested in `content`. */
 static inline struct attributes attribute_nested(struct text content)
 {
     return (struct attributes){content.data, (ptrdiff_t)content.length};

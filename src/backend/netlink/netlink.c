@@ -40,7 +40,6 @@ struct netlink {
     char buffer[DATAGRAM_SIZE];
 };
 
-/* State of one dump. */
 struct dump {
     struct netlink *netlink;
     struct channel *channel;
@@ -144,8 +143,7 @@ static int channel_open(struct channel *channel, int protocol, uint32_t groups)
     return 0;
 }
 
-/* errno is from a call on fd. Returns 0 if the call should be repeated (waits before), else
- * -errno. */
+/* errno is from a call on fd. Waits, and returns 0, if the call can be repeated, else -errno. */
 static int wait_again(int fd, short events)
 {
     struct pollfd pollfd = {.fd = fd, .events = events};
@@ -174,8 +172,7 @@ static int send_bytes(const struct dump *dump, const void *request, size_t size)
     return error;
 }
 
-/* Receives a datagram into the buffer. Its length is -EAGAIN if flags forbid waiting and no
- * datagram is queued. */
+/* Receives a datagram into the buffer. Its length is -EAGAIN if flags forbid to wait for it. */
 static struct datagram netlink_receive(struct netlink *netlink, int fd, int flags)
 {
     const struct netlink_peer *peer = netlink->peer;

@@ -37,8 +37,7 @@ struct netlink_listening {
 };
 
 /* Joins the groups and hands every message to fn, until `stop` is readable (returns 0), an error
- * comes (-errno), or fn or idle return a negative value. Lost events are reported, and listening
- * goes on. */
+ * comes (-errno), or fn or idle return a negative value. Goes on after it reported lost events. */
 int netlink_listen(struct netlink *netlink, const struct netlink_listening *listening,
                    struct report *report);
 

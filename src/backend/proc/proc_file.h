@@ -37,8 +37,7 @@ struct proc_file {
 int proc_file_read(struct proc_file *file, record_fn fn, void *arg);
 
 /* The parts of proc_file_read(). proc_file_open() returns the same as lines_open(), and
- * proc_file_next() the same as lines_next(). proc_file_rows() hands on all rows and closes the
- * file. */
+ * proc_file_next() the same as lines_next(). proc_file_rows() hands on all rows, and closes. */
 int proc_file_open(struct proc_file *file);
 int proc_file_next(struct proc_file *file, struct line *line);
 int proc_file_rows(struct proc_file *file, record_fn fn, void *arg);

@@ -286,8 +286,7 @@ static inline bool scan_hex_member(struct scan *scan, void *member, size_t size)
 #define SCAN_DECIMAL(scan, member) scan_decimal_member(scan, &(member), sizeof(member))
 #define SCAN_HEX(scan, member)     scan_hex_member(scan, &(member), sizeof(member))
 
-/* Takes a number of 32 bits after spaces. For some unsigned numbers the kernel writes a sign
- * (%d). */
+/* Takes a number of 32 bits after spaces. The kernel writes some unsigned numbers with a sign. */
 static inline bool scan_signed(struct scan *scan, uint32_t *number)
 {
     scan_spaces(scan);

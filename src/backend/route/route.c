@@ -45,7 +45,6 @@ static bool is_of_cache(const struct table *table)
     return table == &table_route_cache || table == &table_route6_cache;
 }
 
-/* State while one table is read. */
 struct route_reading {
     const struct query *query;
     record_fn fn;

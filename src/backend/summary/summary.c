@@ -71,7 +71,6 @@ static const struct summary_row {
     {"files", "open", {FILES_OPEN}, 0, true},
 };
 
-/* State of one reading. */
 struct summary_reading {
     const struct query *query;
     struct kernel_counts counts;
@@ -276,7 +275,7 @@ static int summary_dump_by(const struct query *query, bool by_netlink, record_fn
     result = backend_proc_snmp.dump(&sockstat, summary_take_counter, &reading);
     if (result == -ENOENT || result == -ENOTDIR)
         return result;
-    summary_report_unread(&reading, "net/sockstat", result, true); /* other rows do not need it */
+    summary_report_unread(&reading, "net/sockstat", result, true); /* one of several sources */
     read_protocols(&reading); /* first, because a netlink socket of our own would be counted */
     if (by_netlink)
         read_states(&reading);
