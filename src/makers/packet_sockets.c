@@ -122,7 +122,7 @@ static int packet_sockets_take_socket(const struct record *record, void *arg)
 }
 
 /* A connected socket goes before a bound socket, and a bound socket before a socket that takes any
- * address. A packet with is_for_all goes to all of these sockets: it belongs to a socket only if no
+ * address. With is_for_all all of these get a copy, and a packet belongs to a socket only if no
  * other socket fits. */
 static void packet_sockets_hand_out(const struct packet_socket_search *search,
                                     const struct sought *sought)

@@ -357,7 +357,7 @@ static void take_timeout(struct line_decoding *decoding)
     decoding->scan = ahead;
 }
 
-/* Takes the state. If the word is not a state of the protocol, leaves it to take_flow_words(). */
+/* Takes the state. A word that is not a state of the protocol is left to take_flow_words(). */
 static void flow_line_take_state(struct line_decoding *decoding)
 {
     struct record *record = decoding->record;

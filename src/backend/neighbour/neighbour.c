@@ -108,7 +108,7 @@ int neighbour_decode(const struct nlmsghdr *message, struct record *record)
 
 struct neighbour_reading {
     const struct query *query;
-    uint32_t interface, master; /* that rows must have; 0: any */
+    uint32_t interface, master; /* the only interface or master wanted; 0: any */
     record_fn fn;
     void *arg;
 };
