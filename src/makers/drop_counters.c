@@ -88,10 +88,10 @@ struct counted_netns {
 struct drop_counters {
     bool all_netns;
     struct engine *engine;          /* borrowed */
-    uint64_t home;                  /* the namespace where counters of the machine are told */
-    const struct drop_probe *watch; /* what else is seen, or NULL */
+    uint64_t own_netns;             /* the network namespace that lists the machine's counters */
+    const struct drop_probe *probe; /* the probe that sees other packets, or NULL */
     struct netns_store netns;
-    uint64_t all_at;      /* when the reading before found all namespaces that there were; or 0 */
+    uint64_t all_at;      /* start of the last reading, if it found all network namespaces; or 0 */
     struct report losses; /* losses of the latest reading */
 };
 
@@ -103,7 +103,7 @@ struct drop_counters *drop_counters_create(struct engine *engine, bool all_netns
         return NULL;
     created->all_netns = all_netns;
     created->netns.size = sizeof(struct counted_netns);
-    created->home = namespace_own_cookie();
+    created->own_netns = namespace_own_cookie();
     created->engine = engine;
     return created;
 }
@@ -246,7 +246,7 @@ static int drop_counters_list_table(struct drop_counters *all, struct drop_count
     return error;
 }
 
-/* Takes a reading of this thread's namespace. */
+/* Reads the counters of this thread's network namespace. */
 static int drop_counters_read_here(void *arg)
 {
     static const struct {
@@ -268,7 +268,7 @@ static int drop_counters_read_here(void *arg)
         return -ENOMEM;
     hash_table_finish(&counted->before.amounts);
     counted->before = counted->now;
-    if (!counted->now.at) /* it was not there when all were read: it had lost nothing by then */
+    if (!counted->now.at) /* the namespace is new: it has lost nothing before */
         counted->before =
             (struct drop_counts){.at = all->all_at, .known = all->all_at ? UINT_MAX : 0};
     counted->now =
@@ -277,21 +277,21 @@ static int drop_counters_read_here(void *arg)
     if (all->all_netns)
         engine_move(all->engine);
     for (size_t i = 0; i < COUNT(read) && !error; i++)
-        if ((read[i].origin != OF_MACHINE || cookie == all->home) &&
-            (read[i].tables[0] != &table_udp || !all->watch)) /* these may be many */
+        if ((read[i].origin != OF_MACHINE || cookie == all->own_netns) &&
+            (read[i].tables[0] != &table_udp || !all->probe)) /* there may be many */
             error = drop_counters_list_table(all, &counted->now, read[i].origin, read[i].tables);
     if (error)
         counted->now.known = 0;
     return error;
 }
 
-int drop_counters_read(struct drop_counters *all, const struct drop_probe *watch)
+int drop_counters_read(struct drop_counters *all, const struct drop_probe *probe)
 {
     const uint64_t now = clock_nanoseconds(CLOCK_MONOTONIC);
     bool whole = true;
     int error;
 
-    all->watch = watch;
+    all->probe = probe;
     all->losses = (struct report){.partial = false};
     error = all->all_netns ? namespaces_each(drop_counters_read_here, all, &whole)
                            : drop_counters_read_here(all);
@@ -304,7 +304,7 @@ int drop_counters_read(struct drop_counters *all, const struct drop_probe *watch
 
 struct drop_growth {
     const struct drop_counts *before, *now;
-    const struct drop_probe *watch;
+    const struct drop_probe *probe;
     uint64_t by_socket[2]; /* reported for single sockets: LISTENERS, RECEIVERS */
     bool overflows;        /* all drops of listeners were overflows */
     int (*fn)(struct record *record, void *arg);
@@ -330,11 +330,11 @@ static uint64_t grown_by(const struct drop_growth *growth, unsigned counter)
 }
 
 /* True if the probe sees the same packets: the kernel has a name for this reason. */
-static bool is_seen_by_probe(const struct drop_probe *watch, const char *reason)
+static bool is_seen_by_probe(const struct drop_probe *probe, const char *reason)
 {
     const char *name;
 
-    for (size_t i = 0; watch && reason && (name = drop_probe_reason(watch, i)); i++)
+    for (size_t i = 0; probe && reason && (name = drop_probe_reason(probe, i)); i++)
         if (strcmp(name, reason) == 0)
             return true;
     return false;
@@ -375,7 +375,7 @@ static int hand_on_if_grown(struct drop_growth *growth, const struct amount *amo
     const struct counter counter = counter_of(amount->counter);
     uint64_t drops = grown(growth, amount);
 
-    if (is_seen_by_probe(growth->watch, counter.seen_as) || amount->counter == LISTEN_OVERFLOWS ||
+    if (is_seen_by_probe(growth->probe, counter.seen_as) || amount->counter == LISTEN_OVERFLOWS ||
         !(growth->before->known & growth->now->known & 1u << counter.origin))
         return 0;
     if (counter.origin == OF_SOCKET)
@@ -393,7 +393,7 @@ int drop_counters_list(struct drop_counters *all, struct report *report,
                        int (*fn)(struct record *record, void *arg), void *arg)
 {
     const struct counted_netns *counted = netns_store_find(&all->netns, namespace_own_cookie());
-    struct drop_growth growth = {.watch = all->watch, .fn = fn, .arg = arg};
+    struct drop_growth growth = {.probe = all->probe, .fn = fn, .arg = arg};
     int result = 0;
 
     report_hand_on(report, &all->losses);

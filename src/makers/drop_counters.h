@@ -17,9 +17,9 @@ struct report;
 struct drop_counters *drop_counters_create(struct engine *engine, bool all_netns);
 void drop_counters_destroy(struct drop_counters *counters);
 
-/* Reads the counters of all network namespaces that will be listed. watch: the probe that sees
+/* Reads the counters of all network namespaces that will be listed. probe: the probe that sees
  * packets until the next reading, or NULL. Returns 0 or -errno. */
-int drop_counters_read(struct drop_counters *counters, const struct drop_probe *watch);
+int drop_counters_read(struct drop_counters *counters, const struct drop_probe *probe);
 
 /* Hands on what grew between the last two readings of this thread's network namespace, and reports
  * what could not be read. Returns 0, -errno, or the result of fn. */
