@@ -139,7 +139,7 @@ static void read_table(struct machine_rates *rates, const struct listing_table *
 
 /* --- Sockets of interfaces -------------------------------------------------------------------- */
 
-/* The interface that has the address; 0: no interface has it. */
+/* The interface that has the address; 0: no interface. */
 static uint32_t interface_with(const struct machine_rates *rates, const struct address *address,
                                uint64_t netns)
 {
