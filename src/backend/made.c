@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Rows that are not read but made: the caller of the engine concludes them from other tables. */
+/* Tables whose rows are made by the engine's caller (struct maker), not read by a backend. */
 #include <errno.h>
 
 #include "fastnet/query.h"
 #include "fastnet/rights.h"
 #include "probes/packet/packet_filter.h"
 
-/* What the tables that findings are concluded from may take. */
+/* rights for the tables that the doctor reads */
 const struct table table_findings = {
     .name = "findings",
     .kind = &kind_finding,
@@ -14,15 +14,15 @@ const struct table table_findings = {
         1u << RIGHT_OWNERS | 1u << RIGHT_BPF | 1u << RIGHT_NETFILTER | 1u << RIGHT_NETFILTER_FILES,
 };
 
-/* What is seen of packets, and whose sockets they were for. */
+/* rights to see packets, to find their sockets, and to name kernel functions */
 const struct table table_drops = {
     .name = "drops",
     .kind = &kind_drop,
-    /* the last one: to know its namespace without /proc (namespace_own_id()) */
+    /* RIGHT_BUFFERS: for namespace_own_id() if there is no /proc */
     .rights = 1u << RIGHT_BPF | 1u << RIGHT_OWNERS | 1u << RIGHT_SYMBOLS | 1u << RIGHT_BUFFERS,
 };
 
-/* What passes interfaces, and whose sockets it is of. */
+/* rights to see packets, and to find their sockets */
 const struct table table_traffic = {
     .name = "packets",
     .kind = &kind_traffic,

@@ -25,11 +25,11 @@
 
 enum origin { OF_PROTOCOL, OF_MACHINE, OF_INTERFACE, OF_SOCKET };
 
-/* seen_as: the reason of the same packets where they are seen; NULL: they never are. */
+/* seen_as: the reason that a probe sees for these packets; NULL: it does not see them. */
 struct counter {
     enum origin origin;
     const char *name, *seen_as;
-    size_t offset; /* OF_INTERFACE: in struct interface_record */
+    size_t offset; /* for OF_INTERFACE: offset in struct interface_record */
 };
 
 #define INTERFACE(name, member, seen_as)                                                           \
@@ -37,10 +37,10 @@ struct counter {
         OF_INTERFACE, name, seen_as, offsetof(struct interface_record, member)                     \
     }
 
-/* Numbers of them, behind those of the kernel's numbers. */
+/* Numbers of the counters in `others`, after the kernel's numbers. */
 enum { LISTENERS = KERNEL_NUMBERS, RECEIVERS, INTERFACES };
 
-/* Those of sockets, first, are parts of those of protocols that have the same name. */
+/* The first two belong to sockets: they are parts of a protocol's counter of the same name. */
 static const struct counter others[] = {
     {OF_SOCKET, "ListenDrops", NULL, 0},
     {OF_SOCKET, "RcvbufErrors", "SOCKET_RCVBUFF", 0},
@@ -63,11 +63,11 @@ static struct counter counter_of(unsigned number)
                             .seen_as = *row->drops ? row->drops : NULL};
 }
 
-/* The socket's or interface's part of a counter; of the others, all of it. */
+/* The value of a counter: of one socket, of one interface, or of all (the other origins). */
 struct amount {
     uint64_t value;
     uint64_t of;      /* cookie of a socket, index of an interface */
-    unsigned counter; /* its number */
+    unsigned counter; /* number of the counter: see counter_of() */
     uint32_t uid;
     uint64_t inode;
     struct endpoint local;
@@ -75,8 +75,8 @@ struct amount {
 
 struct drop_counts {
     uint64_t at;               /* CLOCK_MONOTONIC */
-    unsigned known;            /* bits 1 << enum origin: all of these are known */
-    struct hash_table amounts; /* struct amount, of those that are not 0 */
+    unsigned known;            /* bits 1 << enum origin: all counters of this origin are known */
+    struct hash_table amounts; /* struct amount; amounts of 0 are left out */
 };
 
 /* The latest two readings of a network namespace. */
@@ -88,11 +88,11 @@ struct counted_netns {
 struct drop_counters {
     bool all_netns;
     struct engine *engine;          /* borrowed */
-    uint64_t home;                  /* the namespace where counters of the machine are told */
-    const struct drop_probe *watch; /* what else is seen, or NULL */
+    uint64_t own_netns;             /* the network namespace that lists the machine's counters */
+    const struct drop_probe *probe; /* the probe that sees other packets, or NULL */
     struct netns_store netns;
-    uint64_t all_at;      /* when the reading before found all namespaces that there were; or 0 */
-    struct report losses; /* of the latest reading */
+    uint64_t all_at;      /* start of the last reading, if it found all network namespaces; or 0 */
+    struct report losses; /* losses of the latest reading */
 };
 
 struct drop_counters *drop_counters_create(struct engine *engine, bool all_netns)
@@ -103,7 +103,7 @@ struct drop_counters *drop_counters_create(struct engine *engine, bool all_netns
         return NULL;
     created->all_netns = all_netns;
     created->netns.size = sizeof(struct counted_netns);
-    created->home = namespace_own_cookie();
+    created->own_netns = namespace_own_cookie();
     created->engine = engine;
     return created;
 }
@@ -145,7 +145,8 @@ static struct amount *drop_counters_find(const struct drop_counts *counts,
                            amount);
 }
 
-/* Of softnet each processor has a counter; those of TCP come with IPv4 and again with IPv6. */
+/* Adds the counters of all CPUs (softnet). A counter of TCP is read with IPv4 and again with IPv6:
+ * its value is replaced. */
 static int drop_counters_add(struct drop_counts *counts, struct amount amount)
 {
     struct amount *found = amount.value ? drop_counters_find(counts, &amount) : NULL;
@@ -171,11 +172,11 @@ static int drop_counters_take_interface(struct drop_counts *counts,
 
     for (unsigned i = INTERFACES; i < KERNEL_NUMBERS + COUNT(others) && !error; i++) {
         const size_t offset = counter_of(i).offset;
-        uint64_t value = interface->queue_drops; /* the only one of 32 bits */
+        uint64_t value = interface->queue_drops; /* the only counter of 32 bits */
         if (offset != offsetof(struct interface_record, queue_drops))
             memcpy(&value, (const char *)interface + offset, sizeof value);
         if (offset == offsetof(struct interface_record, counters[RX_DROPPED]))
-            value -= interface->details[RX_MISSED]; /* a counter of its own here */
+            value -= interface->details[RX_MISSED]; /* these are counted by themselves */
         error = drop_counters_add(
             counts, (struct amount){.value = value, .of = interface->index, .counter = i});
     }
@@ -187,7 +188,7 @@ static int drop_counters_take_socket(struct drop_counts *counts, const struct re
     const struct socket_record *socket = &record->socket;
 
     if (socket->memory.length <= SK_MEMINFO_DROPS * sizeof(uint32_t))
-        return 0; /* Linux before 4.6 does not tell them */
+        return 0; /* Linux before 4.6 does not send them */
     return drop_counters_add(
         counts, (struct amount){.value = socket_drops(record),
                                 .of = record->identity,
@@ -213,7 +214,7 @@ static int drop_counters_take_row(const struct record *record, void *arg)
                : 0;
 }
 
-/* Tables that are read together. What is missing of them is not told. */
+/* Reads up to two tables. If they are incomplete, the counters of this origin are unknown. */
 static int drop_counters_list_table(struct drop_counters *all, struct drop_counts *counts,
                                     enum origin origin, const struct table *const tables[2])
 {
@@ -245,7 +246,7 @@ static int drop_counters_list_table(struct drop_counters *all, struct drop_count
     return error;
 }
 
-/* Takes a reading of this thread's namespace. */
+/* Reads the counters of this thread's network namespace. */
 static int drop_counters_read_here(void *arg)
 {
     static const struct {
@@ -267,7 +268,7 @@ static int drop_counters_read_here(void *arg)
         return -ENOMEM;
     hash_table_finish(&counted->before.amounts);
     counted->before = counted->now;
-    if (!counted->now.at) /* it was not there when all were read: it had lost nothing by then */
+    if (!counted->now.at) /* the namespace is new: it has lost nothing before */
         counted->before =
             (struct drop_counts){.at = all->all_at, .known = all->all_at ? UINT_MAX : 0};
     counted->now =
@@ -276,21 +277,21 @@ static int drop_counters_read_here(void *arg)
     if (all->all_netns)
         engine_move(all->engine);
     for (size_t i = 0; i < COUNT(read) && !error; i++)
-        if ((read[i].origin != OF_MACHINE || cookie == all->home) &&
-            (read[i].tables[0] != &table_udp || !all->watch)) /* these may be many */
+        if ((read[i].origin != OF_MACHINE || cookie == all->own_netns) &&
+            (read[i].tables[0] != &table_udp || !all->probe)) /* there may be many */
             error = drop_counters_list_table(all, &counted->now, read[i].origin, read[i].tables);
     if (error)
         counted->now.known = 0;
     return error;
 }
 
-int drop_counters_read(struct drop_counters *all, const struct drop_probe *watch)
+int drop_counters_read(struct drop_counters *all, const struct drop_probe *probe)
 {
     const uint64_t now = clock_nanoseconds(CLOCK_MONOTONIC);
     bool whole = true;
     int error;
 
-    all->watch = watch;
+    all->probe = probe;
     all->losses = (struct report){.partial = false};
     error = all->all_netns ? namespaces_each(drop_counters_read_here, all, &whole)
                            : drop_counters_read_here(all);
@@ -299,18 +300,19 @@ int drop_counters_read(struct drop_counters *all, const struct drop_probe *watch
     return error;
 }
 
-/* --- What has grown --------------------------------------------------------------------------- */
+/* --- Growth ----------------------------------------------------------------------------------- */
 
 struct drop_growth {
     const struct drop_counts *before, *now;
-    const struct drop_probe *watch;
-    uint64_t told[2]; /* by sockets of their own: LISTENERS, RECEIVERS */
-    bool overflows;   /* all drops of listeners were */
+    const struct drop_probe *probe;
+    uint64_t by_socket[2]; /* reported for single sockets: LISTENERS, RECEIVERS */
+    bool overflows;        /* all drops of listeners were overflows */
     int (*fn)(struct record *record, void *arg);
     void *arg;
 };
 
-/* A socket or interface that was not there before had none. */
+/* How much a counter grew. Without an earlier value, a socket or interface is new and began with
+ * 0. */
 static uint64_t grown(const struct drop_growth *growth, const struct amount *now)
 {
     const struct amount *before = drop_counters_find(growth->before, now);
@@ -327,19 +329,19 @@ static uint64_t grown_by(const struct drop_growth *growth, unsigned counter)
     return now ? grown(growth, now) : 0;
 }
 
-/* The reason of the same packets is one that this kernel tells. */
-static bool is_seen(const struct drop_probe *watch, const char *reason)
+/* True if the probe sees the same packets: the kernel has a name for this reason. */
+static bool is_seen_by_probe(const struct drop_probe *probe, const char *reason)
 {
     const char *name;
 
-    for (size_t i = 0; watch && reason && (name = drop_probe_reason(watch, i)); i++)
+    for (size_t i = 0; probe && reason && (name = drop_probe_reason(probe, i)); i++)
         if (strcmp(name, reason) == 0)
             return true;
     return false;
 }
 
-static int drop_counters_tell(const struct drop_growth *growth, const struct amount *amount,
-                              uint64_t drops)
+static int drop_counters_hand_on(const struct drop_growth *growth, const struct amount *amount,
+                                 uint64_t drops)
 {
     const struct counter counter = counter_of(amount->counter);
     const bool of_listener = amount->counter == LISTENERS || amount->counter == LISTEN_DROPS;
@@ -367,31 +369,31 @@ static int drop_counters_tell(const struct drop_growth *growth, const struct amo
     return growth->fn(&record, growth->arg);
 }
 
-/* Drops of single sockets are not told again by the counter of all. */
-static int tell_if_grown(struct drop_growth *growth, const struct amount *amount)
+/* Hands on a row if the counter grew by more than the rows of single sockets have already. */
+static int hand_on_if_grown(struct drop_growth *growth, const struct amount *amount)
 {
     const struct counter counter = counter_of(amount->counter);
     uint64_t drops = grown(growth, amount);
 
-    if (is_seen(growth->watch, counter.seen_as) || amount->counter == LISTEN_OVERFLOWS ||
+    if (is_seen_by_probe(growth->probe, counter.seen_as) || amount->counter == LISTEN_OVERFLOWS ||
         !(growth->before->known & growth->now->known & 1u << counter.origin))
         return 0;
     if (counter.origin == OF_SOCKET)
-        growth->told[amount->counter - LISTENERS] += drops;
-    for (unsigned i = 0; i < COUNT(growth->told) && counter.origin == OF_PROTOCOL; i++)
+        growth->by_socket[amount->counter - LISTENERS] += drops;
+    for (unsigned i = 0; i < COUNT(growth->by_socket) && counter.origin == OF_PROTOCOL; i++)
         if (strstr(counter.name, others[i].name)) {
-            const uint64_t told = growth->told[i] < drops ? growth->told[i] : drops;
-            growth->told[i] -= told;
-            drops -= told;
+            const uint64_t part = growth->by_socket[i] < drops ? growth->by_socket[i] : drops;
+            growth->by_socket[i] -= part;
+            drops -= part;
         }
-    return drops ? drop_counters_tell(growth, amount, drops) : 0;
+    return drops ? drop_counters_hand_on(growth, amount, drops) : 0;
 }
 
 int drop_counters_list(struct drop_counters *all, struct report *report,
                        int (*fn)(struct record *record, void *arg), void *arg)
 {
     const struct counted_netns *counted = netns_store_find(&all->netns, namespace_own_cookie());
-    struct drop_growth growth = {.watch = all->watch, .fn = fn, .arg = arg};
+    struct drop_growth growth = {.probe = all->probe, .fn = fn, .arg = arg};
     int result = 0;
 
     report_hand_on(report, &all->losses);
@@ -404,7 +406,7 @@ int drop_counters_list(struct drop_counters *all, struct report *report,
         for (size_t i = 0; i < growth.now->amounts.count && result >= 0; i++) {
             const struct amount *amount = hash_table_at(&growth.now->amounts, i);
             if ((counter_of(amount->counter).origin == OF_SOCKET) == sockets)
-                result = tell_if_grown(&growth, amount);
+                result = hand_on_if_grown(&growth, amount);
         }
     return result;
 }

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Counters of lost packets, of each network namespace, as drops: by how much they grew. Where
- * packets are seen one by one, only those of what is not seen there.
- */
+/* Lost packets that the kernel counts, in each network namespace, as rows of drops: how much a
+ * counter grew. If a probe sees packets one by one, counters of the same packets are left out. */
 #ifndef MAKERS_DROP_COUNTERS_H
 #define MAKERS_DROP_COUNTERS_H
 
@@ -19,16 +17,12 @@ struct report;
 struct drop_counters *drop_counters_create(struct engine *engine, bool all_netns);
 void drop_counters_destroy(struct drop_counters *counters);
 
-/*
- * Reads them in all namespaces that will be listed. watch: what else is seen until the next
- * reading, or NULL. Returns 0 or -errno.
- */
-int drop_counters_read(struct drop_counters *counters, const struct drop_probe *watch);
+/* Reads the counters of all network namespaces that will be listed. probe: the probe that sees
+ * packets until the next reading, or NULL. Returns 0 or -errno. */
+int drop_counters_read(struct drop_counters *counters, const struct drop_probe *probe);
 
-/*
- * Tells what grew in this thread's namespace from the reading before to the latest one, and reports
- * what could not be read. Returns 0, -errno, or what fn returned.
- */
+/* Hands on what grew between the last two readings of this thread's network namespace, and reports
+ * what could not be read. Returns 0, -errno, or the result of fn. */
 int drop_counters_list(struct drop_counters *counters, struct report *report,
                        int (*fn)(struct record *record, void *arg), void *arg);
 

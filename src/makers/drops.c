@@ -21,24 +21,24 @@
 
 struct drops {
     const struct drops_options *options;
-    struct drop_probe *watch; /* NULL: there are only counters */
+    struct drop_probe *probe; /* NULL: only counters are read */
     struct bpf_refusal refusal;
     struct symbols *symbols;
     struct drop_counters *counters;
-    bool *listed; /* of each drop of the watch: it had a row, or was counted as harmless */
+    bool *listed; /* for each drop of the probe: it had a row, or was counted as harmless */
     size_t listed_capacity;
-    struct fitting *fitting; /* ... and its socket by addresses, where the kernel tells none */
+    struct fitting *fitting; /* for each drop: its socket by addresses, if the kernel has none */
     size_t fitting_capacity;
     struct engine *engine;
     bool began;
-    bool last;     /* ctrl-C came before the packets of this listing were taken */
-    uint64_t home; /* id of the namespace that the listing began in; 0: unknown */
-    int error;     /* of the watch or of counters, or 0 */
+    bool last;          /* ctrl-C came before the packets of this listing were taken */
+    uint64_t own_netns; /* id of the own network namespace; 0: unknown */
+    int error;          /* error of the probe or of counters, or 0 */
     struct drops_summary summary;
-    const struct query *query; /* this and the next two: of the listing under way */
+    const struct query *query; /* this and the next two members: of the current listing */
     record_fn fn;
     void *arg;
-    struct record *merged; /* rows of it, where they are merged */
+    struct record *merged; /* rows of the current listing, if rows are merged */
     size_t merged_count, merged_capacity;
 };
 
@@ -62,7 +62,7 @@ void drops_destroy(struct drops *drops)
 {
     if (!drops)
         return;
-    drop_probe_destroy(drops->watch);
+    drop_probe_destroy(drops->probe);
     symbols_destroy(drops->symbols);
     drop_counters_destroy(drops->counters);
     engine_destroy(drops->engine);
@@ -77,13 +77,13 @@ const struct drops_summary *drops_summary(const struct drops *drops)
     return &drops->summary;
 }
 
-/* --- To watch --------------------------------------------------------------------------------- */
+/* --- Probe ------------------------------------------------------------------------------------ */
 
-/* Names of places are read once for all that will be listed. */
+/* Takes the drops of the probe, and reads the names of all functions at once. */
 static int drops_take(struct drops *drops)
 {
-    int error = drop_probe_take(drops->watch);
-    const size_t count = error ? 0 : drop_probe_count(drops->watch);
+    int error = drop_probe_take(drops->probe);
+    const size_t count = error ? 0 : drop_probe_count(drops->probe);
     bool *listed =
         array_with_room(drops->listed, &drops->listed_capacity, count + 1, sizeof *listed);
     struct fitting *fitting =
@@ -96,8 +96,9 @@ static int drops_take(struct drops *drops)
     memset(listed, 0, count * sizeof *listed);
     memset(fitting, 0, count * sizeof *fitting);
     for (size_t i = 0; i < count && !error; i++) {
-        const struct drop *drop = drop_probe_at(drops->watch, i);
-        if (drops->options->all_netns || !drop->netns || !drops->home || drop->netns == drops->home)
+        const struct drop *drop = drop_probe_at(drops->probe, i);
+        if (drops->options->all_netns || !drop->netns || !drops->own_netns ||
+            drop->netns == drops->own_netns)
             error = symbols_add(drops->symbols, drop->place);
     }
     if (!error && symbols_read(drops->symbols, "/proc/kallsyms") == -ENOMEM)
@@ -110,25 +111,25 @@ void drops_begin(void *maker)
     struct drops *drops = maker;
 
     drops->summary = (struct drops_summary){.harmless = 0};
-    drops->home = namespace_own_id();
+    drops->own_netns = namespace_own_id();
     if (!drops->began) {
         drops->began = true;
         clock_catch_interrupt();
-        drops->watch = drop_probe_create(&drops->refusal);
-        drops->error = drop_counters_read(drops->counters, drops->watch);
+        drops->probe = drop_probe_create(&drops->refusal);
+        drops->error = drop_counters_read(drops->counters, drops->probe);
         clock_wait(clock_nanoseconds(CLOCK_MONOTONIC) +
                    drops->options->milliseconds * CLOCK_MILLISECOND);
     }
     drops->last = clock_interrupted();
-    if (!drops->error && drops->watch)
+    if (!drops->error && drops->probe)
         drops->error = drops_take(drops);
     if (!drops->error)
-        drops->error = drop_counters_read(drops->counters, drops->watch);
+        drops->error = drop_counters_read(drops->counters, drops->probe);
 }
 
 /* --- Rows ------------------------------------------------------------------------------------- */
 
-/* Adds what follows from the reason. Returns true if such packets are listed. */
+/* Adds fields that follow from the reason. Returns true if such packets are listed. */
 static bool drops_complete(const struct drops *drops, struct record *record)
 {
     struct drop_record *drop = &record->drop;
@@ -149,7 +150,7 @@ static int drops_hand_on(struct drops *drops, struct record *record)
     return 0;
 }
 
-/* In metrics a series is a reason and a function, which a row is then, too. */
+/* options.merged: all drops with the same reason and function are one row, as metrics need it. */
 static int drops_take_row(struct record *record, void *arg)
 {
     struct drops *drops = arg;
@@ -172,20 +173,18 @@ static int drops_take_row(struct record *record, void *arg)
     return 0;
 }
 
-/*
- * Looks for the sockets of drops by the addresses of the packets: for kernels that do not tell them
- * (before Linux 6.11).
- */
+/* Finds the sockets of drops by the addresses of their packets, for kernels that do not name the
+ * socket (before Linux 6.11). */
 static int drops_find_sockets(struct drops *drops, uint64_t id)
 {
-    const size_t most = drop_probe_count(drops->watch);
-    struct sought *sought = calloc(most + 1, sizeof *sought);
+    const size_t all = drop_probe_count(drops->probe);
+    struct sought *sought = calloc(all + 1, sizeof *sought);
     size_t count = 0;
 
     if (!sought)
         return -ENOMEM;
-    for (size_t i = 0; i < most; i++) {
-        const struct drop *drop = drop_probe_at(drops->watch, i);
+    for (size_t i = 0; i < all; i++) {
+        const struct drop *drop = drop_probe_at(drops->probe, i);
         const struct drop_record *seen = &drop->record.drop;
         if (drop->netns == id && drop->record.has & DROP_PORTS && !(drop->record.has & DROP_SOCKET))
             sought[count++] = (struct sought){seen->protocol, seen->local, seen->remote,
@@ -196,17 +195,18 @@ static int drops_find_sockets(struct drops *drops, uint64_t id)
     return error;
 }
 
-/* Packets whose namespace is unknown are listed at home; all of them, if home is unknown. */
-static int list_seen(struct drops *drops, uint64_t id)
+/* Lists drops of unknown network namespaces in the own netns; all drops, if that is unknown. */
+static int drops_list_probed(struct drops *drops, uint64_t id)
 {
     int result = 0;
 
-    for (size_t i = 0; i < drop_probe_count(drops->watch) && result >= 0; i++) {
-        const struct drop *drop = drop_probe_at(drops->watch, i);
-        const struct fitting *fitting = &drops->fitting[i]; /* one or more that may be its socket */
+    for (size_t i = 0; i < drop_probe_count(drops->probe) && result >= 0; i++) {
+        const struct drop *drop = drop_probe_at(drops->probe, i);
+        const struct fitting *fitting = &drops->fitting[i]; /* sockets that may have the packet */
         const char *function = symbols_name(drops->symbols, drop->place);
         struct record record = drop->record;
-        if (drops->listed[i] || (drops->home && (drop->netns ? drop->netns : drops->home) != id))
+        if (drops->listed[i] ||
+            (drops->own_netns && (drop->netns ? drop->netns : drops->own_netns) != id))
             continue;
         drops->listed[i] = true;
         if (!(record.has & DROP_SOCKET) && fitting->count == 1 && fitting->inode) {
@@ -223,13 +223,13 @@ static int list_seen(struct drops *drops, uint64_t id)
     return result;
 }
 
-/* Also where fn wants no more: the summary is of all. */
+/* Fills the summary from all drops, also if fn ended the listing. */
 static void drops_sum_up(struct drops *drops)
 {
     drops->summary.elsewhere = 0;
-    drops->summary.lost = drop_probe_lost(drops->watch);
-    for (size_t i = 0; i < drop_probe_count(drops->watch); i++) {
-        struct record record = drop_probe_at(drops->watch, i)->record;
+    drops->summary.lost = drop_probe_lost(drops->probe);
+    for (size_t i = 0; i < drop_probe_count(drops->probe); i++) {
+        struct record record = drop_probe_at(drops->probe, i)->record;
         if (!drops->listed[i] && drops_complete(drops, &record) &&
             predicate_may_hold(drops->query->where, &record, ~DROP_FUNCTION))
             drops->summary.elsewhere += record.drop.drops;
@@ -248,19 +248,19 @@ int drops_list(void *maker, const struct query *query, record_fn fn, void *arg)
     drops->arg = arg;
     drops->merged_count = 0;
     report->ended |= drops->last;
-    if (!drops->watch)
+    if (!drops->probe)
         report_loss(report,
                     "only counters are listed, because dropped packets cannot be watched: %s",
                     drops->refusal.reason);
-    else if (!drops->home)
+    else if (!drops->own_netns)
         report_loss(report, "/proc is missing, so fastnet does not know its network namespace: "
                             "drops in all network namespaces are listed");
     if (drops->options->all_netns)
         engine_move(drops->engine);
-    if (result == 0 && drops->watch && !drop_probe_knows_receivers(drops->watch))
+    if (result == 0 && drops->probe && !drop_probe_knows_receivers(drops->probe))
         result = drops_find_sockets(drops, id);
-    if (result == 0 && drops->watch) {
-        result = list_seen(drops, id);
+    if (result == 0 && drops->probe) {
+        result = drops_list_probed(drops, id);
         drops_sum_up(drops);
     }
     if (result >= 0)

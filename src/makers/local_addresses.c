@@ -12,7 +12,7 @@
 
 /* --- Order ------------------------------------------------------------------------------------ */
 
-/* Neither has padding: both are made of bytes. */
+/* struct network has no padding, so its bytes can be compared. */
 static int by_network(const void *a, const void *b)
 {
     const struct local_network *one = a, *other = b;
@@ -31,7 +31,7 @@ static struct network masked(const struct address *address, uint8_t prefix)
     return network;
 }
 
-/* --- What is read ----------------------------------------------------------------------------- */
+/* --- Reading ---------------------------------------------------------------------------------- */
 
 static int local_addresses_add(struct local_addresses *addresses, const struct address *address,
                                uint8_t prefix, bool is_for_all)
@@ -103,7 +103,7 @@ int local_addresses_read(struct local_addresses *addresses, struct engine *engin
         {&table_route_local, ROUTE_TYPE, local_addresses_take_route},
         {&table_route6_local, ROUTE_TYPE, local_addresses_take_route},
     };
-    /* these two are in no table while lo is down, or ever */
+    /* 127.0.0.0/8 is in no table while lo is down; 255.255.255.255 never is */
     static const struct address loopback = {AF_INET, {127}};
     static const struct address broadcast = {AF_INET, {255, 255, 255, 255}};
     int error;
@@ -126,9 +126,9 @@ void local_addresses_finish(struct local_addresses *addresses)
     *addresses = (struct local_addresses){.networks = NULL};
 }
 
-/* --- To find them ----------------------------------------------------------------------------- */
+/* --- Searching -------------------------------------------------------------------------------- */
 
-/* The longest prefix, as in the kernel. */
+/* The network with the longest prefix decides, as in the kernel. */
 enum reception local_addresses_find(const struct local_addresses *addresses,
                                     const struct address *address)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The addresses for which this network namespace receives packets itself. */
+/* The addresses whose packets this network namespace receives itself. */
 #ifndef MAKERS_LOCAL_ADDRESSES_H
 #define MAKERS_LOCAL_ADDRESSES_H
 
@@ -13,8 +13,7 @@ struct engine;
 enum reception {
     RECEPTION_NONE, /* packets to this address are for other machines */
     RECEPTION_ONE,  /* one socket gets a packet: an address of an interface, or of a local route */
-    RECEPTION_ALL,  /* each socket that takes it gets a copy: broadcast, and groups that are joined
-                     */
+    RECEPTION_ALL,  /* all sockets that take it get a copy: broadcast, or a group that was joined */
 };
 
 struct local_network {
@@ -23,12 +22,12 @@ struct local_network {
 };
 
 struct local_addresses {
-    struct local_network *networks; /* in order */
+    struct local_network *networks; /* sorted */
     size_t count, capacity;
-    bool has_prefix[129]; /* whether a network has a prefix of this length */
+    bool has_prefix[129]; /* [n]: a network has a prefix of n bits */
 };
 
-/* Reads all addresses anew. Sources that cannot be read are left out. Returns 0 or -ENOMEM. */
+/* Reads all addresses again; ignores tables that cannot be read. Returns 0 or -ENOMEM. */
 int local_addresses_read(struct local_addresses *addresses, struct engine *engine);
 void local_addresses_finish(struct local_addresses *addresses);
 

@@ -13,37 +13,36 @@
 #include "fastnet/report.h"
 #include "fastnet/socket_tracker.h"
 
-enum { LINES = 16, LEAST = 1000 /* bytes a second that are worth a line */ };
+enum { LINES = 16, LEAST = 1000 /* bytes per second: below, no line is shown */ };
 
 struct machine_counts {
     uint64_t at; /* CLOCK_MONOTONIC; 0: not read */
     uint64_t numbers[KERNEL_NUMBERS];
-    /* Each is a struct interface_rate. Interface 0 of a namespace has the sockets of which nobody
-     * knows the interface. */
+    /* struct interface_rate. Interface 0 of each netns: sockets whose interface is unknown. */
     struct hash_table interfaces;
 };
 
 struct machine_address {
     struct address address;
     uint64_t netns;
-    uint32_t index; /* of the interface that has it */
+    uint32_t index; /* the interface that has this address */
 };
 
 struct machine_rates {
     struct engine *engine;
     bool all_netns;
-    uint64_t own; /* the id of this namespace */
+    uint64_t own; /* id of the own network namespace */
     struct machine_counts before, now;
-    double seconds;              /* between them */
+    double seconds;              /* between the two readings */
     struct hash_table addresses; /* struct machine_address */
     const struct interface_rate *lines[LINES];
     size_t line_count;
-    size_t rated, unrated; /* sockets whose rates are known, and are not */
+    size_t rated, unrated; /* number of sockets whose rates are known, and unknown */
 };
 
-/* --- What is read ----------------------------------------------------------------------------- */
+/* --- Reading ---------------------------------------------------------------------------------- */
 
-/* Of an interface: ids of namespaces have 32 bits; 0: there is only one. */
+/* The key of an interface. Ids of network namespaces have 32 bits; 0: there is only one. */
 static uint64_t key_of(uint64_t netns, uint32_t index)
 {
     return netns << 32 | index;
@@ -54,7 +53,7 @@ static struct interface_rate *interface_in(const struct machine_counts *counts, 
     return hash_table_find_number(&counts->interfaces, hash_word(0, key), key);
 }
 
-/* NULL: it is there already, or memory is short. */
+/* Returns NULL if the interface was added before, or if memory is short. */
 static struct interface_rate *machine_rates_add_interface(struct machine_counts *counts,
                                                           uint64_t key)
 {
@@ -133,14 +132,14 @@ static void read_table(struct machine_rates *rates, const struct listing_table *
                                     .proc_root = "/proc",
                                     .needs.fields = fields,
                                     .all_netns = rates->all_netns};
-    struct report report = {.partial = false}; /* what is missing is not shown */
+    struct report report = {.partial = false}; /* losses are not reported */
 
     (void)engine_gather(rates->engine, &listing, take, rates, &report);
 }
 
 /* --- Sockets of interfaces -------------------------------------------------------------------- */
 
-/* The interface that has the address; 0: none has. */
+/* The interface that has the address; 0: no interface. */
 static uint32_t interface_with(const struct machine_rates *rates, const struct address *address,
                                uint64_t netns)
 {
@@ -151,13 +150,11 @@ static uint32_t interface_with(const struct machine_rates *rates, const struct a
     return found ? found->index : 0;
 }
 
-/*
- * Adds it to the device that it is bound to, or that of its local address; but what has its peer in
- * the same namespace passes lo, whichever the addresses are, and all of 127.0.0.0/8 is lo's, though
- * it has one address of it. A UDP socket that is bound to no address may use any interface: it
- * counts for interface 0. The first two rates are sent bytes, with retransmitted bytes,
- * and received.
- */
+/* Adds the rates of a socket to an interface: to the interface that it is bound to, or else to the
+ * interface with its local address. If the peer is in the same network namespace, traffic passes
+ * lo, as does all of 127.0.0.0/8. A UDP socket that is not bound to an address may use any
+ * interface, and counts for interface 0. The first two rates are sent bytes (retransmitted bytes
+ * included) and received bytes. */
 static void add_socket(void *arg, const struct live_rates *of)
 {
     struct machine_rates *rates = arg;
@@ -181,7 +178,7 @@ static void add_socket(void *arg, const struct live_rates *of)
         interface->moved += moved;
 }
 
-/* What the sockets that the filter leaves have moved. */
+/* Adds up the rates of all sockets that the filter leaves. */
 static void add_sockets(struct machine_rates *rates, const struct live *live)
 {
     for (size_t i = 0; i < rates->now.interfaces.count; i++)
@@ -192,7 +189,7 @@ static void add_sockets(struct machine_rates *rates, const struct live *live)
 
 /* --- Rates ------------------------------------------------------------------------------------ */
 
-/* The lines are those with the most traffic, in order. */
+/* Inserts a line: lines are sorted by their traffic, and only the first LINES stay. */
 static void add_line(struct machine_rates *rates, const struct interface_rate *interface)
 {
     size_t at = rates->line_count;
@@ -213,7 +210,7 @@ static void make_lines(struct machine_rates *rates)
     for (size_t i = 0; i < rates->now.interfaces.count && rates->before.at; i++) {
         struct interface_rate *now = hash_table_at(&rates->now.interfaces, i);
         const struct interface_rate *before = interface_in(&rates->before, now->key);
-        if (before && now->bytes > before->bytes) /* or else another one has its number now */
+        if (before && now->bytes > before->bytes) /* the index may be that of a new interface now */
             now->rate = (double)(now->bytes - before->bytes) / rates->seconds;
         if (now->rate >= LEAST)
             add_line(rates, now);
@@ -225,7 +222,7 @@ void machine_rates_read(struct machine_rates *rates, const struct live *live, ui
     const uint64_t now = clock_nanoseconds(CLOCK_MONOTONIC);
 
     if (rates->now.at && now - rates->now.at < age) {
-        add_sockets(rates, live); /* the filter may be another one */
+        add_sockets(rates, live); /* the filter may have changed */
         return;
     }
     hash_table_finish(&rates->before.interfaces);
@@ -250,7 +247,7 @@ double machine_rates_of(const struct machine_rates *rates, enum kernel_number nu
 {
     const uint64_t before = rates->before.numbers[number], now = rates->now.numbers[number];
 
-    /* a namespace may have ended */
+    /* the sum falls if a network namespace has ended */
     return now > before ? (double)(now - before) / rates->seconds : 0;
 }
 

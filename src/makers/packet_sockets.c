@@ -8,21 +8,19 @@
 #include "fastnet/array.h"
 #include "fastnet/engine.h"
 
-/*
- * A packet can belong to a socket that is connected to just its other end, that is bound to its
- * address, or that takes any address. For each of these there is a question, and packets with the
- * same question share it. A socket answers one or two questions, so that many sockets and many
- * packets of one port do not have to be compared with each other.
- */
+/* A packet can belong to a socket that is connected to its other end, to a socket bound to its
+ * address, or to a socket bound to any address. Each case is a question, and packets with equal
+ * questions share it. A socket answers one or two questions, so sockets and packets of one port
+ * need not all be compared with each other. */
 struct question {
     uint8_t protocol;
-    struct endpoint local, remote; /* bytes of 0: any; a local address always has its family */
-    struct fitting answer;         /* the sockets with the best rank */
-    unsigned all;                  /* sockets with any rank */
+    struct endpoint local, remote; /* zeroes: any end; local always has its family */
+    struct fitting answer;         /* the sockets with the highest rank */
+    unsigned all;                  /* number of sockets of all ranks */
 };
 
 struct packet_socket_search {
-    struct question *questions; /* in order, each once */
+    struct question *questions; /* sorted, without repeats */
     size_t count;
 };
 
@@ -89,7 +87,7 @@ static void packet_sockets_answer(const struct packet_socket_search *search,
                                   const struct question *key, const struct socket_record *socket)
 {
     struct question *question = packet_sockets_find_socket(search, key);
-    /* a socket of IPv4 before one of IPv6 that takes both, as in the kernel */
+    /* as in the kernel, a socket of IPv4 goes before a socket of IPv6 that also takes IPv4 */
     const unsigned rank = socket->local.address.family == AF_INET ? 2 : 1;
 
     if (!question)
@@ -116,15 +114,16 @@ static int packet_sockets_take_socket(const struct record *record, void *arg)
     }
     packet_sockets_answer(arg, &key, socket);
     if (address_is_unspecified(&key.local.address) && key.local.address.family == AF_INET6 &&
-        !socket->v6only) { /* it takes IPv4, too */
+        !socket->v6only) { /* it also takes IPv4 */
         key.local.address.family = AF_INET;
         packet_sockets_answer(arg, &key, socket);
     }
     return 0;
 }
 
-/* A connected socket goes before one that takes packets from everywhere, and a bound one before one
- * that takes any address. A packet for all of them has a socket only if it is the only one. */
+/* A connected socket goes before a bound socket, and a bound socket before a socket that takes any
+ * address. With is_for_all all of these get a copy, and a packet belongs to a socket only if no
+ * other socket fits. */
 static void packet_sockets_hand_out(const struct packet_socket_search *search,
                                     const struct sought *sought)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Sockets of TCP and UDP that packets belong to, by the addresses of the packets. */
+/* Finds the TCP and UDP sockets that packets belong to, by the addresses of the packets. */
 #ifndef MAKERS_PACKET_SOCKETS_H
 #define MAKERS_PACKET_SOCKETS_H
 
@@ -11,26 +11,23 @@
 struct engine;
 struct report;
 
-/* The socket that fits best; rank: how well, among those of one kind; count: how many fit as well.
- */
+/* The socket that fits best. rank: how well it fits; count: how many sockets have this rank. */
 struct fitting {
     uint64_t inode;
     uint32_t uid;
     unsigned rank, count;
 };
 
-/* Packets whose socket is looked for: local is the end that is of this namespace. */
+/* Packets whose sockets are wanted. local: the end in this network namespace. */
 struct sought {
-    uint8_t protocol; /* IPPROTO_TCP or IPPROTO_UDP; nothing fits others */
+    uint8_t protocol; /* IPPROTO_TCP or IPPROTO_UDP; other protocols find no socket */
     struct endpoint local, remote;
     struct fitting *fitting;
-    bool is_for_all; /* local is broadcast or multicast: each socket that takes it gets a copy */
+    bool is_for_all; /* local is broadcast or multicast: several sockets can get a copy */
 };
 
-/*
- * Looks for the sockets of all of them in the namespace that this thread is in. Their fittings are
- * zeroes before. Returns 0 or -errno.
- */
+/* Finds sockets for all `count` elements of sought, in this thread's network namespace. The caller
+ * zeroes the fittings before. Returns 0 or -errno. */
 int packet_sockets_find(struct engine *engine, const struct sought *sought, size_t count,
                         struct report *report);
 

@@ -17,9 +17,9 @@
 #include "makers/local_addresses.h"
 #include "makers/packet_sockets.h"
 
-/* Of all interfaces that are watched. */
+/* Counters of the interfaces whose packets are seen. */
 struct shares {
-    struct traffic_share *of;
+    struct traffic_share *list;
     size_t count, capacity;
 };
 
@@ -27,20 +27,20 @@ enum { SENDER, RECEIVER, ENDS };
 
 struct traffic {
     const struct traffic_options *options;
-    struct packet_probe *watch;
+    struct packet_probe *probe;
     struct engine *engine;
-    int error; /* of the watch, or 0 */
+    int error; /* error of the probe, or 0 */
     struct shares before, now;
     struct traffic_seen seen;
-    struct local_addresses own;
+    struct local_addresses local;
     struct sought *sought;
     size_t sought_count, sought_capacity;
-    struct fitting (*fitting)[ENDS]; /* of each flow; NULL: sockets are not asked for */
+    struct fitting (*fitting)[ENDS]; /* the sockets of both ends of each flow; NULL: not needed */
     size_t fitting_capacity;
     bool last;                 /* ctrl-C came before the packets of this listing were taken */
-    bool noted_frames;         /* that packets are frames, in the first listing */
-    bool found;                /* ... or they were, since the last traffic_begin() */
-    const struct query *query; /* this and the next three: of the listing under way */
+    bool noted_frames;         /* the report has the note about frames */
+    bool sockets_found;        /* sockets were found since the last traffic_begin() */
+    const struct query *query; /* this and the next three members: of the current listing */
     record_fn fn;
     void *arg;
     size_t row;
@@ -64,11 +64,11 @@ void traffic_destroy(struct traffic *traffic)
 {
     if (!traffic)
         return;
-    packet_probe_destroy(traffic->watch);
+    packet_probe_destroy(traffic->probe);
     engine_destroy(traffic->engine);
-    free(traffic->before.of);
-    free(traffic->now.of);
-    local_addresses_finish(&traffic->own);
+    free(traffic->before.list);
+    free(traffic->now.list);
+    local_addresses_finish(&traffic->local);
     free(traffic->sought);
     free(traffic->fitting);
     free(traffic);
@@ -81,7 +81,7 @@ const struct traffic_seen *traffic_seen(const struct traffic *traffic)
 
 /* --- Interfaces ------------------------------------------------------------------------------- */
 
-/* Hands on the interfaces with these fields. What cannot be read is not known. */
+/* Hands interfaces with these fields to fn. Interfaces that cannot be read are unknown. */
 static int read_interfaces(struct traffic *traffic, uint64_t fields, record_fn fn)
 {
     static const struct listing_table table = {.table = &table_interfaces, .unnamed = true};
@@ -102,17 +102,18 @@ static int by_number(const void *a, const void *b)
 static struct traffic_share *share_of(const struct shares *shares, uint32_t interface)
 {
     return shares->count
-               ? bsearch(&interface, shares->of, shares->count, sizeof *shares->of, by_number)
+               ? bsearch(&interface, shares->list, shares->count, sizeof *shares->list, by_number)
                : NULL;
 }
 
 static void sort_shares(struct shares *shares, int (*compare)(const void *a, const void *b))
 {
     if (shares->count)
-        qsort(shares->of, shares->count, sizeof *shares->of, compare);
+        qsort(shares->list, shares->count, sizeof *shares->list, compare);
 }
 
-/* lo counts packets without a header, and each of them twice: a packet is seen when it comes in. */
+/* lo counts packets without a header, and each packet as sent and as received, but the probe sees
+ * packets of lo only when they are received. */
 static int traffic_take_counters(const struct record *record, void *arg)
 {
     struct traffic *traffic = arg;
@@ -123,25 +124,26 @@ static int traffic_take_counters(const struct record *record, void *arg)
     const bool is_lo = interface->index == LOOPBACK_IFINDEX;
     const bool counts_frames = record->has & INTERFACE_KIND || is_lo;
     const struct traffic_share *was = share_of(&traffic->before, interface->index);
-    struct traffic_share *of;
+    struct traffic_share *share;
 
     if ((only && interface->index != only) || interface->labelled ||
         !(record->has & INTERFACE_COUNTERS))
         return 0;
-    of = ARRAY_ADD(now->of, now->count, now->capacity);
-    if (!of)
+    share = ARRAY_ADD(now->list, now->count, now->capacity);
+    if (!share)
         return -ENOMEM;
-    *of = (struct traffic_share){
+    *share = (struct traffic_share){
         .interface = interface->index,
         .all_frames = counters[RX_PACKETS] + (is_lo ? 0 : counters[TX_PACKETS]),
         .all_bytes =
             counters[RX_BYTES] + (is_lo ? counters[RX_PACKETS] * ETH_HLEN : counters[TX_BYTES]),
     };
-    snprintf(of->name, sizeof of->name, "%.*s", (int)interface->name.length, interface->name.data);
-    if (was && of->all_bytes > was->all_bytes) {
+    snprintf(share->name, sizeof share->name, "%.*s", (int)interface->name.length,
+             interface->name.data);
+    if (was && share->all_bytes > was->all_bytes) {
         traffic->seen.share_count++;
-        of->counted_bytes = of->all_bytes - was->all_bytes;
-        of->counted_frames = counts_frames ? of->all_frames - was->all_frames : 0;
+        share->counted_bytes = share->all_bytes - was->all_bytes;
+        share->counted_frames = counts_frames ? share->all_frames - was->all_frames : 0;
     }
     return 0;
 }
@@ -151,15 +153,15 @@ static void count_interfaces(struct traffic *traffic)
     const struct shares last = traffic->before;
 
     traffic->before = traffic->now;
-    traffic->now = (struct shares){last.of, 0, last.capacity};
+    traffic->now = (struct shares){last.list, 0, last.capacity};
     traffic->seen.share_count = 0;
     sort_shares(&traffic->before, by_number);
     (void)read_interfaces(traffic, INTERFACE_INDEX | INTERFACE_COUNTERS | INTERFACE_KIND,
                           traffic_take_counters);
-    traffic->seen.shares = traffic->now.of;
+    traffic->seen.shares = traffic->now.list;
 }
 
-static int flows_most_first(const void *a, const void *b)
+static int most_bytes_first(const void *a, const void *b)
 {
     const struct traffic_share *one = a, *other = b;
 
@@ -167,9 +169,9 @@ static int flows_most_first(const void *a, const void *b)
            (one->counted_bytes > other->counted_bytes);
 }
 
-/* --- Whose packets they are ------------------------------------------------------------------- */
+/* --- Sockets ---------------------------------------------------------------------------------- */
 
-static int seek(const struct record *record, void *arg)
+static int traffic_seek_sockets(const struct record *record, void *arg)
 {
     struct traffic *traffic = arg;
     const struct traffic_record *seen = &record->traffic;
@@ -178,8 +180,8 @@ static int seek(const struct record *record, void *arg)
 
     for (int end = 0; end < ENDS && record->has & TRAFFIC_PORTS; end++) {
         struct sought *sought;
-        const enum reception reception = local_addresses_find(&traffic->own, &ends[end].address);
-        if (reception == RECEPTION_NONE) /* others have no sockets here */
+        const enum reception reception = local_addresses_find(&traffic->local, &ends[end].address);
+        if (reception == RECEPTION_NONE) /* addresses of other machines have no sockets here */
             continue;
         sought = ARRAY_ADD(traffic->sought, traffic->sought_count, traffic->sought_capacity);
         if (!sought)
@@ -201,15 +203,15 @@ static int traffic_find_sockets(struct traffic *traffic, struct report *report)
     traffic->fitting = fitting;
     memset(fitting, 0, (rows + 1) * sizeof *traffic->fitting);
     traffic->row = traffic->sought_count = 0;
-    error = local_addresses_read(&traffic->own, traffic->engine);
+    error = local_addresses_read(&traffic->local, traffic->engine);
     if (!error)
-        error = packet_probe_list(traffic->watch, seek, traffic);
+        error = packet_probe_list(traffic->probe, traffic_seek_sockets, traffic);
     return error ? error
                  : packet_sockets_find(traffic->engine, traffic->sought, traffic->sought_count,
                                        report);
 }
 
-/* The sender's socket; the receiver's, if the sender is elsewhere or not known. */
+/* Takes the socket of the sender; if that is unknown or on another machine, of the receiver. */
 static void traffic_take_socket(const struct fitting fitting[ENDS], struct record *record)
 {
     for (int end = 0; end < ENDS && !(record->has & TRAFFIC_SOCKET); end++)
@@ -220,10 +222,10 @@ static void traffic_take_socket(const struct fitting fitting[ENDS], struct recor
         }
 }
 
-/* --- To watch --------------------------------------------------------------------------------- */
+/* --- Probe ------------------------------------------------------------------------------------ */
 
-/* Of the fields that the listing needs those that part flows. */
-static uint64_t parting_fields(const struct traffic *traffic)
+/* Fields that the listing needs and that belong to the key of a flow. */
+static uint64_t key_fields(const struct traffic *traffic)
 {
     return traffic->options->listing->needs.fields & (TRAFFIC_VLAN | TRAFFIC_LLADDRS);
 }
@@ -233,15 +235,15 @@ static int traffic_start(struct traffic *traffic)
     struct packet_probe_options how = traffic->options->how;
     int error;
 
-    how.fields = parting_fields(traffic);
+    how.fields = key_fields(traffic);
     how.where = traffic->options->listing->where;
-    error = packet_probe_create(&traffic->watch, &how);
+    error = packet_probe_create(&traffic->probe, &how);
     if (error)
         return error;
     if (!traffic->options->live)
         clock_catch_interrupt();
     count_interfaces(traffic);
-    error = packet_probe_start(traffic->watch);
+    error = packet_probe_start(traffic->probe);
     if (!error && !traffic->options->live)
         clock_wait(clock_nanoseconds(CLOCK_MONOTONIC) +
                    traffic->options->milliseconds * CLOCK_MILLISECOND);
@@ -252,15 +254,15 @@ void traffic_begin(void *maker)
 {
     struct traffic *traffic = maker;
 
-    if (!traffic->watch && !traffic->error)
+    if (!traffic->probe && !traffic->error)
         traffic->error = traffic_start(traffic);
     if (traffic->error)
         return;
-    traffic->found = false;
-    traffic->seen.totals = packet_probe_totals(traffic->watch);
+    traffic->sockets_found = false;
+    traffic->seen.totals = packet_probe_totals(traffic->probe);
     count_interfaces(traffic);
     traffic->last = clock_interrupted();
-    packet_probe_take(traffic->watch, parting_fields(traffic));
+    packet_probe_take(traffic->probe, key_fields(traffic));
     traffic->seen.all.lost += traffic->seen.totals->lost;
     traffic->seen.all.undescribed += traffic->seen.totals->undescribed;
     flow_totals_add(&traffic->seen.all.forgotten, traffic->seen.totals->forgotten);
@@ -274,7 +276,7 @@ static int traffic_hand_on(const struct traffic *traffic, const struct record *r
     return traffic->fn(row, traffic->arg);
 }
 
-/* A flow is a row, or one for each of its ends. */
+/* Hands on a flow as one row, or as one row for each of its ends. */
 static int traffic_take_row(const struct record *record, void *arg)
 {
     struct traffic *traffic = arg;
@@ -347,22 +349,22 @@ int traffic_list(void *maker, const struct query *query, record_fn fn, void *arg
                     "frames are counted as packets, because before Linux 6.2 the kernel does not "
                     "report how many packets a UDP frame contains");
     traffic->noted_frames = true;
-    if (traffic->seen.totals->down || /* or there is no such interface any more */
+    if (traffic->seen.totals->down || /* or the interface no longer exists */
         (traffic->options->how.interface && !traffic->now.count))
         report_note(query->report, "an interface went down or was removed during the listing");
     traffic->seen.sums = (struct flow_totals){.flows = 0};
     sort_shares(&traffic->now, by_number);
     for (size_t i = 0; i < traffic->now.count; i++)
-        traffic->now.of[i].bytes = traffic->now.of[i].frames = 0;
-    if (query->needs & TRAFFIC_SOCKET && !traffic->found)
+        traffic->now.list[i].bytes = traffic->now.list[i].frames = 0;
+    if (query->needs & TRAFFIC_SOCKET && !traffic->sockets_found)
         error = traffic_find_sockets(traffic, query->report);
-    traffic->found |= query->needs & TRAFFIC_SOCKET && !error;
+    traffic->sockets_found |= query->needs & TRAFFIC_SOCKET && !error;
     traffic->query = query;
     traffic->fn = fn;
     traffic->arg = arg;
     traffic->row = 0;
     if (!error)
-        error = packet_probe_list(traffic->watch, traffic_take_row, traffic);
-    sort_shares(&traffic->now, flows_most_first);
+        error = packet_probe_list(traffic->probe, traffic_take_row, traffic);
+    sort_shares(&traffic->now, most_bytes_first);
     return error;
 }

@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Counters of the protocols from /proc/net: snmp and netstat have two lines for each protocol, one
- * of names and one of values; snmp6 and sctp/snmp have a line for each counter. The files are read
- * in the same order as netstat reads them. sockstat and sockstat6 count sockets, in one line for
- * each protocol.
- */
+/* Counters of protocols from /proc/net. snmp and netstat have two lines for each protocol: names
+ * and values. snmp6 and sctp/snmp have a line for each counter. The files are read in the same
+ * order as netstat reads them. sockstat and sockstat6 count sockets, a line for each protocol. */
 #include "backend/counter/decode.h"
 
 #include <errno.h>
@@ -31,7 +28,7 @@ static size_t count_words(struct scan scan)
     return count;
 }
 
-/* Leaves the scan behind the colon. */
+/* Moves the scan after the colon. */
 static bool take_title(struct scan *scan, const struct line *line, struct text *title)
 {
     const char *colon = line->length ? memchr(line->data, ':', line->length) : NULL;
@@ -68,7 +65,7 @@ int sockstat_block_init(struct snmp_block *block, const struct line *line)
     return count_words(block->names) % 2 ? -EBADMSG : 0;
 }
 
-/* The names end with NULL. */
+/* Returns whether `name` is in the list, which ends with NULL. */
 static bool snmp_is_among(struct text name, const char *const names[])
 {
     for (; *names; names++)
@@ -77,13 +74,13 @@ static bool snmp_is_among(struct text name, const char *const names[])
     return false;
 }
 
-/* These names come from net/ipv4/proc.c, net/mptcp/mib.c and net/sctp/proc.c. */
-static const char *const states[] = {"Forwarding",    "DefaultTTL", "RtoAlgorithm", "RtoMin",
+/* Counters that can fall. Sources: net/ipv4/proc.c, net/mptcp/mib.c and net/sctp/proc.c. */
+static const char *const gauges[] = {"Forwarding",    "DefaultTTL", "RtoAlgorithm", "RtoMin",
                                      "RtoMax",        "MaxConn",    "CurrEstab",    "MPCurrEstab",
                                      "SctpCurrEstab", NULL};
 
-/* What sockstat_seq_show() of net/ipv4/proc.c does not count by namespace. */
-static const char *const of_machine[] = {"orphan", "alloc", "mem", NULL};
+/* Counters of all network namespaces together (sockstat_seq_show() of net/ipv4/proc.c). */
+static const char *const machine_wide[] = {"orphan", "alloc", "mem", NULL};
 
 static int make_counter(struct text name, struct text value, struct record *record)
 {
@@ -97,7 +94,7 @@ static int make_counter(struct text name, struct text value, struct record *reco
     if (!scan_decimal(&scan, &record->counter.magnitude, max) || scan.at != scan.end)
         return -EBADMSG;
     record->counter.negative = negative && record->counter.magnitude;
-    if (!snmp_is_among(name, states) && !record->counter.negative)
+    if (!snmp_is_among(name, gauges) && !record->counter.negative)
         record->has |= COUNTER_GROWS;
     return 0;
 }
@@ -111,9 +108,9 @@ int snmp_block_next(struct snmp_block *block, struct record *record)
         return 0;
     if (make_counter(name, value, record) < 0)
         return -EBADMSG;
-    if (block->one_line) { /* numbers of sockets, which do not only grow */
+    if (block->one_line) { /* a number of sockets can fall */
         record->has &= ~COUNTER_GROWS;
-        record->counter.machine = snmp_is_among(name, of_machine);
+        record->counter.machine = snmp_is_among(name, machine_wide);
     }
     record->has |= COUNTER_PROTOCOL;
     record->counter.protocol = block->protocol;
@@ -146,17 +143,17 @@ struct snmp_reading {
     const struct query *query;
     record_fn fn;
     void *arg;
-    struct proc_file file; /* the one that is read now */
-    bool stopped;          /* fn wants no more */
-    bool any;              /* fn got a row */
-    bool lacks_main;       /* the file that is MAIN is not there */
-    /* Pairs: the protocol of the last one, which may be that of the whole file, and whether the
-     * next one is the first of its protocol. */
+    struct proc_file file; /* the file that is being read */
+    bool stopped;          /* fn returned a negative value */
+    bool any;              /* fn got at least one row */
+    bool lacks_main;       /* the file with presence MAIN does not exist */
+    /* For files of pairs: the protocol of the last pair, whether all pairs have this protocol, and
+     * whether the next pair is the first of its protocol. */
     char protocol[SNMP_PROTOCOL_MAX];
     size_t protocol_length;
     bool one_protocol, first;
-    char *names;      /* room for a line: that of a block's names */
-    const char *only; /* of blocks, the counter of this name only; NULL: all */
+    char *names;      /* buffer for the line of a block's names */
+    const char *only; /* for blocks: the name of the only counter to take; NULL: take all */
 };
 
 static int snmp_hand_on(const struct record *record, void *arg)
@@ -169,7 +166,7 @@ static int snmp_hand_on(const struct record *record, void *arg)
     return result;
 }
 
-/* The values are in the line that was read last. */
+/* Hands on the counters of a block. values: the line of its values, which was read last. */
 static int hand_on_counters(struct snmp_reading *reading, struct snmp_block *block,
                             const struct line *values)
 {
@@ -185,7 +182,7 @@ static int hand_on_counters(struct snmp_reading *reading, struct snmp_block *blo
     return result;
 }
 
-/* Reads the blocks of the protocols whose names start so. The kernel may put empty lines before. */
+/* Reads the blocks of protocols whose names begin with `start`. Skips empty lines before them. */
 static int read_blocks(struct snmp_reading *reading, const char *start)
 {
     const size_t length = strlen(start);
@@ -215,7 +212,7 @@ static int read_blocks(struct snmp_reading *reading, const char *start)
     return result;
 }
 
-/* Reads sockstat. The start is not used. */
+/* Reads sockstat. `start` is not used. */
 static int read_sockets(struct snmp_reading *reading, const char *start)
 {
     struct snmp_block block;
@@ -251,7 +248,7 @@ static int take_pair(struct proc_file *file, const struct line *line, struct rec
 
     if (snmp_pair_decode(line, record) < 0)
         return -EBADMSG;
-    /* a counter belongs to the protocol of the last one if its name holds the name of that */
+    /* a pair belongs to the protocol of the last pair if its name contains the protocol */
     if (!reading->one_protocol &&
         !(reading->protocol_length && memmem(counter->name.data, counter->name.length,
                                              reading->protocol, reading->protocol_length))) {
@@ -266,7 +263,7 @@ static int take_pair(struct proc_file *file, const struct line *line, struct rec
     return 0;
 }
 
-/* Reads a file of pairs; all of them belong to the protocol, if one is given. */
+/* Reads a file of pairs. protocol: the protocol of all pairs, or NULL. */
 static int read_pairs(struct snmp_reading *reading, const char *protocol)
 {
     reading->one_protocol = reading->first = protocol;
@@ -277,15 +274,15 @@ static int read_pairs(struct snmp_reading *reading, const char *protocol)
     return proc_file_rows(&reading->file, snmp_hand_on, reading);
 }
 
-/* The files of each table. Those of sockets are all that ss -s shows. */
+/* The files that each table is read from. The files of table_sockstat are all that ss -s needs. */
 static const struct file {
     const struct table *table;
     const char *name;
-    /* A file that is missing fails the dump, or does so where no other file has a row; it is
-     * reported, or only belongs to another kernel. */
+    /* A missing file: REQUIRED fails the dump; MAIN fails it if no other file has a row; EXPECTED
+     * is reported as a loss; OPTIONAL is not reported, because only other kernels have the file. */
     enum { REQUIRED, MAIN, EXPECTED, OPTIONAL } presence;
     int (*read)(struct snmp_reading *, const char *);
-    const char *protocol, *only; /* for read(); and for struct snmp_reading */
+    const char *protocol, *only; /* arguments of read(), and struct snmp_reading.only */
 } files[] = {
     {&table_counters, "snmp", MAIN, read_blocks, "", NULL},
     {&table_counters, "netstat", OPTIONAL, read_blocks, "", NULL},

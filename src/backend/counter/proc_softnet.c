@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * What each processor did with received packets, from /proc/net/softnet_stat. Every namespace has
- * this file, with the numbers of the whole machine.
- */
+/* Counts of received packets for each CPU, from /proc/net/softnet_stat. Every network namespace has
+ * this file, with the numbers of the whole machine. */
 #include "backend/counter/decode.h"
 
 #include <errno.h>
@@ -18,12 +16,11 @@ const struct table table_softnet = {
     .name = "softnet_stat", .file = "softnet_stat", .kind = &kind_counter};
 
 enum {
-    COLUMNS_MIN = 9,  /* of the oldest kernels */
-    CPU_COLUMN = 12,  /* counted from 0 */
-    COLUMNS_MAX = 64, /* the kernel has 15 */
+    COLUMNS_MIN = 9,  /* columns in the oldest kernels */
+    CPU_COLUMN = 12,  /* the column of the CPU's number, counted from 0 */
+    COLUMNS_MAX = 64, /* limit for columns; the kernel has 15 */
 };
 
-/* In the order of their columns. */
 static const struct {
     const char *name;
     size_t column;
@@ -32,7 +29,7 @@ static const struct {
     {"SoftnetReceivedRps", 9}, {"SoftnetFlowLimited", 10},
 };
 
-/* Returns how many there are; 0 if something is no number, or there are too many. */
+/* Returns how many numbers the line has; 0 if a word is not a number, or if it has too many. */
 static size_t take_numbers(const struct line *line, uint64_t numbers[COLUMNS_MAX])
 {
     struct scan scan = {line->data, line->data + line->length};
@@ -99,7 +96,7 @@ static int softnet_dump(const struct query *query, record_fn fn, void *arg)
     while ((result = proc_file_next(&file, &line)) > 0) {
         const size_t number = file.lines.number;
         result = 0;
-        if (line.unended) /* its last number may have lost digits */
+        if (line.unended) /* the last number of a cut line may lack digits */
             continue;
         if (softnet_decode(&line, number, &softnet) == 0)
             result = softnet_hand_on(&softnet, fn, arg);

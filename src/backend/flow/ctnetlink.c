@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Connection tracking by ctnetlink (nfnetlink): flows, expectations, their events and counters.
- * Sources: linux/netfilter/nfnetlink_conntrack.h, net/netfilter/nf_conntrack_netlink.c.
- */
+/* Connection tracking by ctnetlink (nfnetlink): flows, expectations, their events and counters.
+ * Sources: linux/netfilter/nfnetlink_conntrack.h, net/netfilter/nf_conntrack_netlink.c. */
 #include <errno.h>
 #include <libmnl/libmnl.h>
 #include <linux/netfilter/nfnetlink.h>
@@ -20,7 +18,7 @@
 #include "fastnet/rights.h"
 #include "model/explanation.h"
 
-/* Parts of connection tracking that may need rights: its messages, its buffers, its files. */
+/* Rights that connection tracking may need: for messages, for buffers, for files. */
 #define RIGHTS (1u << RIGHT_NETFILTER | 1u << RIGHT_BUFFERS | 1u << RIGHT_NETFILTER_FILES)
 
 /* clang-format off */
@@ -56,21 +54,19 @@ const struct table table_expectation_statistics =
      FLOW_HELPER | FLOW_ID)
 #define FIELDS_EVENT (FLOW_EVENT | FLOW_SENDER)
 
-/* Types of messages. */
 #define CT(type)  (NFNL_SUBSYS_CTNETLINK << 8 | IPCTNL_MSG_CT_##type)
 #define EXP(type) (NFNL_SUBSYS_CTNETLINK_EXP << 8 | IPCTNL_MSG_EXP_##type)
 
-enum { REQUEST_MAX = 1024 }; /* bytes; the filter is most of it */
+enum { REQUEST_MAX = 1024 }; /* bytes; the filter takes most of them */
 
 struct flow_source;
 
-/* One reading of one table. */
 struct ctnetlink_reading {
     const struct query *query;
     const struct flow_source *source;
     record_fn fn;
     void *arg;
-    struct record record; /* that a message is decoded into */
+    struct record record; /* the record that messages are decoded into */
     uint64_t count;       /* rows handed on, or counted */
     _Alignas(struct nlmsghdr) char request[REQUEST_MAX];
 };
@@ -78,7 +74,7 @@ struct ctnetlink_reading {
 /* How a table is read. */
 struct flow_source {
     const struct table *table;
-    uint16_t type; /* of the message that asks for it; of events: the first group */
+    uint16_t type; /* message type of the request; for events the first multicast group */
     int (*decode)(const struct nlmsghdr *message, struct record *record);
     int (*dump)(struct ctnetlink_reading *reading);
 };
@@ -125,7 +121,7 @@ static int ctnetlink_take_row(const struct nlmsghdr *message, void *arg)
 
 /* --- Dumps ------------------------------------------------------------------------------------ */
 
-/* A dump of this family. *filtered: whether the kernel leaves out flows. */
+/* Makes a request for a dump of this family. *filtered: whether the request has a filter. */
 static struct nlmsghdr *put_dump(struct ctnetlink_reading *reading, uint8_t family, bool *filtered)
 {
     struct nlmsghdr *message =
@@ -138,32 +134,30 @@ static struct nlmsghdr *put_dump(struct ctnetlink_reading *reading, uint8_t fami
 static int ctnetlink_dump_family(struct ctnetlink_reading *reading, uint8_t family)
 {
     struct report *report = reading->query->report;
-    const size_t said = report->count;
+    const size_t reported = report->count;
     const uint64_t count = reading->count;
     bool filtered;
     struct nlmsghdr *message = put_dump(reading, family, &filtered);
     int result = ctnetlink_send_request(reading, message, ctnetlink_take_row);
 
-    /* this kernel does not have the filter, or not for this */
+    /* this kernel cannot filter at all, or not in this way */
     if (filtered && reading->count == count &&
         (result == -EINVAL || result == -EOPNOTSUPP || result == -ERANGE ||
          result == -EAFNOSUPPORT)) {
-        report->count = said; /* its words about a refinement are of no interest */
+        report->count = reported; /* the kernel's words about the filter do not matter */
         message = ctnetlink_put_request(reading, reading->source->type, NLM_F_DUMP, family);
         result = ctnetlink_send_request(reading, message, ctnetlink_take_row);
     }
     return result;
 }
 
-/*
- * A dump during which the table is resized loses and repeats flows without a flag. The table can be
- * read again if no row was handed on, or where repeats are dropped.
- */
+/* If the table is resized during a dump, the dump loses and repeats flows without a flag. The table
+ * can be read again if no row was handed on, or if the engine drops repeats. */
 static int ctnetlink_dump_flows(struct ctnetlink_reading *reading)
 {
     enum { AGAIN_MAX = 4 };
     const struct query *query = reading->query;
-    /* where the kernel can leave out more that way, a family after the other */
+    /* ask for one family after the other, if the kernel can filter more in this way */
     const bool each = ctnetlink_filters_by_family(query->where);
     uint64_t buckets = flow_buckets(query->proc_root);
 
@@ -194,10 +188,9 @@ static int dump_list(struct ctnetlink_reading *reading)
     return ctnetlink_dump_by(reading, ctnetlink_take_row);
 }
 
-/*
- * Read only once: a second dump would show the zeroes that the first one left. Nothing else is
- * changed in the kernel, and users whose right to list is lent may not do it.
- */
+/* Reads the table only once: a second dump would show the zeroes that the first dump left. This is
+ * the only request that changes something in the kernel, so users whose rights come from the
+ * program's file may not make it. */
 static int dump_and_zero(struct ctnetlink_reading *reading)
 {
     uint64_t buckets = flow_buckets(reading->query->proc_root);
@@ -222,7 +215,7 @@ static int get_one(struct ctnetlink_reading *reading)
     return ctnetlink_send_request(reading, message, ctnetlink_take_row);
 }
 
-/* --- How full --------------------------------------------------------------------------------- */
+/* --- Usage ------------------------------------------------------------------------------------ */
 
 static int take_usage(const struct nlmsghdr *message, void *arg)
 {
@@ -250,7 +243,7 @@ static int get_count(struct ctnetlink_reading *reading)
     return reading->record.has ? ctnetlink_hand_on(reading, 0) : -ENOENT;
 }
 
-/* The sums over all processors go into the record of usage. */
+/* Adds the counters of a CPU to the record. */
 static int ctnetlink_take_drops(const struct nlmsghdr *message, void *arg)
 {
     struct record *usage = &((struct ctnetlink_reading *)arg)->record, record;
@@ -310,13 +303,13 @@ static int ctnetlink_take_event(const struct nlmsghdr *message, void *arg)
     struct record *record = &reading->record;
     const int decoded = reading->source->decode(message, record);
     const bool is_flow = record->kind == &kind_flow;
-    /* IPCTNL_MSG_EXP_NEW and _DELETE have the numbers of those of flows */
+    /* IPCTNL_MSG_EXP_NEW and _DELETE have the same numbers as IPCTNL_MSG_CT_NEW and _DELETE */
     const enum flow_event event = (message->nlmsg_type & 0xff) == IPCTNL_MSG_CT_DELETE
                                       ? FLOW_DESTROY
                                   : (message->nlmsg_flags & NLM_F_CREATE) ? FLOW_NEW
                                                                           : FLOW_UPDATE;
 
-    record->identity = 0; /* the next event of the same flow is no repeat */
+    record->identity = 0; /* events have no identity: no event is a repeat of another event */
     if (!record->has)
         return ctnetlink_hand_on(reading, decoded);
     record->has |= FLOW_EVENT;
@@ -343,7 +336,8 @@ static int listen_to(struct ctnetlink_reading *reading)
     const unsigned all = 1u << FLOW_NEW | 1u << FLOW_UPDATE | 1u << FLOW_DESTROY;
     const struct netlink_listening listening = {
         .protocol = NETLINK_NETFILTER,
-        /* The groups of the kinds have successive numbers (enum nfnetlink_groups). */
+        /* The groups for new, updated and destroyed flows have successive numbers (enum
+         * nfnetlink_groups). */
         .groups = (query->events->kinds & all) << (reading->source->type - 1),
         .buffer_size = query->events->buffer_size,
         .remedy = " (try a larger --buffer-size)",
@@ -356,7 +350,7 @@ static int listen_to(struct ctnetlink_reading *reading)
     return netlink_listen(query->netlink, &listening, query->report);
 }
 
-/* --- All of them ------------------------------------------------------------------------------ */
+/* --- Tables ----------------------------------------------------------------------------------- */
 
 static const struct flow_source sources[] = {
     {&table_flows, CT(GET), ctnetlink_decode_flow, ctnetlink_dump_flows},
@@ -426,7 +420,7 @@ static const char *ctnetlink_remedy(const struct table *table, int error)
         return rights_have(1u << RIGHT_NETFILTER)
                    ? "Operation not permitted in spite of CAP_NET_ADMIN (" REFUSED_BY ")"
                    : RIGHTS_MISSING("CAP_NET_ADMIN");
-    case -EINVAL: /* nfnetlink: no such subsystem */
+    case -EINVAL: /* nfnetlink does not know ctnetlink */
     case -EPROTONOSUPPORT:
         return "the kernel has no ctnetlink (try modprobe nf_conntrack_netlink)";
     default:

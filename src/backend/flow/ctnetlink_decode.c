@@ -12,12 +12,10 @@
 
 /* --- Tuples ----------------------------------------------------------------------------------- */
 
-/*
- * Half of the attributes of a flow are in its two tuples: a switch takes them, because a table
- * would take longer.
- */
+/* Half of the attributes of a flow are in its two tuples. A switch decodes them, because a table
+ * would take longer. */
 
-/* Returns whether both are there. */
+/* Returns whether both addresses were decoded. */
 static bool decode_addresses(struct decoding *decoding, struct attributes attributes,
                              struct flow_tuple *tuple)
 {
@@ -79,10 +77,8 @@ static void decode_protocol(struct decoding *decoding, struct attributes attribu
     tuple->has_ports = src && dst;
 }
 
-/*
- * A struct flow_direction, or of an expectation only a struct flow_tuple, which has no zone.
- * Returns whether its addresses are there.
- */
+/* Decodes the tuple of a direction. member: a struct flow_direction; for an expectation only a
+ * struct flow_tuple, without a zone. Returns whether both addresses were decoded. */
 static bool take_tuple(struct decoding *decoding, struct attributes attributes, void *member)
 {
     struct record *record = decoding->object;
@@ -112,7 +108,8 @@ _Static_assert(offsetof(struct flow_direction, tuple) == 0, "a direction begins 
 
 /* --- Flows ------------------------------------------------------------------------------------ */
 
-/* Kernels before 2.6.25 counted in 32 bits. The counters are one field: both, or none. */
+/* Kernels before 2.6.25 counted in 32 bits. Packets and bytes are one field, so the function
+ * returns whether both were decoded. */
 static bool flow_decode_take_counters(struct decoding *decoding, struct attributes attributes,
                                       void *member)
 {
@@ -143,7 +140,8 @@ static bool flow_decode_take_counters(struct decoding *decoding, struct attribut
     return packets && bytes;
 }
 
-/* The kernel sends its words as they lie in memory: longs (net/netfilter/nf_conntrack_labels.c). */
+/* The kernel sends labels as they are in its memory: as unsigned longs
+ * (net/netfilter/nf_conntrack_labels.c). */
 static bool flow_decode_take_labels(struct text content, void *member)
 {
     enum { LONG_BITS = 8 * sizeof(unsigned long) };
@@ -207,12 +205,11 @@ static const struct target flow_targets[] = {
     [CTA_LABELS] = TAKE_BY(flow_decode_take_labels, flow.labels, FLOW_LABELS),
 };
 
-/*
- * What messages of all kinds have in common: attributes for a table and, except for counters, a
- * family and what identifies the row.
- */
-static inline int decode(const struct nlmsghdr *message, struct record *record,
-                         struct targets targets, uint64_t (*identity)(const struct record *record))
+/* Decodes a message of any type. identity: computes the identity of the row; NULL for messages of
+ * counters, which also have no family. */
+static inline int decode_message(const struct nlmsghdr *message, struct record *record,
+                                 struct targets targets,
+                                 uint64_t (*identity)(const struct record *record))
 {
     struct decoding decoding = {.object = record};
     struct attributes attributes;
@@ -232,7 +229,7 @@ static inline int decode(const struct nlmsghdr *message, struct record *record,
 int ctnetlink_decode_flow(const struct nlmsghdr *message, struct record *record)
 {
     record_begin(record, &kind_flow, sizeof record->flow);
-    return decode(message, record, (struct targets)TARGETS(flow_targets), flow_identity);
+    return decode_message(message, record, (struct targets)TARGETS(flow_targets), flow_identity);
 }
 
 /* --- Expectations ----------------------------------------------------------------------------- */
@@ -249,7 +246,7 @@ static const struct target expectation_targets[] = {
     [CTA_EXPECT_CLASS] = TAKE_BE(expectation.class, FLOW_CLASS),
 };
 
-/* Its id is a hash of 32 bits, too few to be trusted alone. Never 0. */
+/* The hash includes the tuples, because the id has only 32 bits. Never 0. */
 static uint64_t expectation_identity(const struct record *record)
 {
     const struct expectation_record *expectation = &record->expectation;
@@ -269,8 +266,8 @@ static uint64_t expectation_identity(const struct record *record)
 int ctnetlink_decode_expectation(const struct nlmsghdr *message, struct record *record)
 {
     record_begin(record, &kind_expectation, sizeof record->expectation);
-    return decode(message, record, (struct targets)TARGETS(expectation_targets),
-                  expectation_identity);
+    return decode_message(message, record, (struct targets)TARGETS(expectation_targets),
+                          expectation_identity);
 }
 
 /* --- Counters --------------------------------------------------------------------------------- */
@@ -324,5 +321,5 @@ static const struct target usage_targets[] = {
 int ctnetlink_decode_usage(const struct nlmsghdr *message, struct record *record)
 {
     record_begin(record, &kind_flow_usage, sizeof record->usage);
-    return decode(message, record, (struct targets)TARGETS(usage_targets), NULL);
+    return decode_message(message, record, (struct targets)TARGETS(usage_targets), NULL);
 }

@@ -16,7 +16,7 @@
 #include "fastnet/predicate.h"
 #include "model/explanation.h"
 
-/* What of a tuple is compared (CTA_FILTER_*_FLAGS): net/netfilter/nf_internals.h. */
+/* Parts of a tuple that the kernel compares (CTA_FILTER_*_FLAGS): net/netfilter/nf_internals.h. */
 enum {
     COMPARE_SRC = 1 << 0,
     COMPARE_DST = 1 << 1,
@@ -31,13 +31,14 @@ enum {
     COMPARE_ICMPV6_ID = 1 << 11,
 };
 
-/* Where a member of one direction is in a record. */
+/* The offset of a member of one direction in a record. */
 #define OF_WAY(way_, member)                                                                       \
     (offsetof(struct record, flow.way) + (way_) * sizeof(struct flow_direction) +                  \
      offsetof(struct flow_direction, member))
 
-/* True if all flows that are wanted have this number there, which is not above max. */
-static bool requires(const struct predicate *where, size_t offset, uint64_t max, uint64_t *number)
+/* Sets *number if the filter requires a number, at most max, at this offset; else false. */
+static bool requires_number(const struct predicate *where, size_t offset, uint64_t max,
+                            uint64_t *number)
 {
     const struct predicate *equal = predicate_requires(where, offset, PREDICATE_EQUAL);
 
@@ -47,7 +48,7 @@ static bool requires(const struct predicate *where, size_t offset, uint64_t max,
     return true;
 }
 
-/* The same for one IPv4 address, which may be a network of one. */
+/* The same for an IPv4 address, which the filter may write as a network with 32 bits. */
 static bool requires_ipv4(const struct predicate *where, size_t offset, struct address *address)
 {
     static const uint8_t ones[4] = {255, 255, 255, 255};
@@ -66,19 +67,19 @@ static bool requires_protocol(const struct predicate *where, uint8_t *protocol)
 {
     uint64_t number;
 
-    if (!requires(where, OF_WAY(WAY_ORIG, tuple.protocol), UINT8_MAX, &number))
+    if (!requires_number(where, OF_WAY(WAY_ORIG, tuple.protocol), UINT8_MAX, &number))
         return false;
     *protocol = (uint8_t)number;
     return true;
 }
 
-/* A tuple, and what of it the kernel compares. */
+/* A tuple, and the flags of its parts that the kernel compares. */
 struct comparison {
     uint32_t flags;
     struct flow_tuple tuple;
 };
 
-/* Takes a number that is required into the tuple, and the flag that stands for it. */
+/* If the filter requires a number for the member, stores the number and sets the flag. */
 #define COMPARE(comparison, where, way, member, flag)                                              \
     compare_number(comparison, where, OF_WAY(way, tuple.member), &(comparison)->tuple.member,      \
                    sizeof(comparison)->tuple.member, flag)
@@ -89,7 +90,7 @@ static void compare_number(struct comparison *comparison, const struct predicate
     const bool byte = size == sizeof(uint8_t);
     uint64_t number;
 
-    if (!requires(where, offset, byte ? UINT8_MAX : UINT16_MAX, &number))
+    if (!requires_number(where, offset, byte ? UINT8_MAX : UINT16_MAX, &number))
         return;
     if (byte)
         *(uint8_t *)member = (uint8_t)number;
@@ -98,7 +99,7 @@ static void compare_number(struct comparison *comparison, const struct predicate
     comparison->flags |= flag;
 }
 
-/* Returns whether any is compared. The kernel compares ports of TCP and UDP only. */
+/* Returns whether anything is compared. The kernel compares ports of TCP and UDP only. */
 static bool compare_transport(struct comparison *comparison, const struct predicate *where,
                               enum flow_way way)
 {
@@ -117,10 +118,8 @@ static bool compare_transport(struct comparison *comparison, const struct predic
     return comparison->flags != before;
 }
 
-/*
- * Addresses of IPv4 only: the kernel's comparison of IPv6 addresses finds those that differ instead
- * of those that are equal (ctnetlink_filter_match_tuple, 5.8 and later).
- */
+/* Compares only IPv4 addresses: for IPv6 the kernel finds all addresses that differ, not those that
+ * are equal (ctnetlink_filter_match_tuple(), Linux 5.8 and later). */
 static struct comparison flow_filter_compare(const struct predicate *where, enum flow_way way,
                                              uint8_t family)
 {
@@ -158,7 +157,7 @@ static void flow_filter_put_protocol(struct nlmsghdr *message, const struct flow
     mnl_attr_nest_end(message, nest);
 }
 
-/* zone is that of the tuple's direction, 0 for none. */
+/* zone: of the tuple's direction; 0: no zone. */
 static void put_tuple(struct nlmsghdr *message, uint16_t type, const struct flow_tuple *tuple,
                       uint16_t zone)
 {
@@ -176,7 +175,7 @@ static void put_tuple(struct nlmsghdr *message, uint16_t type, const struct flow
     mnl_attr_nest_end(message, nest);
 }
 
-/* The tuples first: flags in the machine's byte order say which parts of them are compared. */
+/* Appends the tuples, then the flags (in host byte order) of the parts that the kernel compares. */
 static void put_comparisons(struct nlmsghdr *message, const struct predicate *where, uint8_t family)
 {
     const struct comparison orig = flow_filter_compare(where, WAY_ORIG, family);
@@ -195,21 +194,20 @@ static void put_comparisons(struct nlmsghdr *message, const struct predicate *wh
     mnl_attr_nest_end(message, nest);
 }
 
-/*
- * Zone 0 is what flows without a zone are in, but also what conntrack takes those for that have one
- * for one direction only: the kernel would leave these out.
- */
+/* Returns the zone that the filter requires, or 0 for no filter. A filter for zone 0 is not sent:
+ * conntrack(8) includes flows with a zone in only one direction, but the kernel omits them. */
 static uint16_t zone_of(const struct predicate *where)
 {
     uint64_t zone;
-    const bool any = requires(where, offsetof(struct record, flow.zone), UINT16_MAX, &zone) ||
-                     requires(where, OF_WAY(WAY_ORIG, zone), UINT16_MAX, &zone) ||
-                     requires(where, OF_WAY(WAY_REPLY, zone), UINT16_MAX, &zone);
+    const bool any =
+        requires_number(where, offsetof(struct record, flow.zone), UINT16_MAX, &zone) ||
+        requires_number(where, OF_WAY(WAY_ORIG, zone), UINT16_MAX, &zone) ||
+        requires_number(where, OF_WAY(WAY_REPLY, zone), UINT16_MAX, &zone);
 
     return any ? (uint16_t)zone : 0;
 }
 
-/* A number of which some bits are required, and its mask. */
+/* Appends the bits of a number that the filter requires, and the mask of these bits. */
 static void put_masked(struct nlmsghdr *message, const struct predicate *where, size_t offset,
                        uint16_t type, uint16_t mask_type)
 {
@@ -219,7 +217,7 @@ static void put_masked(struct nlmsghdr *message, const struct predicate *where, 
     if (masked) {
         mask = masked->mask.bits[0];
         bits = predicate_bits(masked);
-    } else if (!requires(where, offset, UINT32_MAX, &bits)) {
+    } else if (!requires_number(where, offset, UINT32_MAX, &bits)) {
         return;
     }
     if (!mask || (bits | mask) > UINT32_MAX)
@@ -243,7 +241,7 @@ bool ctnetlink_put_filter(struct nlmsghdr *message, const struct predicate *wher
 
 /* --- In words --------------------------------------------------------------------------------- */
 
-/* The members that each flag compares, of the direction. */
+/* Adds the members of the direction that the flags compare. */
 static void explain_flags(uint32_t flags, enum flow_way way, struct explanation *explanation)
 {
     static const struct {
@@ -304,7 +302,7 @@ uint8_t ctnetlink_family(const struct predicate *where)
 {
     uint64_t family;
 
-    if (!requires(where, offsetof(struct record, flow.family), UINT8_MAX, &family))
+    if (!requires_number(where, offsetof(struct record, flow.family), UINT8_MAX, &family))
         return AF_UNSPEC;
     return family == AF_INET || family == AF_INET6 ? (uint8_t)family : AF_UNSPEC;
 }
@@ -319,12 +317,11 @@ bool ctnetlink_filters_by_family(const struct predicate *where)
     return compare_transport(&orig, where, WAY_ORIG) || compare_transport(&reply, where, WAY_REPLY);
 }
 
-/* --- The one that is asked for ---------------------------------------------------------------- */
+/* --- A single flow or expectation ------------------------------------------------------------- */
 
-/*
- * The type that a reply's tuple has: of a request its answer, and the other way round (invmap[] of
- * net/netfilter/nf_conntrack_proto_icmp.c and nf_conntrack_proto_icmpv6.c).
- */
+/* Returns the ICMP type in the tuple of the reply: the type of the answer for a request, and of the
+ * request for an answer (invmap[] of net/netfilter/nf_conntrack_proto_icmp.c and
+ * nf_conntrack_proto_icmpv6.c). */
 static uint8_t reply_type(uint8_t protocol, uint8_t type)
 {
     static const struct {
@@ -348,10 +345,8 @@ static uint8_t reply_type(uint8_t protocol, uint8_t type)
     return type;
 }
 
-/*
- * The zone that a flow is in for this direction only tells which it is among flows of one tuple.
- * The kernel refuses it beside a zone of both directions, which then says it all.
- */
+/* A zone of one direction distinguishes flows with equal tuples. The kernel refuses it together
+ * with a zone of both directions, but that zone alone is enough. */
 void ctnetlink_put_key(struct nlmsghdr *message, const struct record *key)
 {
     const enum flow_way way = (key->has & FLOW_ORIG) ? WAY_ORIG : WAY_REPLY;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Flows and expectations from ctnetlink, and from lines of netfilter's files: decoders. */
+/* Decoders of flows and expectations, for messages of ctnetlink and lines of netfilter's files. */
 #ifndef BACKEND_FLOW_DECODE_H
 #define BACKEND_FLOW_DECODE_H
 
@@ -10,52 +10,49 @@
 
 struct line;
 
-/*
- * Each fills in a record from one message, whose length is that of the memory behind it. What an
- * attribute lacks, or is too short for, is a field that the record lacks. Returns 0, or -EBADMSG:
- * not even the beginning is there, or something in it is no attribute; what was understood before
- * that is in the record then, and has says so.
- */
+/* Each fills the record from one message; nlmsg_len bytes must be in memory. If an attribute is
+ * missing or too short, the record lacks its field. Returns 0, or -EBADMSG: the header is too
+ * short, or something is not a valid attribute; the record has the fields that were decoded
+ * before. */
 int ctnetlink_decode_flow(const struct nlmsghdr *message, struct record *record);
 int ctnetlink_decode_expectation(const struct nlmsghdr *message, struct record *record);
 int ctnetlink_decode_flow_statistics(const struct nlmsghdr *message, struct record *record);
 int ctnetlink_decode_expectation_statistics(const struct nlmsghdr *message, struct record *record);
 
-/* CTA_STATS_GLOBAL_*: how many entries there are, and may be. */
+/* CTA_STATS_GLOBAL_*: the number of entries, and its limit. */
 int ctnetlink_decode_usage(const struct nlmsghdr *message, struct record *record);
 
 /*
  * Fill the record from one line of PROC_ROOT/net/nf_conntrack (ct_seq_show() of the kernel's
  * nf_conntrack_standalone.c) or nf_conntrack_expect (exp_seq_show(), nf_conntrack_expect.c).
- * Return 0, or -EBADMSG if the line does not have that form; the record is then of no use. Unknown
- * words are passed over. The record borrows its texts from the line.
+ * Return 0, or -EBADMSG if the line does not have that form; do not use the record then. Unknown
+ * words are ignored. The record borrows its texts from the line.
  *
  * The file differs from ctnetlink in these fields:
  * - status: every flow in the table has IPS_CONFIRMED. IPS_SEEN_REPLY follows from the absence of
- *   [UNREPLIED], the bits of NAT from how the two tuples differ. The file names only one of
- *   IPS_ASSURED, IPS_OFFLOAD and IPS_HW_OFFLOAD. The other bits are not known and stay 0.
+ *   [UNREPLIED], the bits of NAT from the difference of the two tuples. The file names only one of
+ *   IPS_ASSURED, IPS_OFFLOAD and IPS_HW_OFFLOAD. The other bits are unknown and stay 0.
  * - use: the reference that the kernel takes to write the line is not counted.
- * - zone: absent if it is 0, as in ctnetlink, although the file has it.
- * - start: absent. The file has whole seconds from then until the kernel wrote that piece of it, so
- *   each listing would show another start, and that of a captured tree would be wrong.
+ * - zone: absent if it is 0, as in ctnetlink, although the file shows it.
+ * - start: not decoded. The file has whole seconds from the start until the kernel wrote that piece
+ *   of the file: each listing would show another start, and that of a captured tree would be wrong.
  * - helper, labels, id, SCTP's tags, DCCP's role; mask, master, zone and class of an expectation:
  *   not in the file. Expectations therefore have no identity: two of them may look alike.
  */
 int proc_conntrack_decode_flow(const struct line *line, struct record *record);
 int proc_conntrack_decode_expectation(const struct line *line, struct record *record);
-/* The same for PROC_ROOT/net/ip_conntrack: lines of IPv4, which do not begin with its name. */
+/* The same for a line of PROC_ROOT/net/ip_conntrack, where all flows are IPv4 and lines do not
+ * begin with the family. */
 int proc_conntrack_decode_ip_flow(const struct line *line, struct record *record);
 
 _Static_assert(offsetof(struct record, flow.family) == offsetof(struct record, expectation.family),
                "the family of flows and of expectations is found at one place");
 
-/*
- * For struct record.identity of a flow: over family, original tuple and zones, of which the table
- * has but one flow at a time (nf_conntrack_core.c), and its id where that is known. Never 0.
+/* The identity (record.identity) of a flow: a hash of its family, original tuple, zones, and id if
+ * known. Only one flow of the table has them at a time (nf_conntrack_core.c). Never 0.
  *
- * Who sends packets chooses addresses and ports: under the secret he cannot choose them so that his
- * flow passes for another one come again.
- */
+ * Senders of packets choose addresses and ports. Because of the secret they cannot choose them so
+ * that their flow has the identity of another flow. */
 static inline uint64_t flow_identity(const struct record *record)
 {
     const struct flow_record *flow = &record->flow;

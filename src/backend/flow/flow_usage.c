@@ -16,7 +16,7 @@
 
 /* --- Files ------------------------------------------------------------------------------------ */
 
-/* For a captured tree the caller has already raised every right that may help. */
+/* Raises a right only for the own /proc: for a captured tree the caller has raised all rights. */
 int netfilter_open(struct lines *lines, const char *proc_root, const char *path)
 {
     int error = lines_open(lines, proc_root, path);
@@ -34,9 +34,10 @@ int netfilter_open(struct lines *lines, const char *proc_root, const char *path)
 static const struct flow_counter {
     const char *name;
     enum flow_counter_set set;
-    uint8_t index; /* within the set */
-    /* The kernel keeps it in the heading, but nfnetlink_conntrack.h says that it is no longer used:
-     * it is 0. The last of these went out of use in the release (5.10) that added clashres. */
+    uint8_t index; /* the counter's number in the set */
+    /* The kernel still names this counter in the heading, but always writes 0
+     * (nfnetlink_conntrack.h: no longer used). Since Linux 5.10, which added clashres, the kernel
+     * uses none of them. */
     bool unused;
 } flow_counters[] = {
     {"entries", COUNTERS_GLOBAL, CTA_STATS_GLOBAL_ENTRIES, false},
@@ -90,10 +91,8 @@ void flow_counters_take(const struct stat_values *values, struct flow_counters *
 
 /* --- The size of an entry --------------------------------------------------------------------- */
 
-/*
- * The slab is nf_conntrack. Kernels before 4.7 have one for each namespace, which adds an
- * underscore and an address or a number. nf_conntrack_expect has no flows.
- */
+/* The slab of flows is nf_conntrack. Kernels before 4.7 have one slab for each network namespace,
+ * whose name continues with _ and an address or a number. (nf_conntrack_expect has no flows.) */
 static bool is_slab_of_flows(struct text name)
 {
     static const char of_flows[] = "nf_conntrack";
@@ -109,7 +108,7 @@ static bool is_slab_of_flows(struct text name)
     return name.data[own] == '_' && name.length > own + 1;
 }
 
-/* name active_objs num_objs objsize ... */
+/* A line has the columns: name active_objs num_objs objsize ... */
 int flow_slab_decode(const struct line *line, uint64_t *size)
 {
     struct scan scan = {line->data, line->data + line->length};
@@ -169,7 +168,7 @@ void flow_report_resize(const struct query *query)
                 query->table->name);
 }
 
-/* The file in netfilter/ may be in every namespace, the one above it is in the first only. */
+/* Each network namespace may have the file in netfilter/; only the first has the file in net/. */
 static int read_maximum(const char *proc_root, struct flow_usage_record *usage)
 {
     const int error = sysctl_number(proc_root, SYSCTL_MAXIMUM, &usage->maximum);
@@ -201,7 +200,7 @@ void flow_usage_complete(const struct query *query, struct record *record)
         int error = sources[i].read(query->proc_root, &record->usage);
         if (!error)
             record->has |= sources[i].field;
-        else if (error != -EACCES || sources[i].field != USAGE_ENTRY_SIZE) /* it is estimated */
+        else if (error != -EACCES || sources[i].field != USAGE_ENTRY_SIZE) /* else estimated */
             proc_file_note(query, sources[i].path, error);
     }
 }

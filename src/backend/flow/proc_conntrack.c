@@ -22,20 +22,20 @@
 #define FIELDS_EXPECTATION (FLOW_ORIG | FLOW_TIMEOUT | FLOW_FLAGS | FLOW_HELPER)
 
 #define FLOWS        "nf_conntrack"
-#define OLD_FLOWS    "ip_conntrack" /* of Linux before 2.6.20, and of some kernels until 4.8 */
+#define OLD_FLOWS    "ip_conntrack" /* Linux before 2.6.20, and some kernels until 4.8 */
 #define EXPECTATIONS "nf_conntrack_expect"
 
 /* --- The two files of rows -------------------------------------------------------------------- */
 
-/* Bits of a status that the file does not have look like 0. */
+/* Reports a loss if the filter needs bits of the status that the file does not show. */
 static int proc_flow_dump_flows(const struct query *query, record_fn fn, void *arg)
 {
     struct proc_file file = {.query = query,
                              .name = FLOWS,
                              .open = netfilter_open,
                              .decode = proc_conntrack_decode_flow};
-    const uint64_t told = IPS_SEEN_REPLY | IPS_ASSURED | IPS_CONFIRMED | IPS_OFFLOAD |
-                          IPS_HW_OFFLOAD | IPS_SRC_NAT | IPS_DST_NAT;
+    const uint64_t shown = IPS_SEEN_REPLY | IPS_ASSURED | IPS_CONFIRMED | IPS_OFFLOAD |
+                           IPS_HW_OFFLOAD | IPS_SRC_NAT | IPS_DST_NAT;
     const struct predicate *status =
         predicate_requires(query->where, offsetof(struct record, flow.status), PREDICATE_MASKED);
     uint64_t buckets = flow_buckets(query->proc_root);
@@ -46,7 +46,7 @@ static int proc_flow_dump_flows(const struct query *query, record_fn fn, void *a
         file.decode = proc_conntrack_decode_ip_flow;
         result = proc_file_read(&file, fn, arg);
     }
-    if (result >= 0 && status && status->mask.bits[0] & ~told)
+    if (result >= 0 && status && status->mask.bits[0] & ~shown)
         report_loss(query->report,
                     "%s: %s/net/%s lacks status bits that the filter compares: rows may be missing "
                     "or wrong",
@@ -85,7 +85,7 @@ static int dump_expectation_count(const struct query *query, record_fn fn, void 
 
 /* --- Counters --------------------------------------------------------------------------------- */
 
-/* Where the counters of one set go, a row for each processor. */
+/* Where the counters of one set go: each CPU is a row for fn. */
 struct statistics {
     enum flow_counter_set set;
     record_fn fn;
@@ -137,7 +137,7 @@ static int add_usage(const struct stat_values *values, uint32_t cpu, void *arg)
     return 0;
 }
 
-/* A captured tree may have the one file or the other; each has the number of entries. */
+/* A captured tree may have only one of the two files. Both have the number of entries. */
 static int dump_flow_count(const struct query *query, record_fn fn, void *arg)
 {
     struct record record = {.kind = &kind_flow_usage};

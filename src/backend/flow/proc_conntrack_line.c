@@ -1,16 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Decodes the lines of flows and expectations in /proc/net. A few words have a fixed place; the
- * others say themselves what they mean. The kernel writes them in
+/* Decodes lines of flows and expectations in /proc/net. A few words have a fixed position; all
+ * other words begin with a name, such as "src=". The kernel writes them in
  * net/netfilter/nf_conntrack_standalone.c, nf_conntrack_expect.c, and in print_conntrack of
- * nf_conntrack_proto_*.c.
- */
+ * nf_conntrack_proto_*.c. */
 #include <errno.h>
 #include <netinet/in.h>
 #include <string.h>
 #include <sys/socket.h>
 
-/* These come after netinet/in.h, because linux/in.h then does not define the same again. */
+/* If linux/ headers follow netinet/in.h, linux/in.h does not define the same types again. */
 #include <linux/netfilter/nf_conntrack_common.h>
 
 #include "backend/flow/decode.h"
@@ -19,9 +17,9 @@
 #include "fastnet/array.h"
 #include "fastnet/flow_names.h"
 
-/* In the order in which the kernel writes them, because the search goes on from the last word. */
+/* In the order in which the kernel writes words. A search goes on from the last word. */
 enum line_word {
-    WORD_UNREPLIED, /* between two tuples */
+    WORD_UNREPLIED, /* between the two tuples */
     WORD_SRC,
     WORD_DST,
     WORD_SPORT,
@@ -55,10 +53,9 @@ enum line_word {
 #define ENDS      (BIT(WORD_SRC) | BIT(WORD_DST))
 #define OF_TUPLE  (ENDS | PORTS | ICMP | KEYS)
 
-/* What a word's value is. */
 enum line_form { FORM_NONE, FORM_NUMBER, FORM_KEY, FORM_ADDRESS, FORM_CONTEXT };
 
-/* Words with a value, which goes to a member of the direction or of the record. */
+/* Words with a value, which is stored in a member of the direction or of the record. */
 #define WORD(text_, form_, of, member, ...)                                                        \
     {                                                                                              \
         .text = TEXT_LITERAL(text_), .form = (form_), .offset = offsetof(of, member),              \
@@ -72,7 +69,7 @@ static const struct {
     enum line_form form;
     uint16_t offset;
     uint8_t size;
-    uint32_t status; /* what a flow with this word has */
+    uint32_t status; /* status bits that the word means */
     uint64_t has;
 } words[] = {
     [WORD_UNREPLIED] = {.text = TEXT_LITERAL("[UNREPLIED]")},
@@ -102,13 +99,12 @@ static const struct {
 };
 
 _Static_assert(offsetof(struct flow_direction, tuple) == 0, "a tuple stands for its direction");
-/* A line while it is decoded. */
 struct line_decoding {
     struct scan scan; /* the rest of the line */
     struct record *record;
-    struct flow_tuple *tuple; /* whose words come now, or its direction's; NULL before the first */
-    uint32_t words;           /* BIT(word) of those of the direction and of the line so far */
-    enum line_word next;      /* where the next word is likely to be */
+    struct flow_tuple *tuple; /* the tuple (and way) that is being decoded; NULL before the first */
+    uint32_t words;           /* bits BIT(word) of the words that this direction already had */
+    enum line_word next;      /* the word to compare first */
 };
 
 static bool flow_line_take_word(struct scan *scan, struct scan *word)
@@ -120,8 +116,8 @@ static bool flow_line_take_word(struct scan *scan, struct scan *word)
     return found;
 }
 
-/* Says which word it is and takes its beginning off, which leaves its value. */
-static enum line_word recognise(struct line_decoding *decoding, struct scan *word)
+/* Returns which word it is, and moves `word` to its value. */
+static enum line_word recognise_word(struct line_decoding *decoding, struct scan *word)
 {
     const size_t length = (size_t)(word->end - word->at);
 
@@ -139,7 +135,7 @@ static enum line_word recognise(struct line_decoding *decoding, struct scan *wor
     return WORD_OTHER;
 }
 
-/* A whole word that is a number, for a member of this size. */
+/* Takes a number that fills the whole word, into a member of `size` bytes. */
 static inline bool flow_line_take_number(struct scan *word, void *member, size_t size)
 {
     return scan_decimal_member(word, member, size) && word->at == word->end;
@@ -152,7 +148,7 @@ static bool take_byte(struct scan *scan, uint8_t *number)
     return flow_line_take_word(scan, &word) && flow_line_take_number(&word, number, sizeof *number);
 }
 
-/* The number of a protocol. Records of both kinds have their family at the same place. */
+/* Takes the family, a number. Flows and expectations have their families at the same offset. */
 static bool flow_line_take_family(struct line_decoding *decoding)
 {
     uint8_t *family = &decoding->record->flow.family;
@@ -160,7 +156,7 @@ static bool flow_line_take_family(struct line_decoding *decoding)
     return take_byte(&decoding->scan, family) && (*family == AF_INET || *family == AF_INET6);
 }
 
-/* A key of GRE: 0x and up to four digits. Apart, because few flows have one. */
+/* Takes a key of GRE: 0x and up to four digits. It is not inline, because few flows have a key. */
 static bool take_key(struct scan *word, uint16_t *value)
 {
     return scan_char(word, '0') && scan_char(word, 'x') && SCAN_HEX(word, *value) &&
@@ -172,7 +168,7 @@ static bool flow_line_take_address(struct scan *word, uint8_t family, struct add
     address->family = family;
     if (family == AF_INET)
         return scan_ipv4(word, address->bytes);
-    /* eight groups: the kernel leaves none of them out here */
+    /* the kernel writes all eight groups of an IPv6 address here */
     for (size_t i = 0; i < 8; i++) {
         uint64_t group;
         if ((i && !scan_char(word, ':')) || !scan_hex(word, &group, 4))
@@ -183,7 +179,7 @@ static bool flow_line_take_address(struct scan *word, uint8_t family, struct add
     return true;
 }
 
-/* A context may hold blanks. It ends before the next of the words that can follow it. */
+/* Takes a security context, which may contain spaces. It ends before a word that can follow it. */
 static void take_context(struct line_decoding *decoding, const struct scan *value)
 {
     const uint32_t following = BIT(WORD_ZONE) | BIT(WORD_DELTA_TIME) | BIT(WORD_USE);
@@ -192,7 +188,7 @@ static void take_context(struct line_decoding *decoding, const struct scan *valu
 
     while (flow_line_take_word(&ahead, &word)) {
         const char *word_end = word.end;
-        if (BIT(recognise(decoding, &word)) & following)
+        if (BIT(recognise_word(decoding, &word)) & following)
             break;
         end = word_end;
     }
@@ -201,7 +197,7 @@ static void take_context(struct line_decoding *decoding, const struct scan *valu
     decoding->record->has |= FLOW_SECCTX;
 }
 
-/* The kernel writes each word once, but tuples and counters once for each direction. */
+/* Returns false if a word is repeated. Each direction has its own words of tuples and counters. */
 static inline bool flow_line_take_value(struct line_decoding *decoding, enum line_word word,
                                         struct scan *value)
 {
@@ -229,10 +225,8 @@ static inline bool flow_line_take_value(struct line_decoding *decoding, enum lin
     return true;
 }
 
-/*
- * True if the tuple has every word that its protocol needs. Of other protocols this is not known: a
- * kernel that lacks the module for one tracks it without ports.
- */
+/* True if the tuple has every word that its protocol needs. For protocols other than TCP, UDP and
+ * ICMP this is unknown: a kernel without the module of a protocol tracks it without ports. */
 static bool end_tuple(struct line_decoding *decoding)
 {
     const uint32_t has = decoding->words;
@@ -302,10 +296,7 @@ static inline bool take_two(struct scan *scan, const char *first, const char *se
            scan->at < scan->end && *scan->at == ' ';
 }
 
-/*
- * Behind src=, what the kernel mostly writes: no blank is looked for then, nor what a word is. What
- * differs is left to be taken word by word.
- */
+/* Takes the usual words after src= faster than word by word. The caller takes other words. */
 static void take_usual_words(struct line_decoding *decoding)
 {
     struct flow_record *const flow = &decoding->record->flow;
@@ -330,14 +321,14 @@ static void take_usual_words(struct line_decoding *decoding)
     decoding->next = way == flow->way ? WORD_UNREPLIED : WORD_ASSURED;
 }
 
-/* Unknown words are passed over. */
+/* Takes all words of a flow; ignores unknown words. */
 static bool take_flow_words(struct line_decoding *decoding)
 {
     struct record *record = decoding->record;
     struct scan value;
 
     while (flow_line_take_word(&decoding->scan, &value)) {
-        const enum line_word word = recognise(decoding, &value);
+        const enum line_word word = recognise_word(decoding, &value);
         if (word == WORD_OTHER)
             continue;
         if ((word == WORD_SRC && !begin_tuple(decoding)) ||
@@ -366,7 +357,7 @@ static void take_timeout(struct line_decoding *decoding)
     decoding->scan = ahead;
 }
 
-/* A word that is no state of this protocol is left to be passed over later. */
+/* Takes the state. A word that is not a state of the protocol is left to take_flow_words(). */
 static void flow_line_take_state(struct line_decoding *decoding)
 {
     struct record *record = decoding->record;
@@ -384,11 +375,9 @@ static void flow_line_take_state(struct line_decoding *decoding)
     decoding->scan = ahead;
 }
 
-/*
- * The reply is the original direction with both ends swapped, except for what NAT changed: source
- * NAT changes where the reply goes to, destination NAT where it comes from (nf_nat_setup_info() in
- * nf_nat_core.c). The id of ICMP is the source port of both directions.
- */
+/* Returns the status bits of NAT. The reply is the original direction with both ends swapped,
+ * except for changes by NAT: source NAT changes the destination of the reply, destination NAT its
+ * source (nf_nat_setup_info() in nf_nat_core.c). In ICMP the id is the source port of both. */
 static uint32_t nat_status(const struct flow_record *flow)
 {
     const struct flow_tuple *orig = &flow->way[WAY_ORIG].tuple,
@@ -404,7 +393,7 @@ static uint32_t nat_status(const struct flow_record *flow)
     return status;
 }
 
-/* Names of protocols stand before the numbers, which say the same. named: that of IP, too. */
+/* Takes the protocols: for each its name and its number. named: the line begins with the family. */
 static bool take_protocols(struct line_decoding *decoding, bool named)
 {
     struct flow_record *flow = &decoding->record->flow;
@@ -430,7 +419,7 @@ static int decode_flow(const struct line *line, bool named, struct record *recor
     flow_line_take_state(&decoding);
     if (!take_flow_words(&decoding))
         return -EBADMSG;
-    /* in zone 0 are the flows without a zone */
+    /* zone 0 means that the flow has no zone */
     record->has &= ~(flow->zone ? 0 : FLOW_ZONE);
     for (enum flow_way way = WAY_ORIG; way < FLOW_WAYS; way++)
         record->has &= ~(flow->way[way].zone ? 0 : FLOW_ORIG_ZONE << way);
@@ -462,7 +451,7 @@ static bool take_literal(struct scan *scan, const char *literal)
     return flow_line_take_text(scan, literal);
 }
 
-/* TIMEOUT l3proto = FAMILY proto=PROTOCOL; the timeout is "-" if there is none. */
+/* Takes "TIMEOUT l3proto = FAMILY proto=PROTOCOL". "-" means no timeout. */
 static bool take_expectation_head(struct line_decoding *decoding)
 {
     struct expectation_record *expectation = &decoding->record->expectation;
@@ -481,14 +470,14 @@ static bool take_expectation_head(struct line_decoding *decoding)
            take_literal(scan, "proto=") && take_byte(scan, &expectation->orig.protocol);
 }
 
-/* The tuple ends before the first word that does not belong to a tuple. */
+/* Takes the tuple, which ends before the first word that cannot belong to a tuple. */
 static bool take_expected_tuple(struct line_decoding *decoding)
 {
     struct scan ahead = decoding->scan, word;
 
     decoding->tuple = &decoding->record->expectation.orig;
     while (flow_line_take_word(&ahead, &word)) {
-        const enum line_word which = recognise(decoding, &word);
+        const enum line_word which = recognise_word(decoding, &word);
         if (!(BIT(which) & OF_TUPLE))
             break;
         if (!flow_line_take_value(decoding, which, &word))
@@ -498,7 +487,7 @@ static bool take_expected_tuple(struct line_decoding *decoding)
     return end_tuple(decoding);
 }
 
-/* Names joined by commas. A word with any other name in it is not the word of the flags. */
+/* Takes names of flags, joined by commas. Returns false if a name in the word is not a flag. */
 static bool take_flags(struct scan *word, uint32_t *flags)
 {
     uint32_t found = 0;
@@ -518,7 +507,7 @@ static bool take_flags(struct scan *word, uint32_t *flags)
     return true;
 }
 
-/* HELPER or HELPER/POLICY, up to the end of the line: user space can give a helper any name. */
+/* Takes HELPER or HELPER/POLICY up to the end of the line: user space can give helpers any name. */
 static void take_helper(struct line_decoding *decoding)
 {
     struct scan *scan = &decoding->scan;

@@ -28,7 +28,7 @@ static bool igmp_take_number(struct scan *scan, uint32_t *number)
     return scan->at == scan->end || *scan->at == ' ' || *scan->at == '\t';
 }
 
-/* "1\tlo        :     1      V3": a name holds neither blanks nor a colon. */
+/* Takes an interface: "1\tlo        :     1      V3". Its name has no spaces and no colon. */
 static int igmp_take_interface(struct scan scan, struct igmp_interface *interface)
 {
     const char *colon, *end;
@@ -46,7 +46,7 @@ static int igmp_take_interface(struct scan scan, struct igmp_interface *interfac
     return 0;
 }
 
-/* "\t\t\t\t010000E0     1 0:00000000\t\t0" */
+/* Takes a group: "\t\t\t\t010000E0     1 0:00000000\t\t0". */
 static int igmp_take_group(struct scan scan, const struct igmp_interface *interface,
                            struct record *record)
 {
@@ -59,7 +59,7 @@ static int igmp_take_group(struct scan scan, const struct igmp_interface *interf
     if (!interface->length || !scan_eight_digits(&scan, &word) || !scan_char(&scan, ' ') ||
         !igmp_take_number(&scan, &group->users))
         return -EBADMSG;
-    memcpy(group->address.bytes, &word, sizeof word); /* written as a number of the machine */
+    memcpy(group->address.bytes, &word, sizeof word); /* a number in host byte order */
     group->index = interface->index;
     group->interface = (struct text){interface->name, interface->length};
     return 0;
@@ -76,7 +76,7 @@ int igmp_decode(const struct line *line, struct igmp_interface *interface, struc
     return igmp_take_interface(scan, interface) < 0 ? -EBADMSG : NO_ROW;
 }
 
-/* "4    eth0            ff020000000000000000000000000001     1 0000000C 0" */
+/* A line is "4    eth0            ff020000000000000000000000000001     1 0000000C 0". */
 int igmp6_decode(const struct line *line, struct record *record)
 {
     struct scan scan = {line->data, line->data + line->length};

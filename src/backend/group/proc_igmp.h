@@ -6,17 +6,15 @@
 #include "backend/proc/lines.h"
 #include "fastnet/query.h"
 
-/* The interface that the following lines of igmp are about. */
+/* The interface that the following lines of igmp belong to. */
 struct igmp_interface {
     uint32_t index;
-    size_t length; /* of the name; 0: not known */
+    size_t length; /* bytes of the name; 0: no interface yet */
     char name[INTERFACE_TEXT_MAX];
 };
 
-/*
- * Decodes a line of igmp below the heading. Returns 0 with a group, NO_ROW (proc_file.h) for a line
- * that names the interface, or -EBADMSG. The record borrows the interface's name.
- */
+/* Decodes a line of igmp after the heading. Returns 0 for a group, NO_ROW (proc_file.h) for a line
+ * that names an interface, or -EBADMSG. The record borrows the interface's name. */
 int igmp_decode(const struct line *line, struct igmp_interface *interface, struct record *record);
 
 /* Decodes a line of igmp6. Returns 0 or -EBADMSG. The record borrows from the line. */

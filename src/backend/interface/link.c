@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Interfaces by rtnetlink(7): their addresses and queues by a dump each (RTM_GETADDR,
- * RTM_GETQDISC), where they are needed, and then all interfaces by another (RTM_GETLINK).
- */
+/* Interfaces by rtnetlink(7): if needed, a dump of their addresses (RTM_GETADDR) and a dump of
+ * their queues (RTM_GETQDISC), then a dump of all interfaces (RTM_GETLINK). */
 #include <errno.h>
 #include <libmnl/libmnl.h>
 #include <linux/if_addr.h>
@@ -23,22 +21,21 @@
 
 const struct table table_interfaces = {.name = "dev", .file = "dev", .kind = &kind_interface};
 
-/* One reading of the two tables. */
 struct link_reading {
     const struct query *query;
     record_fn fn;
     void *arg;
-    struct interface_address *addresses; /* by interface, else as they came */
+    struct interface_address *addresses; /* in the order of the dump, later sorted by interface */
     size_t count, capacity;
     struct hash_table queues; /* struct interface_queue */
     struct record record;
 };
 
 struct link_request {
-    _Alignas(struct nlmsghdr) char bytes[40]; /* two headers and an attribute, at most */
+    _Alignas(struct nlmsghdr) char bytes[40]; /* at most two headers and an attribute */
 };
 
-/* For all of a kind, RTM_GETLINK, RTM_GETADDR or RTM_GETQDISC, whose header has that size. */
+/* Makes a dump request. type: RTM_GETLINK, RTM_GETADDR or RTM_GETQDISC; size: of its header. */
 static struct nlmsghdr *link_put_request(struct link_request *request, uint16_t type, size_t size)
 {
     struct nlmsghdr *message = mnl_nlmsg_put_header(request->bytes);
@@ -95,9 +92,9 @@ static void set_addresses(struct link_reading *reading)
     if (!(reading->query->needs & INTERFACE_ADDRESSES))
         return;
     reading->record.has |= INTERFACE_ADDRESSES;
-    if (!reading->count) /* nor is there an array */
+    if (!reading->count) /* there is no array then */
         return;
-    while (at < to) { /* finds its first address */
+    while (at < to) { /* a binary search for its first address */
         const size_t middle = at + (to - at) / 2;
         if (reading->addresses[middle].interface < interface->index)
             at = middle + 1;
@@ -138,7 +135,7 @@ static bool has_label(const void *element, const void *label)
     return strcmp(*known, label) == 0;
 }
 
-/* Returns 1, 0 if the label was added before, or -ENOMEM. It stays where it is. */
+/* Returns 1 if it added the label, 0 if the table had it, or -ENOMEM. The label is borrowed. */
 static int link_add_label(struct hash_table *labels, struct text label)
 {
     const uint64_t hash = hash_bytes(hash_seed(), label.data, label.length);
@@ -153,10 +150,9 @@ static int link_add_label(struct hash_table *labels, struct text label)
     return 1;
 }
 
-/*
- * What ifconfig(8) calls an alias: a label other than the name, which is shown as an interface with
- * neither statistics nor IPv6. One address of it is enough, because no more is shown.
- */
+/* Hands on a row for each label that differs from the interface's name. ifconfig(8) calls such
+ * labels aliases, and shows them as interfaces without statistics and IPv6. It shows only one
+ * address of an alias, so the row has only one. */
 static int hand_on_labels(struct link_reading *reading)
 {
     const struct interface_record *interface = &reading->record.interface;
@@ -215,13 +211,13 @@ static int link_dump(const struct query *query, record_fn fn, void *arg)
 
     if (query->needs & INTERFACE_ADDRESSES)
         result = link_ask(&reading, RTM_GETADDR, sizeof(struct ifaddrmsg), link_take_address);
-    /* those of one interface stay as the kernel dumps them: IPv4 before IPv6 */
+    /* addresses of an interface stay in the order of the dump: IPv4 before IPv6 */
     if (result == 0)
         result = sort_stable(reading.addresses, reading.count, sizeof *reading.addresses,
                              link_compare_interfaces, NULL);
     if (result == 0 && query->needs & INTERFACE_QUEUE_DROPS)
         result = link_ask(&reading, RTM_GETQDISC, sizeof(struct tcmsg), take_queue);
-    /* a kernel without disciplines (CONFIG_NET_SCHED) has no such dump: nothing is known then */
+    /* a kernel without queueing disciplines (CONFIG_NET_SCHED) has no such dump */
     if (result == -EOPNOTSUPP && query->needs & INTERFACE_QUEUE_DROPS)
         result = 0;
     if (result == 0)
@@ -231,7 +227,7 @@ static int link_dump(const struct query *query, record_fn fn, void *arg)
     return result;
 }
 
-/* --- What rows of others are completed with --------------------------------------------------- */
+/* --- Details for rows of other kinds ---------------------------------------------------------- */
 
 struct completing {
     interface_fn fn;
@@ -249,7 +245,7 @@ static int take_details(const struct nlmsghdr *message, void *arg)
         return 0;
     link_decode(message, &record);
     if (!record.has || !link->index || link->name.length >= sizeof name)
-        return 0; /* it will be asked for by itself */
+        return 0; /* the caller will ask for this interface by ioctl(2) */
     memcpy(name, link->name.data, link->name.length);
     name[link->name.length] = '\0';
     return completing->fn(

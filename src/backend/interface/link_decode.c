@@ -35,7 +35,7 @@ static bool link_decode_take_map(struct text content, void *member)
     return true;
 }
 
-/* As /proc/net/dev adds them up (dev_seq_printf_stats(), net/core/net-procfs.c). */
+/* Sums counters as /proc/net/dev does (dev_seq_printf_stats(), net/core/net-procfs.c). */
 static void set_counters(struct interface_record *interface, const struct rtnl_link_stats64 *stats)
 {
     const uint64_t counters[INTERFACE_COUNTERS_MAX] = {
@@ -80,10 +80,8 @@ static void set_details(struct interface_record *interface, const struct rtnl_li
     memcpy(interface->details, details, sizeof details);
 }
 
-/*
- * Up to tx_compressed all kernels that have it agree; rx_nohandler came later. Sets the bits
- * itself, because of them.
- */
+/* Kernels that send these counters send all up to tx_compressed; rx_nohandler came later. The
+ * function sets presence bits itself, because they depend on the length. */
 static bool link_decode_take_counters(struct text content, void *member)
 {
     const size_t size = offsetof(struct rtnl_link_stats64, rx_nohandler);
@@ -112,7 +110,7 @@ static const struct target link_targets[] = {
     [IFLA_OPERSTATE] = TAKE(interface.state, INTERFACE_STATE),
     [IFLA_ADDRESS] = TAKE_BY(link_decode_take_lladdr, interface, INTERFACE_LLADDR),
     [IFLA_MAP] = TAKE_BY(link_decode_take_map, interface, INTERFACE_MAP),
-    [IFLA_STATS64] = TAKE_BY(link_decode_take_counters, kind, 0), /* kind: the record itself */
+    [IFLA_STATS64] = TAKE_BY(link_decode_take_counters, kind, 0), /* the address of the record */
     [IFLA_LINKINFO] = TAKE_NEST(link_info),
     [IFLA_IFALIAS] = TAKE(interface.alias, INTERFACE_ALIAS),
 };
@@ -198,7 +196,7 @@ static const struct target queue_statistics[] = {
 };
 static const struct target queue_targets[] = {[TCA_STATS2] = TAKE_NEST(queue_statistics)};
 
-/* A discipline counts the drops of those below it as its own, so the root has all. */
+/* A queueing discipline includes the drops of all disciplines below: the root has all drops. */
 int queue_decode(const struct nlmsghdr *message, struct interface_queue *queue)
 {
     struct decoding decoding = {.object = queue};

@@ -39,7 +39,7 @@ static int proc_dev_dump(const struct query *query, record_fn fn, void *arg)
                              .decode = proc_dev_decode};
     int result = proc_file_open(&file);
 
-    if (result == -ENOENT || result == -ENOTDIR) { /* every kernel with a network has it */
+    if (result == -ENOENT || result == -ENOTDIR) { /* each kernel with networking has dev */
         report_loss(query->report, "cannot open %s/net/dev: %s", query->proc_root,
                     strerror(ENOENT));
         return 0;

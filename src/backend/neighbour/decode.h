@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Decoders of neighbours, and of how full their tables are. */
+/* Decoders of neighbours, and of the usage of their tables. */
 #ifndef BACKEND_NEIGHBOUR_DECODE_H
 #define BACKEND_NEIGHBOUR_DECODE_H
 
@@ -14,45 +14,35 @@ struct line;
 struct stat_file;
 struct stat_values;
 
-/*
- * Fills the record from one RTM_NEWNEIGH message; attributes that are unknown, or shorter than they
- * have to be, are skipped. Returns 0; -EAFNOSUPPORT for another family than IPv4 and IPv6, as a
- * bridge's forwarding table has; -EBADMSG when the message is too short, has no address, or its
- * attributes do not end where it does.
- */
+/* Fills the record from one RTM_NEWNEIGH message; ignores attributes that are unknown or too short.
+ * Returns 0; -EAFNOSUPPORT for a family other than IPv4 and IPv6, as in a bridge's forwarding
+ * table; -EBADMSG if the message is too short, has no address, or its attributes do not end where
+ * the message ends. */
 int neighbour_decode(const struct nlmsghdr *message, struct record *record);
 
-/*
- * Fills the record from one line of PROC_ROOT/net/arp. Returns 0, or -EBADMSG if the line does not
- * have that form; the record is then of no use.
- */
+/* Fills the record from one line of PROC_ROOT/net/arp. Returns 0, or -EBADMSG if the line does not
+ * have that form; do not use the record then. */
 int proc_arp_decode(const struct line *line, struct record *record);
 
-/*
- * Fills the record from one RTM_NEWNEIGHTBL. Returns 0; -EAFNOSUPPORT for a table of another family
- * than IPv4 and IPv6; -ENODATA for a message about an interface, which has nothing of the table;
- * -EBADMSG if the message is too short, or its attributes do not end where it does.
- */
+/* Fills the record from one RTM_NEWNEIGHTBL. Returns 0; -EAFNOSUPPORT for a family other than IPv4
+ * and IPv6; -ENODATA for a message about an interface, which has no numbers of the table; -EBADMSG
+ * if the message is too short, or its attributes do not end where it ends. */
 int neighbour_usage_decode(const struct nlmsghdr *message, struct record *record);
 
 /* PROC_ROOT/net/stat/arp_cache and ndisc_cache (neigh_stat_seq_show() of net/core/neighbour.c). */
 extern const struct stat_file neighbour_stat_file, neighbour_stat_file6;
 
-/* Adds the counters of one processor. */
+/* Adds the counters of one CPU to the record. */
 void neighbour_usage_add(const struct stat_values *values, struct record *record);
 
-/*
- * Fills in the counters that netlink does not have. They stay absent where there is no such file:
- * the kernel shows it in the first network namespace only.
- */
+/* Fills counters that netlink does not have. If the file is missing, the record lacks them: the
+ * kernel shows the file in the first network namespace only. */
 void neighbour_usage_complete(const struct query *query, struct record *record);
 
-/*
- * For struct record.identity: address, interface, and whether it is a proxy, of which the kernel
- * has only one (net/core/neighbour.c). For IPv4 these are the identity, because they fit into it.
- * For IPv6 they are hashed under the secret: a machine on the link can choose its addresses, but
- * not so that one of them is taken for a repeat of another.
- */
+/* The identity (record.identity) of a neighbour: its address, its interface, and whether it is a
+ * proxy. The kernel has only one entry with these three (net/core/neighbour.c). For IPv4 they fit
+ * into the number. For IPv6 the number is their hash under a secret: a machine on the link can
+ * choose its addresses, but it cannot choose two that have the same identity. */
 static inline uint64_t neighbour_identity(const struct neighbour_record *neighbour)
 {
     const uint64_t which =

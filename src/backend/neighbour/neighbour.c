@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Neighbours by rtnetlink(7): one dump of what the kernel resolved, one of what it answers for.
- * Sources: linux/neighbour.h, net/core/neighbour.c (neigh_fill_info, pneigh_fill_info).
- */
+/* Neighbours by rtnetlink(7): a dump of addresses that the kernel resolved, and a dump of proxies.
+ * Sources: linux/neighbour.h, net/core/neighbour.c (neigh_fill_info, pneigh_fill_info). */
 #include "backend/neighbour/decode.h"
 
 #include <errno.h>
@@ -56,7 +54,7 @@ static bool neighbour_take_lladdr(struct text content, void *member)
     return attribute_lladdr(content, neighbour->lladdr, &neighbour->lladdr_length);
 }
 
-/* Flags are there without these, too. */
+/* Adds these bits to the flags. Returns false, because the flags are known without them, too. */
 static bool take_flags_ext(struct text content, void *member)
 {
     uint32_t *flags = member, ext = 0;
@@ -108,22 +106,21 @@ int neighbour_decode(const struct nlmsghdr *message, struct record *record)
     return 0;
 }
 
-/* One reading of one table. */
 struct neighbour_reading {
     const struct query *query;
-    uint32_t interface, master; /* that rows must be of; 0: any */
+    uint32_t interface, master; /* the only interface or master wanted; 0: any */
     record_fn fn;
     void *arg;
 };
 
-/* What a kernel that cannot tell rows by their interface hands on all the same. */
+/* Checks a row again: some kernels cannot filter by interface. */
 static bool neighbour_is_wanted(const struct neighbour_reading *reading,
                                 const struct record *record)
 {
     const struct neighbour_record *neighbour = &record->neighbour;
     const uint8_t family = reading->query->table->family;
 
-    /* /proc/net/arp leaves out entries that need no resolving, and those not yet in use */
+    /* /proc/net/arp leaves out entries that need no resolution, and entries not in use yet */
     if (reading->query->table == &table_arp && record->has & NEIGHBOUR_STATE &&
         !(neighbour->state & ~NUD_NOARP))
         return false;
@@ -139,7 +136,7 @@ static int neighbour_take_message(const struct nlmsghdr *message, void *arg)
 
     if (message->nlmsg_type != RTM_NEWNEIGH)
         return 0;
-    /* a message has no master: only a kernel that says that it filtered tells rows by it */
+    /* a row does not name its master, so the kernel must confirm that it filtered by master */
     if (reading->master && !(message->nlmsg_flags & NLM_F_DUMP_FILTERED))
         return -EOPNOTSUPP;
     error = neighbour_decode(message, &record);
@@ -154,7 +151,7 @@ static int neighbour_take_message(const struct nlmsghdr *message, void *arg)
     return reading->fn(&record, reading->arg);
 }
 
-enum { REQUEST_MAX = 64 }; /* bytes; the largest is 44 */
+enum { REQUEST_MAX = 64 }; /* bytes; the largest request has 44 */
 
 static struct nlmsghdr *neighbour_put_request(const struct neighbour_reading *reading,
                                               uint8_t flags, char *buffer)
@@ -183,10 +180,8 @@ static int dump_by_flags(struct neighbour_reading *reading, uint8_t flags)
                         reading, query->report);
 }
 
-/*
- * The interface that all wanted rows are of, or belong to: named, or by its index. 0: they may be
- * of any.
- */
+/* Returns the index of the interface (or master) that all wanted rows must have; 0: any. The filter
+ * may name the interface instead of its index. */
 static uint32_t required_index(const struct predicate *where, size_t offset)
 {
     const struct predicate *equal = predicate_requires(where, offset, PREDICATE_EQUAL);
@@ -201,7 +196,7 @@ static uint32_t required_index(const struct predicate *where, size_t offset)
     return if_nametoindex(name);
 }
 
-/* True if any entry (or any proxy) could pass the filter. */
+/* True if rows that the filter wants may be entries or, if `proxy`, proxies. */
 static bool neighbour_may_be_wanted(const struct predicate *where, bool proxy)
 {
     const struct predicate *flags =
@@ -210,7 +205,7 @@ static bool neighbour_may_be_wanted(const struct predicate *where, bool proxy)
 
     if (flags && flags->mask.bits[0] & NTF_PROXY)
         return proxy == ((predicate_bits(flags) & NTF_PROXY) != 0);
-    return !proxy || predicate_may_hold(where, &proxies, NEIGHBOUR_STATE); /* they have no state */
+    return !proxy || predicate_may_hold(where, &proxies, NEIGHBOUR_STATE); /* these lack a state */
 }
 
 static struct neighbour_reading start_reading(const struct query *query, record_fn fn, void *arg)

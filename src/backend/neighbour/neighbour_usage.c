@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * How full the tables of neighbours are, by rtnetlink(7): one dump of RTM_GETNEIGHTBL. It has all
- * but one of the numbers of /proc, also in a network namespace, where /proc has none of them.
- * Source: neightbl_fill_info() of net/core/neighbour.c.
- */
+/* Usage of the neighbour tables by rtnetlink(7): one dump of RTM_GETNEIGHTBL. It has all numbers of
+ * /proc except one. In network namespaces other than the first, /proc has no such numbers, but the
+ * dump has. Source: neightbl_fill_info() of net/core/neighbour.c. */
 #include "backend/neighbour/decode.h"
 
 #include <errno.h>
@@ -31,7 +29,7 @@ static bool take_config(struct text content, void *member)
     return true;
 }
 
-/* Each counter has a bit of its own, so this sets them itself. */
+/* Takes the counters. Each has a presence bit of its own, so this function sets the bits itself. */
 static bool take_stats(struct text content, void *member)
 {
     struct record *record = member;
@@ -51,7 +49,7 @@ static const struct target targets[] = {
     [NDTA_THRESH2] = TAKE_THRESHOLD(1),
     [NDTA_THRESH3] = TAKE_THRESHOLD(2),
     [NDTA_CONFIG] = TAKE_BY(take_config, neighbour_usage, NEIGHBOUR_ENTRIES),
-    [NDTA_STATS] = TAKE_BY(take_stats, kind, 0), /* kind: the record itself */
+    [NDTA_STATS] = TAKE_BY(take_stats, kind, 0), /* the address of the record */
 };
 
 int neighbour_usage_decode(const struct nlmsghdr *message, struct record *record)
@@ -77,14 +75,14 @@ struct usage_reading {
     const struct query *query;
     record_fn fn;
     void *arg;
-    bool had, had6; /* the row of that family */
+    bool seen_ipv4, seen_ipv6; /* whether the table of this family was handed on */
 };
 
 static int neighbour_usage_take_message(const struct nlmsghdr *message, void *arg)
 {
     struct usage_reading *reading = arg;
     struct record record;
-    bool *had;
+    bool *seen;
     int error;
 
     if (message->nlmsg_type != RTM_NEWNEIGHTBL)
@@ -92,11 +90,11 @@ static int neighbour_usage_take_message(const struct nlmsghdr *message, void *ar
     error = neighbour_usage_decode(message, &record);
     if (error)
         return error == -EBADMSG ? report_malformed(reading->query) : 0;
-    /* with many interfaces the kernel says a table once more where it resumes its dump inside */
-    had = record.neighbour_usage.family == AF_INET ? &reading->had : &reading->had6;
-    if (*had)
+    /* with many interfaces the kernel sends a table in parts, and each has its numbers */
+    seen = record.neighbour_usage.family == AF_INET ? &reading->seen_ipv4 : &reading->seen_ipv6;
+    if (*seen)
         return 0;
-    *had = true;
+    *seen = true;
     neighbour_usage_complete(reading->query, &record);
     return reading->fn(&record, reading->arg);
 }

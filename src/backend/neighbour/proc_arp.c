@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Neighbours from /proc/net/arp. It has IPv4 only, no entries that need no resolving (NOARP), and
+/* Neighbours from /proc/net/arp. It has only IPv4, no entries that need no resolution (NOARP), and
  * of the state only whether an entry is complete and whether it is permanent. The kernel writes it
- * in net/ipv4/arp.c, arp_seq_show().
- */
+ * in net/ipv4/arp.c, arp_seq_show(). */
 #include "backend/neighbour/decode.h"
 
 #include <errno.h>
@@ -21,30 +19,27 @@
     (NEIGHBOUR_LLADDR | NEIGHBOUR_INTERFACE | NEIGHBOUR_HARDWARE | NEIGHBOUR_STATE |               \
      NEIGHBOUR_FLAGS | NEIGHBOUR_ATF | NEIGHBOUR_LLADDR_CUT)
 
-/*
- * The kernel writes at most 9 bytes of a link-layer address (HBUFFERLEN is 30), and no device has
- * addresses of just that length.
- */
+/* The kernel writes at most 9 bytes of a MAC address (HBUFFERLEN is 30). No device has addresses of
+ * exactly 9 bytes, so 9 bytes mean that the address was cut. */
 enum { LLADDR_KEPT = 9 };
 
-/* 0x and up to 32 bits, behind blanks. */
+/* Takes a number of up to 32 bits after spaces, written as 0x1. */
 static bool scan_flags(struct scan *scan, uint64_t *value)
 {
     scan_spaces(scan);
     return scan_char(scan, '0') && scan_char(scan, 'x') && scan_hex(scan, value, 8);
 }
 
-/* A proxy for all interfaces has the type of NET/ROM, which is 0, and an address of zeroes. */
+/* True for hardware with call signs. A proxy for all interfaces has the type 0 (NET/ROM), too. */
 static bool is_radio(uint64_t hardware)
 {
     return hardware == ARPHRD_AX25 || hardware == ARPHRD_NETROM;
 }
 
-/*
- * N0CALL-5, as ax2asc() of the kernel's net/ax25/ax25_addr.c writes the 7 bytes of an address: six
- * characters, and in bits 1 to 4 of the last byte a number. The other bits of that byte are not
- * part of the address (ax25cmp()), and 0 here. '*' is no address.
- */
+/* Takes a call sign such as N0CALL-5, which ax2asc() of the kernel's net/ax25/ax25_addr.c makes
+ * from the 7 bytes of an address: six characters, and a number in bits 1 to 4 of the last byte. The
+ * other bits of that byte do not belong to the address (ax25cmp()). They are 0 here. "*": no
+ * address. */
 static bool scan_call_sign(struct scan *scan, struct neighbour_record *neighbour)
 {
     enum { CALL = 6, STATION_MAX = 15 };
@@ -72,10 +67,8 @@ static bool scan_call_sign(struct scan *scan, struct neighbour_record *neighbour
     return true;
 }
 
-/*
- * Link-layer address, 02:00:5e:10:00:ff with a blank behind it, and mask; the first is blank for a
- * device without addresses.
- */
+/* Takes a MAC address such as 02:00:5e:10:00:ff, a space, and the mask. A line of a device without
+ * addresses has only the mask. */
 static bool scan_words(struct scan *scan, uint64_t hardware, struct neighbour_record *neighbour)
 {
     struct text mask;
@@ -96,11 +89,9 @@ static bool scan_words(struct scan *scan, uint64_t hardware, struct neighbour_re
     return scan_word(scan, &mask);
 }
 
-/*
- * From the hardware's type to the mask by columns, if it is Ethernet:
+/* Takes the hardware's type, flags, MAC address and mask of an Ethernet line by their positions:
  *
- * 192.168.100.100  0x1         0x2         02:00:5e:10:00:ff     *        eth0
- */
+ * 192.168.100.100  0x1         0x2         02:00:5e:10:00:ff     *        eth0 */
 static bool take_columns(struct scan *scan, const char *line, struct neighbour_record *neighbour,
                          uint64_t *flags)
 {
@@ -127,7 +118,7 @@ static bool take_columns(struct scan *scan, const char *line, struct neighbour_r
     return true;
 }
 
-/* Up to the end of the line. */
+/* Takes the interface's name, which is the last word of the line. */
 static bool take_device(struct scan *scan, struct neighbour_record *neighbour)
 {
     struct text device;
@@ -156,7 +147,7 @@ static void set_by_flags(struct record *record)
     if (neighbour->atf & ATF_COM)
         record->has |=
             neighbour->lladdr_length == LLADDR_KEPT ? NEIGHBOUR_LLADDR_CUT : NEIGHBOUR_LLADDR;
-    /* a proxy for all interfaces has '*' in place of the name of one */
+    /* a proxy for all interfaces has '*' instead of an interface's name */
     if (neighbour->flags & NTF_PROXY && strcmp(neighbour->interface_name, "*") == 0)
         neighbour->interface_name[0] = '\0';
     else
@@ -186,7 +177,7 @@ int proc_arp_decode(const struct line *line, struct record *record)
     return 0;
 }
 
-/* Counts the addresses that the file cuts. */
+/* Decodes a line, and counts the addresses that the file cuts. */
 static int proc_arp_take(struct proc_file *file, const struct line *line, struct record *record)
 {
     const int error = proc_arp_decode(line, record);
@@ -208,11 +199,11 @@ static int proc_arp_dump(const struct query *query, record_fn fn, void *arg)
 
     if (predicate_requires(query->where, offsetof(struct record, neighbour.master),
                            PREDICATE_EQUAL))
-        return -EOPNOTSUPP; /* the file has no masters */
+        return -EOPNOTSUPP; /* the file does not name masters */
     result = proc_file_open(&file);
     if (result < 0)
         return result;
-    if (query->table != &table_arp) /* the table has neighbours that this file lacks */
+    if (query->table != &table_arp) /* the table has more neighbours than this file */
         report_loss(query->report,
                     "neighbours were read from %s/net/arp, which has no %sNOARP entries and no "
                     "state except PERMANENT",

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * How full the tables of neighbours are, from PROC_ROOT/net/stat and PROC_ROOT/sys/net. Both have
- * these numbers in the first network namespace only.
- */
+/* Usage of the neighbour tables, from PROC_ROOT/net/stat and PROC_ROOT/sys/net. Both have these
+ * numbers in the first network namespace only. */
 #include <errno.h>
 #include <stdio.h>
 #include <sys/socket.h>
@@ -13,7 +11,7 @@
 #include "fastnet/array.h"
 #include "fastnet/sysctl.h"
 
-/* The number of the entries, among those of the counters: it is the same in each line. */
+/* A number for the column `entries`, after the counters' numbers. All lines have the same value. */
 enum { ENTRIES = NEIGHBOUR_COUNTERS };
 
 static int proc_usage_find_counter(struct text name)
@@ -40,7 +38,7 @@ static int proc_usage_find_counter(struct text name)
     return -1;
 }
 
-/* The kernel writes unsigned longs. */
+/* 16 digits, because the kernel writes unsigned longs. */
 const struct stat_file neighbour_stat_file = {
     .name = "stat/arp_cache", .digits = 16, .find = proc_usage_find_counter};
 const struct stat_file neighbour_stat_file6 = {
@@ -71,7 +69,7 @@ static int add_cpu(const struct stat_values *values, uint32_t cpu, void *arg)
 
 #define THRESHOLDS (NEIGHBOUR_THRESHOLD(0) | NEIGHBOUR_THRESHOLD(1) | NEIGHBOUR_THRESHOLD(2))
 
-/* Returns the first error. */
+/* Reads the thresholds. Returns 0 or the first error. */
 static int add_thresholds(const struct query *query, struct record *record)
 {
     struct neighbour_usage_record *usage = &record->neighbour_usage;
@@ -109,7 +107,7 @@ void neighbour_usage_complete(const struct query *query, struct record *record)
     record->has |= more.has & missing;
 }
 
-/* Returns why nothing is known of the family, or what fn returned. */
+/* Hands on the row of a family. Returns -errno if nothing is known of it, or the result of fn. */
 static int proc_usage_dump_family(const struct query *query, uint8_t family, record_fn fn,
                                   void *arg)
 {
@@ -128,7 +126,7 @@ static int proc_usage_dump_family(const struct query *query, uint8_t family, rec
     return fn(&record, arg);
 }
 
-/* A kernel without IPv6 has no such files, so one family is enough. */
+/* A family without files is not an error if the other family has files: a kernel may lack IPv6. */
 static int proc_usage_dump(const struct query *query, record_fn fn, void *arg)
 {
     static const uint8_t families[] = {AF_INET, AF_INET6};

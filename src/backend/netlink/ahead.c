@@ -6,14 +6,12 @@
 
 #include "fastnet/thread.h"
 
-/*
- * A batch is handed over as a whole, because a thread that is woken for each datagram costs as much
- * as some of its rows. Two batches fit into the second cache of a processor.
- */
+/* A batch is handed over as a whole, because waking a thread for each datagram would cost as much
+ * as some of its rows. Two batches fit into the second-level cache of a CPU. */
 enum { BATCHES = 2, BATCH = 4 };
 
 struct batch {
-    int count; /* of datagrams; 0 or -errno: the last batch */
+    int count; /* number of datagrams; 0 or -errno: this batch is the last */
     struct mmsghdr headers[BATCH];
     struct iovec vectors[BATCH];
     struct sockaddr_nl senders[BATCH];
@@ -25,10 +23,10 @@ struct ahead {
     pthread_t thread;
     pthread_mutex_t lock;
     pthread_cond_t changed;
-    unsigned filled; /* batches so far; with those below, under the lock */
+    unsigned filled; /* number of batches so far; `lock` protects it and the next two members */
     unsigned taken;
     bool stopped;
-    int handed_on; /* datagrams of the batch that is being taken */
+    int handed_on; /* datagrams of the current batch that were handed on */
     struct batch batches[BATCHES];
 };
 
@@ -37,7 +35,7 @@ static struct batch *batch_at(struct ahead *ahead, unsigned index)
     return &ahead->batches[index % BATCHES];
 }
 
-/* Returns whether more can follow. */
+/* Receives a batch. Returns true if more batches may follow. */
 static bool ahead_fill(int fd, struct batch *batch)
 {
     for (size_t i = 0; i < BATCH; i++) {
@@ -49,7 +47,7 @@ static bool ahead_fill(int fd, struct batch *batch)
                                                     .msg_iovlen = 1};
     }
     batch->count = recvmmsg(fd, batch->headers, BATCH, MSG_DONTWAIT, NULL);
-    /* EPERM and ENOSYS: of a filter of system calls that knows recvmsg(2) only */
+    /* a seccomp filter that allows only recvmsg(2) answers EPERM or ENOSYS */
     if (batch->count < 0)
         batch->count =
             errno == EAGAIN || errno == EINTR || errno == EPERM || errno == ENOSYS ? 0 : -errno;
@@ -95,7 +93,7 @@ struct ahead *ahead_start(int fd)
     return NULL;
 }
 
-/* The batch that is taken from, as soon as there is one. */
+/* The batch with the next datagram, or the last batch. Waits until the thread has filled it. */
 static const struct batch *current_batch(struct ahead *ahead)
 {
     const struct batch *batch = batch_at(ahead, ahead->taken);

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Receives the datagrams of a long dump ahead, in a thread of its own: the kernel makes the next
- * ones while those before are decoded and printed.
- */
+/* Receives the datagrams of a long dump in a thread of its own: the kernel makes the next datagrams
+ * while earlier datagrams are decoded and printed. */
 #ifndef BACKEND_NETLINK_AHEAD_H
 #define BACKEND_NETLINK_AHEAD_H
 
@@ -13,20 +11,17 @@
 #include <sys/socket.h>
 #include <sys/types.h>
 
-/*
- * The kernel fills a dump's datagrams up to 32 KiB (net/netlink/af_netlink.c); a buffer of twice
- * that is never the reason for a cut one.
- */
+/* The kernel fills datagrams of a dump up to 32 KiB (net/netlink/af_netlink.c), so a buffer of
+ * twice that size never cuts a datagram. */
 enum { DATAGRAM_SIZE = 64 * 1024 };
 
-/* A place for one datagram, and where it came from. */
 struct datagram {
     const char *data; /* DATAGRAM_SIZE bytes */
-    ssize_t length;   /* or -errno */
-    uint32_t port;    /* 0: the kernel */
+    ssize_t length;   /* its bytes, or -errno */
+    uint32_t port;    /* port of the sender; 0: the kernel */
 };
 
-/* The length of a datagram that a call received with this header and into this many bytes. */
+/* The length of a received datagram; -EMSGSIZE if the kernel sent it and it was cut. */
 static inline ssize_t datagram_length(const struct msghdr *header, size_t received)
 {
     const struct sockaddr_nl *from = header->msg_name;
@@ -36,19 +31,16 @@ static inline ssize_t datagram_length(const struct msghdr *header, size_t receiv
 
 struct ahead;
 
-/*
- * The socket must not be used otherwise until ahead_end(). The thread keeps the rights that are
- * raised now. NULL if it cannot be started.
- */
+/* Starts a thread that reads the socket. Nobody else may use the socket until ahead_end(). The
+ * thread keeps the rights that are raised now. Returns NULL if it cannot be started. */
 struct ahead *ahead_start(int fd);
 
-/*
- * The next datagram, which is valid until the next call. False when there are no more for now: the
- * thread has ended, because the kernel makes the next datagram of a dump before it hands one out.
- */
+/* Sets *datagram to the next datagram, which is valid until the next call. Returns false if the
+ * thread has ended because no datagram was queued. Within a dump this does not happen: the kernel
+ * makes the next datagram of a dump before it hands one out. */
 bool ahead_receive(struct ahead *ahead, struct datagram *datagram);
 
-/* Waits for the thread, which waits for nothing. Frees datagrams that were not handed out. */
+/* Ends the thread, which never blocks, and frees datagrams that were not handed out. */
 void ahead_end(struct ahead *ahead);
 
 #endif

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Netlink attributes (struct nlattr, linux/netlink.h), and how a decoder takes them: a table says
- * into which member each type of attribute goes, attributes_decode() follows it. Length comes
- * before content: of what is malformed nothing is handed out, and what an attribute is too short
- * for is a field that the record lacks. The cursor is inline because a flow has thirty attributes.
- */
+/* Netlink attributes (struct nlattr, linux/netlink.h) and their decoder. A table of targets says
+ * into which member each type of attribute goes; attributes_decode() follows it. The length is
+ * always checked before the content. If an attribute is malformed or too short, nothing is taken
+ * from it, and the record lacks its field. The cursor is inline: flows have thirty attributes. */
 #ifndef BACKEND_NETLINK_ATTRIBUTES_H
 #define BACKEND_NETLINK_ATTRIBUTES_H
 
@@ -23,26 +21,23 @@
 
 struct attributes {
     const char *at;
-    ptrdiff_t left; /* bytes; below 0 where the last attribute is not padded */
+    ptrdiff_t left; /* bytes; negative if the last attribute has no padding */
 };
 
 struct attribute {
-    unsigned type; /* without the flags */
+    unsigned type; /* without its flags (NLA_F_NESTED and others) */
     struct text content;
 };
 
-/* A decoder under way. */
 struct decoding {
-    void *object;   /* whose members are set: a struct record, or what a table was written for */
-    uint64_t has;   /* presence bits of the values that were taken */
-    uint8_t family; /* of the message: addresses are of it */
-    bool malformed; /* something was no attribute */
+    void *object;   /* the struct whose members are set, such as a struct record */
+    uint64_t has;   /* presence bits of the values that were stored */
+    uint8_t family; /* the family of the message, and of its addresses */
+    bool malformed; /* something was not a valid attribute */
 };
 
-/*
- * The header that a message begins with (size bytes), and in *attributes what follows it; NULL when
- * the message is shorter. nlmsg_len is that of the memory behind it.
- */
+/* Returns the header (size bytes) of the message, and sets *attributes to the bytes that follow it;
+ * NULL if the message is shorter. nlmsg_len bytes must be in memory. */
 static inline const void *message_header(const struct nlmsghdr *message, size_t size,
                                          struct attributes *attributes)
 {
@@ -55,7 +50,7 @@ static inline const void *message_header(const struct nlmsghdr *message, size_t 
     return start + NLMSG_HDRLEN;
 }
 
-/* Takes the next one; false at the end, or if the rest is not an attribute. */
+/* Takes the next attribute. Returns false at the end, or if the rest is not a valid attribute. */
 static inline bool attributes_next(struct decoding *decoding, struct attributes *attributes,
                                    struct attribute *attribute)
 {
@@ -69,7 +64,7 @@ static inline bool attributes_next(struct decoding *decoding, struct attributes 
     }
     memcpy(&header, at, sizeof header);
     attribute->type = header.nla_type & (unsigned)NLA_TYPE_MASK;
-    attribute->content.data = at + sizeof header; /* NLA_HDRLEN: it is aligned */
+    attribute->content.data = at + sizeof header; /* no padding: NLA_HDRLEN */
     attribute->content.length = header.nla_len - sizeof header;
     if (header.nla_len < sizeof header || header.nla_len > attributes->left) {
         decoding->malformed = true;
@@ -81,13 +76,12 @@ static inline bool attributes_next(struct decoding *decoding, struct attributes 
     return true;
 }
 
-/* The attributes that are nested in one. */
 static inline struct attributes attribute_nested(struct text content)
 {
     return (struct attributes){content.data, (ptrdiff_t)content.length};
 }
 
-/* --- Content: each says whether the attribute is long enough ---------------------------------- */
+/* --- Values: each function returns false if the content is too short -------------------------- */
 
 static inline bool attribute_bytes(struct text content, void *value, size_t size)
 {
@@ -131,7 +125,7 @@ static inline bool attribute_be64(struct text content, uint64_t *value)
     return true;
 }
 
-/* An address of another length than its family's is none. */
+/* Returns false if the length is not that of the family's addresses. */
 static inline bool attribute_address(struct text content, uint8_t family, struct address *address)
 {
     if (content.length != (family == AF_INET ? 4 : 16))
@@ -144,7 +138,7 @@ static inline bool attribute_address(struct text content, uint8_t family, struct
     return true;
 }
 
-/* A link-layer address that is longer than any of linux/netdevice.h is none. */
+/* Returns false if the content is longer than any MAC address (MAX_ADDR_LEN, linux/netdevice.h). */
 static inline bool attribute_lladdr(struct text content, uint8_t bytes[LLADDR_MAX], uint8_t *length)
 {
     if (content.length > LLADDR_MAX)
@@ -157,7 +151,7 @@ static inline bool attribute_lladdr(struct text content, uint8_t bytes[LLADDR_MA
 /* --- Tables ----------------------------------------------------------------------------------- */
 
 enum target_form {
-    TARGET_NONE, /* the attribute is passed over */
+    TARGET_NONE, /* the attribute is ignored */
     TARGET_U8,   /* numbers in host byte order */
     TARGET_U16,
     TARGET_U32,
@@ -165,15 +159,15 @@ enum target_form {
     TARGET_BE16, /* numbers in network byte order */
     TARGET_BE32,
     TARGET_BE64,
-    TARGET_U32_TO_U8, /* 32 bits, in a member of another width */
+    TARGET_U32_TO_U8, /* a number of 32 bits, for a member of another width */
     TARGET_U32_TO_U16,
     TARGET_U32_TO_U64,
-    TARGET_STRING,  /* a struct text: up to the terminating NUL, which need not be there */
-    TARGET_BYTES,   /* a struct text: all that is in the attribute */
-    TARGET_ADDRESS, /* of the message's family */
-    TARGET_NEST,    /* attributes, for a table of their own */
-    TARGET_NEST_BY, /* attributes, for a function */
-    TARGET_BY,      /* for a function */
+    TARGET_STRING,  /* a struct text: up to the first NUL, or else the whole content */
+    TARGET_BYTES,   /* a struct text: the whole content */
+    TARGET_ADDRESS, /* an address of the message's family */
+    TARGET_NEST,    /* nested attributes, with a table of their own */
+    TARGET_NEST_BY, /* nested attributes that a function decodes */
+    TARGET_BY,      /* content that a function decodes */
 };
 
 struct targets {
@@ -183,12 +177,12 @@ struct targets {
 
 /* Where the content of one type of attribute goes. */
 struct target {
-    uint64_t bit;    /* of decoding.has, when it was taken */
+    uint64_t bit;    /* set in decoding.has if the value was stored */
     uint16_t offset; /* bytes from the start of the object to the member */
     uint8_t form;    /* enum target_form */
     union {
         const struct targets *nested;
-        /* Return whether something was taken. */
+        /* Both return true if they stored a value. */
         bool (*take_nested)(struct decoding *decoding, struct attributes nested, void *member);
         bool (*take)(struct text content, void *member);
     };
@@ -196,10 +190,8 @@ struct target {
 
 /* clang-format off */
 
-/*
- * What tables are written with: [IFLA_MTU] = TAKE(interface.mtu, INTERFACE_MTU). The form follows
- * from the member's type, which is one of struct record, or with TAKE_INTO() of another.
- */
+/* Macros for writing tables: [IFLA_MTU] = TAKE(interface.mtu, INTERFACE_MTU). The target's form
+ * follows from the type of the member. The member is in struct record, or in `of`. */
 #define TAKE(path, bits)          TAKE_INTO(struct record, path, bits)
 #define TAKE_INTO(of, path, bits) TARGET(of, path, bits, TARGET_FORM(of, path))
 #define TAKE_U32(path, bits)      TARGET(struct record, path, bits, TARGET_FORM_U32(path))
@@ -237,7 +229,7 @@ struct target {
 
 /* clang-format on */
 
-/* Takes what the table says into decoding->object; types that it lacks are passed over. */
+/* Decodes attributes into decoding->object. Types without a target are ignored. */
 void attributes_decode(struct decoding *decoding, struct attributes attributes,
                        struct targets targets);
 

@@ -20,11 +20,11 @@
 
 enum { PROTOCOLS = 32, RESTARTS_MAX = 4 };
 
-/* A dump of more datagrams than these is worth a thread, which costs 0.3 ms. The rows of one take
- * 20 us, but those of sockets 50 to 100 (measured with 1,000 to 20,000). */
+/* A dump of more datagrams than this gets a thread, which costs 0.3 ms. Rows of a datagram take 20
+ * us, rows of sockets 50 to 100 us (measured with 1,000 to 20,000 rows). */
 enum { DATAGRAMS_ALONE = 24, SOCKETS_ALONE = 12 };
 
-/* Under a stream of events without a pause, how many are read between two looks at the end. */
+/* If events come without a pause, `stop` is checked after this number of datagrams. */
 enum { EVENTS_AT_ONCE = 256 };
 
 struct channel {
@@ -33,14 +33,13 @@ struct channel {
 };
 
 struct netlink {
-    const struct netlink_peer *peer; /* NULL: the kernel */
+    const struct netlink_peer *peer; /* what answers instead of the kernel, or NULL */
     uint32_t sequence;
-    bool spares;                        /* processor time: no thread receives ahead */
-    struct channel channels[PROTOCOLS]; /* by netlink protocol */
+    bool saves_cpu;                     /* receive without a thread, which saves CPU time */
+    struct channel channels[PROTOCOLS]; /* indexed by netlink protocol */
     char buffer[DATAGRAM_SIZE];
 };
 
-/* One dump under way. */
 struct dump {
     struct netlink *netlink;
     struct channel *channel;
@@ -48,9 +47,9 @@ struct dump {
     netlink_fn fn;
     void *arg;
     struct report *report;
-    size_t received;     /* datagrams */
-    struct ahead *ahead; /* or NULL */
-    bool last_try;       /* hand on what comes, changed meanwhile or not */
+    size_t received;     /* datagrams so far */
+    struct ahead *ahead; /* NULL: there is no thread */
+    bool last_try;       /* hand on all messages, even if the table changes */
     bool handed_on;      /* fn was called */
     bool interrupted;    /* NLM_F_DUMP_INTR was seen */
 };
@@ -68,7 +67,7 @@ struct netlink *netlink_create(const struct netlink_peer *peer)
         return NULL;
     netlink->peer = peer;
     netlink->sequence = 0;
-    netlink->spares = false;
+    netlink->saves_cpu = false;
     for (size_t i = 0; i < PROTOCOLS; i++)
         netlink->channels[i] = (struct channel){.fd = -1, .port = 1};
     return netlink;
@@ -76,7 +75,7 @@ struct netlink *netlink_create(const struct netlink_peer *peer)
 
 void netlink_spare(struct netlink *netlink)
 {
-    netlink->spares = true;
+    netlink->saves_cpu = true;
 }
 
 static void channel_close(struct channel *channel)
@@ -99,7 +98,7 @@ void netlink_destroy(struct netlink *netlink)
     free(netlink);
 }
 
-/* nfnetlink answers, and sends events to, only who has CAP_NET_ADMIN at that moment. */
+/* For nfnetlink, CAP_NET_ADMIN must be raised when a request is sent or a group is joined. */
 static void raise_for(int protocol)
 {
     if (protocol == NETLINK_NETFILTER)
@@ -114,10 +113,8 @@ static void lower_for(int protocol)
         rights_lower();
 }
 
-/*
- * Binding makes the kernel choose the port that its answers are addressed to. The two options are
- * refinements that old kernels lack: strict checking of requests, and errors in words.
- */
+/* bind() makes the kernel choose the port to which it sends answers. The two options ask for strict
+ * checks of requests, and for errors in words. Old kernels lack them, which does no harm. */
 static int channel_open(struct channel *channel, int protocol, uint32_t groups)
 {
     struct sockaddr_nl address = {.nl_family = AF_NETLINK, .nl_groups = groups};
@@ -146,7 +143,7 @@ static int channel_open(struct channel *channel, int protocol, uint32_t groups)
     return 0;
 }
 
-/* Returns 0 when the call is worth another try, else -errno. */
+/* errno is from a call on fd. Waits, and returns 0, if the call can be repeated, else -errno. */
 static int wait_again(int fd, short events)
 {
     struct pollfd pollfd = {.fd = fd, .events = events};
@@ -175,8 +172,7 @@ static int send_bytes(const struct dump *dump, const void *request, size_t size)
     return error;
 }
 
-/* One datagram into the buffer. Its length is -EAGAIN if there is none, and flags say not to wait.
- */
+/* Receives a datagram into the buffer. Its length is -EAGAIN if flags forbid to wait for it. */
 static struct datagram netlink_receive(struct netlink *netlink, int fd, int flags)
 {
     const struct netlink_peer *peer = netlink->peer;
@@ -203,7 +199,7 @@ static struct datagram netlink_receive(struct netlink *netlink, int fd, int flag
     return datagram;
 }
 
-/* The kernel's own words about an error (NETLINK_EXT_ACK), where it has any. */
+/* Reports the kernel's own words about an error (NETLINK_EXT_ACK), if the message has any. */
 static void note_kernel_words(const struct dump *dump, const struct nlmsghdr *message,
                               size_t offset)
 {
@@ -219,7 +215,7 @@ static void note_kernel_words(const struct dump *dump, const struct nlmsghdr *me
                         attribute.content.data);
 }
 
-/* An error as a message has it: 0, -errno, or -EBADMSG for what the kernel never says. */
+/* Returns the error of a message, or -EBADMSG if the kernel cannot have sent it. */
 static int checked_error(int error)
 {
     enum { MAX_ERRNO = 4095 }; /* include/linux/err.h */
@@ -227,8 +223,8 @@ static int checked_error(int error)
     return error > 0 || error < -MAX_ERRNO ? -EBADMSG : error;
 }
 
-/* NLMSG_ERROR: the request was refused (or, with 0, only acknowledged). */
-static int refusal(const struct dump *dump, const struct nlmsghdr *message)
+/* NLMSG_ERROR: the kernel refuses the request, or acknowledges it (error 0). */
+static int error_status(const struct dump *dump, const struct nlmsghdr *message)
 {
     const struct nlmsgerr *error = mnl_nlmsg_get_payload(message);
     size_t offset = sizeof *error;
@@ -245,8 +241,8 @@ static int refusal(const struct dump *dump, const struct nlmsghdr *message)
     return error->error;
 }
 
-/* NLMSG_DONE: a dump can fail as late as here, as one for a protocol that is not built in does. */
-static int completion(const struct dump *dump, const struct nlmsghdr *message)
+/* NLMSG_DONE: a dump can fail as late as here, for example for a protocol that the kernel lacks. */
+static int done_status(const struct dump *dump, const struct nlmsghdr *message)
 {
     int error = 0;
 
@@ -262,12 +258,12 @@ static int completion(const struct dump *dump, const struct nlmsghdr *message)
 
 enum { MORE = INT_MAX };
 
-/* Returns MORE, 0 when the dump is complete, or another value that ends it. */
+/* Returns MORE to go on, 0 if the dump is complete, or a negative value that ends it. */
 static int netlink_take_message(struct dump *dump, const struct nlmsghdr *message)
 {
     if (message->nlmsg_seq != dump->netlink->sequence ||
         message->nlmsg_pid != dump->channel->port) {
-        /* a channel with an unread answer is closed: this one belongs to no question */
+        /* an old answer cannot come: its socket would have been closed */
         report_loss(dump->report, "ignored a netlink message that answers another request");
         return MORE;
     }
@@ -277,21 +273,21 @@ static int netlink_take_message(struct dump *dump, const struct nlmsghdr *messag
     case NLMSG_NOOP:
         return MORE;
     case NLMSG_ERROR:
-        return refusal(dump, message);
+        return error_status(dump, message);
     case NLMSG_DONE:
-        return completion(dump, message);
+        return done_status(dump, message);
     case NLMSG_OVERRUN:
         return -ENOBUFS;
     default:
         if (dump->interrupted && !dump->handed_on && !dump->last_try)
-            return MORE; /* asked again once the rest has come */
+            return MORE; /* netlink_dump() asks again after the rest of the answer */
         dump->handed_on = true;
         int result = dump->fn(message, dump->arg);
         return result < 0 ? result : MORE;
     }
 }
 
-/* Not mnl_nlmsg_ok(): it takes a length of 2 GiB and more for a negative one, which always fits. */
+/* Not mnl_nlmsg_ok(): it reads a length of 2 GiB or more as negative, which always fits. */
 static bool netlink_fits(const struct nlmsghdr *message, int left)
 {
     return left >= (int)sizeof *message && message->nlmsg_len >= sizeof *message &&
@@ -301,7 +297,7 @@ static bool netlink_fits(const struct nlmsghdr *message, int left)
 static int take_datagram(struct dump *dump, const struct datagram *datagram)
 {
     const struct nlmsghdr *message = (const void *)datagram->data;
-    int left = (int)datagram->length; /* signed: alignment can take it below zero */
+    int left = (int)datagram->length; /* signed: padding can make it negative */
 
     for (; netlink_fits(message, left); message = mnl_nlmsg_next(message, &left)) {
         int result = netlink_take_message(dump, message);
@@ -311,20 +307,20 @@ static int take_datagram(struct dump *dump, const struct datagram *datagram)
     return left > 0 ? -EBADMSG : MORE;
 }
 
-/* inet_diag looks again at the rights for each datagram of a dump. */
+/* inet_diag checks the rights again for each datagram of a dump. */
 static bool needs_rights(const struct dump *dump)
 {
     return dump->protocol == NETLINK_SOCK_DIAG && !dump->netlink->peer;
 }
 
-/* The next datagram of the answer. On one processor a thread would only cost its start. */
+/* The next datagram of the answer. A thread is useful only if there are several CPUs. */
 static struct datagram netlink_receive_answer(struct dump *dump)
 {
     const bool is_of_sockets = dump->protocol == NETLINK_SOCK_DIAG;
     struct datagram datagram;
 
     if (++dump->received == (is_of_sockets ? SOCKETS_ALONE : DATAGRAMS_ALONE) &&
-        !dump->netlink->peer && !dump->netlink->spares && thread_cpus() > 1) {
+        !dump->netlink->peer && !dump->netlink->saves_cpu && thread_cpus() > 1) {
         if (needs_rights(dump))
             raise_for(dump->protocol);
         dump->ahead = ahead_start(dump->channel->fd);
@@ -402,16 +398,16 @@ int netlink_dump(struct netlink *netlink, int protocol, struct nlmsghdr *request
         if (result < 0 || !dump.interrupted || dump.handed_on || dump.last_try)
             break;
     }
-    if (result < 0) /* messages may still be queued, and one dump at a time is all a socket does */
+    if (result < 0) /* further messages may be queued, and a socket has only one dump at a time */
         channel_close(dump.channel);
     else if (dump.interrupted)
         report_loss(report, "the table changed while it was read: rows may be missing or repeated");
     return result;
 }
 
-/* Several requests, each for one object */
+/* --- Several requests, each for one object ---------------------------------------------------- */
 
-/* Of a batch: an answer is a message or a refusal. Returns how many came, or a negative value. */
+/* Takes answers (messages or errors). Returns their number, or a negative value. */
 static int take_answers(struct dump *dump, const struct datagram *datagram)
 {
     const struct nlmsghdr *message = (const void *)datagram->data;
@@ -472,9 +468,9 @@ int netlink_ask(struct netlink *netlink, int protocol, void *requests, size_t si
     return result < 0 ? result : 0;
 }
 
-/* Events */
+/* --- Events ----------------------------------------------------------------------------------- */
 
-/* Waits for something to read, at most for a while; returns 1 when listening ends. */
+/* Waits for fd or `stop`, at most `milliseconds`. Returns 1 if `stop` is readable, 0, or -errno. */
 static int wait_for_event(int fd, int stop, int milliseconds)
 {
     struct pollfd pollfds[] = {{.fd = fd, .events = POLLIN}, {.fd = stop, .events = POLLIN}};
@@ -484,16 +480,14 @@ static int wait_for_event(int fd, int stop, int milliseconds)
     return pollfds[1].revents != 0;
 }
 
-/*
- * Returns 0 to go on, 1 at the end, -EAGAIN if there is nothing to read, -errno. A message to a
- * group is no answer to a request.
- */
+/* Reads one datagram. Returns 0 to go on, 1 at the end, -EAGAIN if no event is queued, or -errno.
+ * Messages to a group answer no request, so their sequence numbers are not checked. */
 static int read_events(struct netlink *netlink, int fd, const struct netlink_listening *listening,
                        struct report *report)
 {
     const struct datagram datagram = netlink_receive(netlink, fd, MSG_DONTWAIT);
     const struct nlmsghdr *message = (const void *)datagram.data;
-    int left = (int)datagram.length; /* signed: alignment can take it below zero */
+    int left = (int)datagram.length; /* signed: padding can make it negative */
 
     if (datagram.length <= 0)
         return datagram.length < 0 ? (int)datagram.length : 1;
@@ -525,7 +519,7 @@ int netlink_read_events(struct netlink *netlink, int fd, const struct netlink_li
     return result < 0 && result != -EAGAIN ? result : lost ? -ENOBUFS : 0;
 }
 
-/* Returns 0 to go on, 1 at the end, -errno. */
+/* Reads a datagram, or calls idle() and waits. Returns 0 to go on, 1 at the end, or -errno. */
 static int listen_once(struct netlink *netlink, int fd, const struct netlink_listening *listening,
                        struct report *report)
 {
@@ -559,7 +553,7 @@ int netlink_join(struct netlink *netlink, const struct netlink_listening *listen
     if (result < 0)
         return result;
     if (size && channel.fd >= 0) {
-        /* past the system's limit (net.core.rmem_max) where that is allowed */
+        /* beyond net.core.rmem_max, if the kernel allows that */
         rights_raise(RIGHT_BUFFERS);
         if (setsockopt(channel.fd, SOL_SOCKET, SO_RCVBUFFORCE, &bytes, sizeof bytes) < 0)
             setsockopt(channel.fd, SOL_SOCKET, SO_RCVBUF, &bytes, sizeof bytes);

@@ -42,7 +42,7 @@ void lines_close(struct lines *lines)
     *lines = (struct lines){.fd = -1};
 }
 
-/* Moves the bytes that are left to the front of the buffer and reads once behind them. */
+/* Moves the bytes that are left to the front of the buffer, and reads once after them. */
 static int lines_fill(struct lines *lines)
 {
     ssize_t length;
@@ -82,7 +82,7 @@ static void lines_hand_out(struct lines *lines, struct line *line, size_t length
     lines->number++;
 }
 
-/* Drops the rest of a line that was handed out cut. Returns false if its end is not read yet. */
+/* Skips the rest of a line that was cut. Returns false if the end of the line is not read yet. */
 static bool skip_overlong(struct lines *lines)
 {
     char *start = lines->buffer + lines->from;

@@ -29,7 +29,7 @@ int proc_file_open(struct proc_file *file)
     return status;
 }
 
-/* The kernel ends every line, so a line without an end was cut, perhaps inside its last field. */
+/* The kernel ends every line with a newline: a line without newline was cut, perhaps in a field. */
 static void report_truncated(const struct proc_file *file)
 {
     report_loss(file->query->report, "%s/net/%s is truncated: its last line has no newline",
@@ -65,7 +65,7 @@ int proc_file_rest(struct proc_file *file, struct line *rest)
         report_empty(file);
     } else if (lines->buffer[lines->to - 1] != '\n') {
         report_truncated(file);
-        lines->buffer[lines->to++] = '\n'; /* there was room when read(2) gave 0 */
+        lines->buffer[lines->to++] = '\n'; /* the buffer has room, as read(2) returned 0 */
     }
     *rest = (struct line){.data = lines->buffer + lines->from, .length = lines->to - lines->from};
     return 0;
@@ -96,8 +96,9 @@ void proc_file_close(struct proc_file *file)
     file->skipped = 0;
 }
 
-/* Says once that something is not known. Returns whether it differs. */
-static bool differs(struct proc_file *file, unsigned bit, const char *what)
+/* Returns whether the file's machine differs in `bit`. If that is unknown, reports once that the
+ * values `what` may be swapped. */
+static bool machine_differs(struct proc_file *file, unsigned bit, const char *what)
 {
     if (file->machine.unsure & bit)
         report_note(file->query->report,
@@ -107,10 +108,9 @@ static bool differs(struct proc_file *file, unsigned bit, const char *what)
     return file->machine.differs & bit;
 }
 
-/*
- * The kernel prints addresses of sockets, and IPv4 addresses of routes and groups, as numbers of
- * 32 bits (%08X), and types of sockets as numbers. Nothing else here depends on the machine.
- */
+/* Swaps what the kernel of another machine prints in another way: addresses of sockets, and IPv4
+ * addresses of routes and groups, are numbers of 32 bits (%08X), and types of sockets are numbers.
+ * Nothing else depends on the machine. */
 static void adapt(struct proc_file *file, struct record *record)
 {
     const struct kind *kind = record->kind;
@@ -126,18 +126,18 @@ static void adapt(struct proc_file *file, struct record *record)
         for (size_t byte = 0; byte < address_size(address); byte++)
             other.bytes[byte] = address->bytes[byte ^ 3];
         if (!address_equal(&other, address) &&
-            differs(file, MACHINE_ORDER, "the bytes of addresses"))
+            machine_differs(file, MACHINE_ORDER, "the bytes of addresses"))
             *address = other;
     }
     if (kind == &kind_socket && record->has & SOCKET_TYPE &&
         (*type == SOCK_STREAM || *type == SOCK_DGRAM) &&
-        differs(file, MACHINE_TYPES, "the types stream and dgram"))
+        machine_differs(file, MACHINE_TYPES, "the types stream and dgram"))
         *type ^= SOCK_STREAM ^ SOCK_DGRAM;
 }
 
 int proc_file_rows(struct proc_file *file, record_fn fn, void *arg)
 {
-    struct record record = {.kind = NULL}; /* all of it is kept, also what no line tells */
+    struct record record = {.kind = NULL}; /* zero: fn may also copy members that no line sets */
     struct line line;
     int result;
 

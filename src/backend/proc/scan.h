@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * A cursor over one line of /proc. Each taker moves it past what it took. When scan_char(),
- * scan_hex() or scan_decimal() return false, they leave it where it was; the others leave it
- * somewhere in what they could not take. All are inline because each row needs twenty of them.
- */
+/* A cursor over one line of /proc. Each function moves it past what it takes. When scan_char(),
+ * scan_hex() or scan_decimal() return false, the cursor has not moved; other functions may have
+ * moved it. All are inline because each row needs twenty of them. */
 #ifndef BACKEND_PROC_SCAN_H
 #define BACKEND_PROC_SCAN_H
 
@@ -34,25 +32,25 @@ static inline void scan_spaces(struct scan *scan)
         scan->at++;
 }
 
-/* The same for files that separate their fields by tabs, too. */
+/* Skips spaces and tabs, for files that separate words by tabs. */
 static inline void scan_tabs(struct scan *scan)
 {
     while (scan->at < scan->end && (*scan->at == ' ' || *scan->at == '\t'))
         scan->at++;
 }
 
-/* The bytes up to the next blank; false at the end of the line. */
+/* Takes the next word, which ends before a space. Returns false at the end of the line. */
 static inline bool scan_word(struct scan *scan, struct text *word)
 {
     scan_spaces(scan);
     const size_t left = scan->at < scan->end ? (size_t)(scan->end - scan->at) : 0;
-    const char *blank = memchr(scan->at, ' ', left);
-    *word = (struct text){scan->at, blank ? (size_t)(blank - scan->at) : left};
+    const char *space = memchr(scan->at, ' ', left);
+    *word = (struct text){scan->at, space ? (size_t)(space - scan->at) : left};
     scan->at += word->length;
     return word->length > 0;
 }
 
-/* The same up to a blank or a tab. */
+/* Takes the next word, which ends before a space or a tab. Returns false at the end of the line. */
 static inline bool scan_tabbed_word(struct scan *scan, struct text *word)
 {
     scan_tabs(scan);
@@ -71,12 +69,12 @@ static inline bool scan_char(struct scan *scan, char c)
     return true;
 }
 
-/* In each function that needs them, or values would go through memory. */
+/* Always inlined: otherwise their arguments and results would go through memory. */
 #define SCAN_INLINE static inline __attribute__((always_inline))
 
 #define SCAN_EACH(byte) (UINT64_C(0x0101010101010101) * (byte))
 
-/* Eight bytes of text as a number, the first byte the highest. `at` points to at least eight. */
+/* Eight bytes of text as a number; the first byte is the highest. `at` must have eight bytes. */
 SCAN_INLINE uint64_t scan_text(const char *at)
 {
     uint64_t text;
@@ -85,18 +83,18 @@ SCAN_INLINE uint64_t scan_text(const char *at)
     return be64toh(text);
 }
 
-/* Of each byte the high bit: whether it is a hexadecimal digit. The other bits mean nothing. */
+/* Sets the high bit of each byte that is a hexadecimal digit. The other bits mean nothing. */
 SCAN_INLINE uint64_t scan_are_digits(uint64_t text)
 {
-    const uint64_t small = text | SCAN_EACH(0x20); /* makes capital letters small */
-    /* the high bit of each byte says whether it is in the range, unless a byte had it before */
+    const uint64_t lower = text | SCAN_EACH(0x20); /* letters in lower case */
+    /* the high bit of a byte says whether it is in the range; bytes above 127 are removed below */
     const uint64_t digits = (text + SCAN_EACH(0x80 - '0')) & ~(text + SCAN_EACH(0x80 - '9' - 1));
-    const uint64_t letters = (small + SCAN_EACH(0x80 - 'a')) & ~(small + SCAN_EACH(0x80 - 'f' - 1));
+    const uint64_t letters = (lower + SCAN_EACH(0x80 - 'a')) & ~(lower + SCAN_EACH(0x80 - 'f' - 1));
 
     return (digits | letters) & ~text;
 }
 
-/* The number that eight hexadecimal digits are. */
+/* The value of eight hexadecimal digits. */
 SCAN_INLINE uint32_t scan_digits_value(uint64_t text)
 {
     uint64_t nibbles = (text & SCAN_EACH(0x0f)) + (text >> 6 & SCAN_EACH(1)) * 9;
@@ -106,10 +104,8 @@ SCAN_INLINE uint32_t scan_digits_value(uint64_t text)
     return (uint32_t)(nibbles | nibbles >> 16);
 }
 
-/*
- * Eight hexadecimal digits at once: all bytes of a word are checked and converted in parallel.
- * Returns false if one of the eight bytes is no such digit.
- */
+/* Reads eight hexadecimal digits at once: checks and converts all bytes of a word in parallel.
+ * Returns false if a byte is not a hexadecimal digit. */
 static inline bool scan_eight(const char *at, uint32_t *value)
 {
     const uint64_t text = scan_text(at);
@@ -120,7 +116,7 @@ static inline bool scan_eight(const char *at, uint32_t *value)
     return true;
 }
 
-/* Eight hexadecimal digits; more of them may follow. */
+/* Takes eight hexadecimal digits; more digits may follow. */
 static inline bool scan_eight_digits(struct scan *scan, uint32_t *value)
 {
     if (scan->end - scan->at < 8 || !scan_eight(scan->at, value))
@@ -129,7 +125,7 @@ static inline bool scan_eight_digits(struct scan *scan, uint32_t *value)
     return true;
 }
 
-/* The 32 hexadecimal digits of an IPv6 address and no more, in network byte order. */
+/* Takes an IPv6 address of exactly 32 hexadecimal digits, in network byte order. */
 static inline bool scan_ipv6_digits(struct scan *scan, uint8_t address[16])
 {
     for (size_t i = 0; i < 16; i += sizeof(uint32_t)) {
@@ -142,7 +138,7 @@ static inline bool scan_ipv6_digits(struct scan *scan, uint8_t address[16])
     return scan->at == scan->end || scan_digit(*scan->at) > 15;
 }
 
-/* One to `digits` hexadecimal digits (at most 16), and no such digit behind them. */
+/* Takes a hexadecimal number of 1 to `digits` digits (at most 16); false if more digits follow. */
 static inline bool scan_hex(struct scan *scan, uint64_t *value, int digits)
 {
     const char *at = scan->at;
@@ -167,7 +163,8 @@ static inline bool scan_hex(struct scan *scan, uint64_t *value, int digits)
     return true;
 }
 
-/* An address in the kernel, hashed; 0 until the kernel has random numbers to hash it with. */
+/* Takes an address of the kernel, which the kernel hashes. It is 0 as long as the kernel has no
+ * random numbers for the hash. */
 static inline bool scan_pointer(struct scan *scan, uint64_t *address)
 {
     static const char hidden[] = "(____ptrval____)";
@@ -182,13 +179,13 @@ static inline bool scan_pointer(struct scan *scan, uint64_t *address)
     return true;
 }
 
-/* The high bits of bytes that are not from 0 to 9. */
+/* Sets the high bit of each byte that is above 9. */
 SCAN_INLINE uint64_t scan_above_nine(uint64_t values)
 {
     return (((values & SCAN_EACH(0x7f)) + SCAN_EACH(0x80 - 10)) | values) & SCAN_EACH(0x80);
 }
 
-/* The number of which each byte is a decimal digit. */
+/* Returns the number whose decimal digits are the bytes of `digits`. */
 SCAN_INLINE uint32_t scan_decimal_value(uint64_t digits)
 {
     digits =
@@ -198,7 +195,7 @@ SCAN_INLINE uint32_t scan_decimal_value(uint64_t digits)
     return (uint32_t)((digits & UINT32_MAX) + (digits >> 32) * 10000);
 }
 
-/* How many decimal digits eight bytes of text begin with, and the number that these are. */
+/* Returns how many decimal digits `text` begins with, and sets *number to their value. */
 SCAN_INLINE size_t scan_decimal_digits(uint64_t text, uint64_t *number)
 {
     const uint64_t values = text ^ SCAN_EACH('0'), others = scan_above_nine(values);
@@ -209,7 +206,7 @@ SCAN_INLINE size_t scan_decimal_digits(uint64_t text, uint64_t *number)
     return count;
 }
 
-/* Eight bytes of text that are blanks and then at least one decimal digit, most often 0. */
+/* Returns true if `text` is spaces and then at least one decimal digit (usually 0). */
 SCAN_INLINE bool scan_right_aligned(uint64_t text, uint32_t *number)
 {
     const uint64_t no_spaces = text ^ SCAN_EACH(' '), zero = '0' ^ ' ';
@@ -223,16 +220,16 @@ SCAN_INLINE bool scan_right_aligned(uint64_t text, uint32_t *number)
     return !scan_above_nine(values);
 }
 
-/* A number of this many decimal digits always fits into 64 bits. */
+/* Every number of this many decimal digits fits into 64 bits. */
 enum { SCAN_SAFE_DIGITS = 19 };
 
-/* A decimal number up to max. */
+/* Takes a decimal number; false if it is above max. */
 static inline bool scan_decimal(struct scan *scan, uint64_t *value, uint64_t max)
 {
     const char *at = scan->at;
     uint64_t sum = 0;
 
-    if (scan->end - at >= 8 && scan_digit(at[3]) < 10) /* a short one is faster digit by digit */
+    if (scan->end - at >= 8 && scan_digit(at[3]) < 10) /* a short number is faster digit by digit */
         at += scan_decimal_digits(scan_text(at), &sum);
     while (at < scan->end && *at >= '0' && *at <= '9') {
         unsigned digit = (unsigned)(*at++ - '0');
@@ -247,7 +244,7 @@ static inline bool scan_decimal(struct scan *scan, uint64_t *value, uint64_t max
     return true;
 }
 
-/* A decimal number that is not needed. */
+/* Skips a decimal number. */
 static inline bool scan_pass_decimal(struct scan *scan)
 {
     const char *const first = scan->at;
@@ -257,14 +254,14 @@ static inline bool scan_pass_decimal(struct scan *scan)
     return scan->at > first && scan->at - first <= SCAN_SAFE_DIGITS;
 }
 
-/* The same behind blanks. */
+/* Takes a decimal number after spaces. */
 static inline bool scan_number(struct scan *scan, uint64_t *value, uint64_t max)
 {
     scan_spaces(scan);
     return scan_decimal(scan, value, max);
 }
 
-/* The same for a member of so many bytes: a number that it has room for. */
+/* Takes a decimal number after spaces into a member of `size` bytes; false if it does not fit. */
 static inline bool scan_decimal_member(struct scan *scan, void *member, size_t size)
 {
     uint64_t number;
@@ -275,7 +272,7 @@ static inline bool scan_decimal_member(struct scan *scan, void *member, size_t s
     return true;
 }
 
-/* Hexadecimal digits for one, with no blanks before them. */
+/* Takes a hexadecimal number, without spaces before it, into a member of `size` bytes. */
 static inline bool scan_hex_member(struct scan *scan, void *member, size_t size)
 {
     uint64_t number;
@@ -289,8 +286,7 @@ static inline bool scan_hex_member(struct scan *scan, void *member, size_t size)
 #define SCAN_DECIMAL(scan, member) scan_decimal_member(scan, &(member), sizeof(member))
 #define SCAN_HEX(scan, member)     scan_hex_member(scan, &(member), sizeof(member))
 
-/* A number of 32 bits behind blanks. The kernel writes some of its unsigned ones with a sign (%d).
- */
+/* Takes a number of 32 bits after spaces. The kernel writes some unsigned numbers with a sign. */
 static inline bool scan_signed(struct scan *scan, uint32_t *number)
 {
     scan_spaces(scan);
@@ -302,7 +298,7 @@ static inline bool scan_signed(struct scan *scan, uint32_t *number)
     return true;
 }
 
-/* 192.0.2.1 */
+/* Takes an IPv4 address such as 192.0.2.1. */
 static inline bool scan_ipv4(struct scan *scan, uint8_t address[4])
 {
     for (size_t i = 0; i < 4; i++) {

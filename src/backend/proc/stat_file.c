@@ -65,7 +65,7 @@ static int stat_file_read_lines(const struct stat_file *stat, struct proc_file *
         return result < 0 ? result : -EBADMSG;
     while ((result = proc_file_next(file, &line)) > 0) {
         const size_t number = file->lines.number;
-        if (line.unended) /* its last number may have lost digits */
+        if (line.unended) /* the last number of a cut line may lack digits */
             continue;
         if (stat_decode(stat, &line, &columns, &values) == 0)
             result = fn(&values, (uint32_t)(number - heading - 1), arg);

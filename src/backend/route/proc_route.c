@@ -38,9 +38,9 @@ static bool next_hex(struct scan *scan, uint32_t *value)
 
 /* --- IPv4 ------------------------------------------------------------------------------------- */
 
-enum { MSS_ADDED = 40 }; /* the file has this much more than the kernel: the headers */
+enum { MSS_ADDED = 40 }; /* bytes of headers, which the kernel adds to the MSS in the file */
 
-/* "*" stands for no interface. Returns 0, or -EBADMSG if no name can be so long. */
+/* "*" means no interface. Returns 0, or -EBADMSG if no interface can have so long a name. */
 static int set_device(struct record *record, struct text name)
 {
     if (name.length > INTERFACE_TEXT_MAX)
@@ -62,7 +62,7 @@ static void start_record(struct record *record, uint8_t family, uint64_t has)
                                           .table = RT_TABLE_MAIN};
 }
 
-/* Addresses are printed as numbers of the machine, as in all of these files. */
+/* The kernel writes addresses as numbers, in the byte order of the machine. */
 int proc_route_decode_ipv4(const struct line *line, struct record *record)
 {
     struct scan scan = {line->data, line->data + line->length};
@@ -123,14 +123,14 @@ int proc_route_decode_ipv6(const struct line *line, struct record *record)
     route->cloned = route->flags & RTF_CACHE;
     record->has |= (route->flags & RTF_GATEWAY) ? ROUTE_GATEWAY : 0;
     record->has |= route->from_prefix ? ROUTE_FROM : 0;
-    /* the entry at the root of a table that has no default route */
+    /* this is the root of a table without a default route */
     if (route->prefix == 0 && route->metric == UINT32_MAX && route->flags & RTF_REJECT)
         route->part = ROUTE_NULL;
     scan_tabbed_word(&scan, &name);
     return set_device(record, name);
 }
 
-/* The fourth number of seven (rt6_stats_seq_show(), net/ipv6/route.c). */
+/* Takes the fourth number of seven (rt6_stats_seq_show(), net/ipv6/route.c). */
 int proc_route_decode_statistics(const struct line *line, uint64_t *routes)
 {
     struct scan scan = {line->data, line->data + line->length};
@@ -143,11 +143,9 @@ int proc_route_decode_statistics(const struct line *line, uint64_t *routes)
     return 0;
 }
 
-/*
- * For each read(2) the kernel goes through ipv6_route from its beginning, so 100,000 routes take a
- * minute. Such a table is left to netlink, which has everything but the number of references, and
- * next hops of objects.
- */
+/* For each read(2) the kernel walks ipv6_route from its beginning, so 100,000 routes take a minute.
+ * Larger tables are read by netlink, which lacks only the number of references and next hops of
+ * nexthop objects. */
 enum { IPV6_ROUTES_MAX = 1000 };
 
 static bool is_too_large(const struct query *query)
@@ -168,7 +166,7 @@ static bool is_too_large(const struct query *query)
 
 /* --- Reading ---------------------------------------------------------------------------------- */
 
-/* Linux before 4.15 has cached entries among the routes. */
+/* Before Linux 4.15 ipv6_route has cached routes, too. */
 static int take_ipv6(struct proc_file *file, const struct line *line, struct record *record)
 {
     const bool of_cache = file->query->table == &table_route6_cache;
@@ -193,7 +191,7 @@ static int proc_route_dump(const struct query *query, record_fn fn, void *arg)
     result = proc_file_open(&file);
     if (result < 0)
         return result;
-    /* the file has one line for a route, and only the first next hop (fib_route_seq_show()) */
+    /* the file has one line for a route, with its first next hop (fib_route_seq_show()) */
     if (query->table == &table_route && query->needs & ROUTE_FURTHER_HOPS)
         report_loss(
             query->report,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Routes by rtnetlink(7): RTM_GETROUTE, one dump a family, or the route to an address. */
+/* Routes by rtnetlink(7), RTM_GETROUTE: a dump for each family, or the route to one address. */
 #include <errno.h>
 #include <libmnl/libmnl.h>
 #include <linux/rtnetlink.h>
@@ -45,17 +45,17 @@ static bool is_of_cache(const struct table *table)
     return table == &table_route_cache || table == &table_route6_cache;
 }
 
-/* One reading of one table. */
 struct route_reading {
     const struct query *query;
     record_fn fn;
     void *arg;
     uint64_t count;  /* rows handed on */
-    bool advertised; /* the kernel may have taken one of them from a router advertisement */
+    bool advertised; /* the kernel may have learnt a route from a router advertisement */
     struct route_rows rows;
 };
 
-/* In the kernel's files a route of IPv4 is one line: its further next hops are extra. */
+/* The kernel's files have one line for an IPv4 route, so rows of its other next hops are handed on
+ * only if the query needs them. */
 static int route_hand_on(struct route_reading *reading)
 {
     if (reading->rows.record.route.part == ROUTE_FURTHER &&
@@ -65,14 +65,14 @@ static int route_hand_on(struct route_reading *reading)
     return reading->fn(&reading->rows.record, reading->arg);
 }
 
-/* /proc/net has what is hidden, but can be asked only as long as nothing was handed on. */
-static int take_hidden(struct route_reading *reading)
+/* Netlink did not send the next hops. If no row was handed on yet, falls back to /proc/net. */
+static int take_hidden_nexthops(struct route_reading *reading)
 {
     const struct query *query = reading->query;
 
     if (!reading->count && !query->exclusive && query->table->file)
         return -EOPNOTSUPP;
-    reading->rows.record.has &= ~ROUTE_FLAGS; /* whether there is a gateway is unknown */
+    reading->rows.record.has &= ~ROUTE_FLAGS; /* it is unknown whether there is a gateway */
     report_loss(query->report,
                 "%s: the kernel does not report the next hops of routes that use nexthop objects "
                 "(net.ipv4.nexthop_compat_mode is 0)",
@@ -94,13 +94,13 @@ static int take_nexthops(struct route_reading *reading)
     return 0;
 }
 
-/* Kernels that do not check a request strictly answer with more than was asked for. */
+/* Kernels that do not check requests strictly send more routes than were asked for. */
 static bool is_of_table(const struct record *record, const struct table *table)
 {
     const struct route_record *route = &record->route;
 
     if (table->single)
-        return true; /* of any table */
+        return true; /* a route of any table */
     if (is_of_local(table))
         return route->table == RT_TABLE_LOCAL && !route->cloned &&
                (route->type == RTN_LOCAL || route->type == RTN_BROADCAST ||
@@ -122,7 +122,7 @@ static int route_take_message(const struct nlmsghdr *message, void *arg)
         report_malformed(reading->query);
     if (!record->has || !is_of_table(record, reading->query->table))
         return 0;
-    if (result == -EOPNOTSUPP && (result = take_hidden(reading)) < 0)
+    if (result == -EOPNOTSUPP && (result = take_hidden_nexthops(reading)) < 0)
         return result;
     reading->advertised |=
         record->route.destination.family == AF_INET6 &&
@@ -132,11 +132,11 @@ static int route_take_message(const struct nlmsghdr *message, void *arg)
     return result < 0 ? result : take_nexthops(reading);
 }
 
-/* IPv4: the main table, which is what /proc/net/route has. */
-static struct nlmsghdr *route_put_request(char *place, const struct query *query)
+/* Makes the request. For IPv4 it is limited to the main table, as /proc/net/route is. */
+static struct nlmsghdr *route_put_request(char *buffer, const struct query *query)
 {
     const struct table *table = query->table;
-    struct nlmsghdr *message = mnl_nlmsg_put_header(place);
+    struct nlmsghdr *message = mnl_nlmsg_put_header(buffer);
     struct rtmsg *body = mnl_nlmsg_put_extra_header(message, sizeof *body);
 
     message->nlmsg_type = RTM_GETROUTE;
@@ -147,7 +147,7 @@ static struct nlmsghdr *route_put_request(char *place, const struct query *query
     if (table->single) {
         const struct address *destination = &query->key->route.destination;
         message->nlmsg_flags = NLM_F_REQUEST | NLM_F_ACK;
-        body->rtm_flags = RTM_F_FIB_MATCH; /* as it stands in its table */
+        body->rtm_flags = RTM_F_FIB_MATCH; /* the kernel answers with the route in its table */
         body->rtm_dst_len = (uint8_t)(8 * address_size(destination));
         mnl_attr_put(message, RTA_DST, address_size(destination), destination->bytes);
     } else if (is_of_local(table))
@@ -166,7 +166,8 @@ bool route_hides_nexthops(const struct query *query)
            !compatible;
 }
 
-/* No route is an answer, too. Routes of these types have an error (ip-route(8)). */
+/* Reports, as a note, that the kernel has no route: this is a valid answer. Routes of the types
+ * prohibit, blackhole and unreachable give an error, too (ip-route(8)). */
 static int report_no_route(const struct query *query, int error)
 {
     char text[TEXT_ADDRESS_MAX + 1];
@@ -187,7 +188,7 @@ static int route_dump(const struct query *query, record_fn fn, void *arg)
     _Alignas(struct nlmsghdr) char request[REQUEST_MAX];
     struct route_reading reading = {.query = query, .fn = fn, .arg = arg};
     const bool is_filter = predicate_needs(query->where).fields & ROUTE_FLAGS;
-    const size_t said = query->report->count;
+    const size_t reported = query->report->count;
     int result;
 
     if (route_hides_nexthops(query))
@@ -198,7 +199,7 @@ static int route_dump(const struct query *query, record_fn fn, void *arg)
     if (query->table->single && !reading.count)
         return report_no_route(query, result);
     if (result == -ENOENT && query->table->family == AF_INET && !reading.count) {
-        query->report->count = said; /* the table is made with its first route */
+        query->report->count = reported; /* the kernel creates a table with its first route */
         return 0;
     }
     if (reading.advertised && query->needs & ROUTE_FLAGS)

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Routes from rtnetlink(7) messages. What /proc/net/route and ipv6_route say of them is made here
- * as the kernel makes it: fib_flag_trans() and fib_route_seq_show() of net/ipv4/fib_trie.c,
- * ipv6_route_native_seq_show() of net/ipv6/ip6_fib.c, ip6_route_info_create() of net/ipv6/route.c.
- */
+/* Decodes routes from rtnetlink(7) messages. Flags and other values that only /proc/net/route and
+ * ipv6_route have are computed as the kernel does: fib_flag_trans() and fib_route_seq_show() of
+ * net/ipv4/fib_trie.c, ipv6_route_native_seq_show() of net/ipv6/ip6_fib.c, ip6_route_info_create()
+ * of net/ipv6/route.c. */
 #include "backend/route/decode.h"
 
 #include <errno.h>
@@ -15,10 +14,10 @@
 
 #include "backend/netlink/attributes.h"
 
-/* RTF_LOCAL of linux/ipv6_route.h, which is a signed number there. */
+/* RTF_LOCAL, which is a signed number in linux/ipv6_route.h. */
 #define FLAG_LOCAL UINT32_C(0x80000000)
 
-/* A gateway of the family that is named (struct rtvia), where that is not the route's own. */
+/* Takes a gateway whose family may differ from the route's (struct rtvia). */
 static bool take_via(struct text content, void *member)
 {
     uint16_t family;
@@ -30,7 +29,7 @@ static bool take_via(struct text content, void *member)
     return attribute_address(content, (uint8_t)family, member);
 }
 
-/* A metric that is 0 is not set. */
+/* Takes a metric. 0 means that it is not set. */
 static bool take_metric(struct text content, void *member)
 {
     uint32_t number;
@@ -41,7 +40,7 @@ static bool take_metric(struct text content, void *member)
     return true;
 }
 
-/* In eighths of a millisecond. */
+/* Takes a time in eighths of a millisecond. */
 static bool take_rtt(struct text content, void *member)
 {
     uint32_t *irtt = member;
@@ -51,7 +50,7 @@ static bool take_rtt(struct text content, void *member)
     return is_set;
 }
 
-/* Only a route that expires has a time there that is not 0. */
+/* Takes the time until the route expires. A route that never expires has 0. */
 static bool route_decode_take_cacheinfo(struct text content, void *member)
 {
     enum { USER_HZ = 100 };
@@ -63,7 +62,7 @@ static bool route_decode_take_cacheinfo(struct text content, void *member)
     return true;
 }
 
-/* What a nexthop has of its own. */
+/* Attributes that every nexthop has. */
 #define NEXTHOP_TARGETS                                                                            \
     [RTA_GATEWAY] = TAKE(route.gateway, ROUTE_GATEWAY), [RTA_VIA] =                                \
                                                             TAKE_BY(take_via, route.gateway,       \
@@ -98,11 +97,9 @@ static bool is_rejected(const struct route_record *route)
            route->type == RTN_BLACKHOLE || route->type == RTN_THROW;
 }
 
-/*
- * netlink has no word for some of IPv6's flags. Those that the kernel sets where it takes a route
- * from a router advertisement itself are left out, because a program that does this in its place
- * says RTPROT_RA, too. An address of this machine has NONEXTHOP.
- */
+/* Netlink does not send some flags of IPv6. Flags of routes that the kernel itself learnt from a
+ * router advertisement are left out: programs that learn such routes instead of the kernel use the
+ * same RTPROT_RA. A route to an address of this machine has NONEXTHOP. */
 static uint32_t flags_of_ipv6(const struct record *record)
 {
     const struct route_record *route = &record->route;
@@ -131,7 +128,7 @@ static void set_flags(struct record *record)
     record->has |= ROUTE_FLAGS;
 }
 
-/* Cuts the first of the nexthops off, which has a header and attributes. */
+/* Cuts off the first nexthop: its header and its attributes. */
 static bool cut_nexthop(struct text *nexthops, struct rtnexthop *header,
                         struct attributes *attributes)
 {
@@ -210,12 +207,12 @@ int route_decode(const struct nlmsghdr *message, struct route_rows *rows)
     attributes_decode(&decoding, attributes, (struct targets)TARGETS(targets));
     record->has = decoding.has;
     set_flags(record);
-    /* a blackhole that is the object's, not the route's, has no flags in the kernel's file */
+    /* a blackhole by its object has no RTF_REJECT in the kernel's file */
     if (rows->object && header->rtm_family == AF_INET6 && header->rtm_type == RTN_BLACKHOLE)
         record->route.flags ^= RTF_REJECT | RTF_NONEXTHOP | RTF_UP;
     if (decoding.malformed || route_decode_nexthop(rows) < 0)
         return -EBADMSG;
-    /* packets go somewhere, but the kernel does not say where */
+    /* the route has a next hop, but the kernel did not send it */
     if (rows->object && !rows->nexthops.length &&
         !(record->has & (ROUTE_GATEWAY | ROUTE_INTERFACE)))
         return -EOPNOTSUPP;

@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * How much of the network's resources is used, from numbers that the kernel counts anyway: the time
- * does not depend on how many sockets there are. Only those of TCP that are neither ESTABLISHED nor
- * in TIME_WAIT are listed, to be counted by their states (socket_states.c).
+/* How much of the network's resources is in use, from numbers that the kernel counts anyway, so
+ * that the time does not depend on the number of sockets. Only TCP sockets in
+ * states other than ESTABLISHED and TIME_WAIT are listed, to count them (socket_states.c).
  *
- * What other backends read is asked of them; a value that is not there has no row, and a limit that
- * is not there is unknown: most files of limits are in the first network namespace only. A file
- * that exists but cannot be read is reported.
- */
+ * Other backends read the numbers. A value that is missing has no row. A limit that is missing is
+ * unknown: most files of limits are in the first network namespace only. A file that exists but
+ * cannot be read is reported. */
 #include "backend/summary/summary.h"
 
 #include <errno.h>
@@ -27,14 +25,14 @@
 
 const struct table table_summary = {.name = "summary", .file = "sockstat", .kind = &kind_summary};
 
-/* Numbers of states are from linux/tcp_states.h. */
+/* The states of TCP are those of linux/tcp_states.h. */
 enum { TCP_STATES = TCP_CLOSING + 1 };
 
-/* TCP sockets in a state are counted by netlink; without it a counter knows some of them. */
+/* The rows. netlink counts TCP sockets by state; without it, counters know some of the states. */
 static const struct summary_row {
-    const char *subject, *name;    /* name NULL: that of the state */
-    enum kernel_number numbers[2]; /* that are added up; the first one has the limit and the unit */
-    uint8_t state;                 /* 0: all */
+    const char *subject, *name;    /* name NULL: the name of the state */
+    enum kernel_number numbers[2]; /* the numbers are added; the first has the limit and the unit */
+    uint8_t state;                 /* a state of TCP; 0: sockets of all states */
     bool machine;
 } rows[] = {
     {"all", "sockets", {SOCKETS_USED}, 0, false},
@@ -73,7 +71,6 @@ static const struct summary_row {
     {"files", "open", {FILES_OPEN}, 0, true},
 };
 
-/* One reading. */
 struct summary_reading {
     const struct query *query;
     struct kernel_counts counts;
@@ -81,7 +78,8 @@ struct summary_reading {
     bool has_states;
 };
 
-/* lost: rows are, else a limit is unknown. A file that is not there belongs to another kernel. */
+/* Reports a file that could not be read. lost: a row is missing, else only a limit. A file that
+ * does not exist is not reported, because only other kernels have it. */
 static void summary_report_unread(const struct summary_reading *reading, const char *path,
                                   int error, bool lost)
 {
@@ -115,7 +113,7 @@ int protocols_decode(const struct line *line, struct text *name, uint64_t *socke
     return 0;
 }
 
-/* Without the file, or a protocol, nothing is known of it. */
+/* Without the file, or without its line, the number of a protocol's sockets is unknown. */
 static void read_protocols(struct summary_reading *reading)
 {
     struct proc_file file = {.query = reading->query, .name = "protocols"};
@@ -147,13 +145,11 @@ static int summary_take_state(const struct record *record, void *arg)
     return 0;
 }
 
-/*
- * If this fails, what the counters say of ESTABLISHED and TIME_WAIT is left: the first includes
- * CLOSE_WAIT, the second part of FIN_WAIT2.
- */
+/* Counts TCP sockets by state. If this fails, only counters for ESTABLISHED and TIME_WAIT are left:
+ * the first includes CLOSE_WAIT, the second a part of FIN_WAIT2. */
 static void read_states(struct summary_reading *reading)
 {
-    /* without those that have a port and no more: for them the kernel walks over all ports */
+    /* not CLOSE: to find sockets that are only bound to a port, the kernel walks all ports */
     const uint32_t wanted = (UINT32_C(1) << TCP_STATES) - 1 - (1u << TCP_CLOSE);
     const struct predicate where = predicate_one_of(field_named(&kind_socket, "state"), wanted);
     struct query query = *reading->query;
@@ -171,7 +167,7 @@ static void read_states(struct summary_reading *reading)
 
 /* --- Flows, and files ------------------------------------------------------------------------ */
 
-/* row: if the file is missing, the row is missing, too. */
+/* row: without the file a row is missing, and not only a limit. */
 static bool read_sysctl(const struct summary_reading *reading, enum kernel_number number, bool row,
                         uint64_t *value)
 {
@@ -191,7 +187,7 @@ static void summary_set(struct record *record, uint64_t *member, uint64_t field,
     record->has |= field;
 }
 
-/* Pages are those of this machine, also for a captured tree. */
+/* Multiplies pages by this machine's page size, also for a captured tree. */
 static uint64_t in_bytes(const struct kernel_number_row *row, uint64_t number)
 {
     const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
@@ -201,7 +197,8 @@ static uint64_t in_bytes(const struct kernel_number_row *row, uint64_t number)
     return number > UINT64_MAX / page ? UINT64_MAX : number * page;
 }
 
-/* Where connection tracking has no limit, it is 0. Pressure begins at the number before a limit. */
+/* The limit 0 of connection tracking means no limit. kernel_numbers[] has the number at which
+ * memory pressure begins just before the limit. */
 static void set_limits(const struct summary_reading *reading, const struct kernel_number_row *row,
                        struct record *record)
 {
@@ -222,7 +219,7 @@ static void set_limits(const struct summary_reading *reading, const struct kerne
         summary_set(record, &summary->pressure_bytes, SUMMARY_PRESSURE, in_bytes(row, pressure));
 }
 
-/* Returns false if it is not known. In a sum, only the second number, of IPv6, may be missing. */
+/* Returns false if the value is unknown. In a sum, only the second number (IPv6) may be missing. */
 static bool find_value(const struct summary_reading *reading, const struct summary_row *row,
                        uint64_t *value)
 {
@@ -252,7 +249,7 @@ static void make_row(const struct summary_reading *reading, const struct summary
     set_limits(reading, number, record);
 }
 
-static int dump_read(const struct summary_reading *reading, record_fn fn, void *arg)
+static int summary_dump_rows(const struct summary_reading *reading, record_fn fn, void *arg)
 {
     int result = 0;
 
@@ -278,9 +275,8 @@ static int summary_dump_by(const struct query *query, bool by_netlink, record_fn
     result = backend_proc_snmp.dump(&sockstat, summary_take_counter, &reading);
     if (result == -ENOENT || result == -ENOTDIR)
         return result;
-    summary_report_unread(&reading, "net/sockstat", result,
-                          true); /* the rest is there all the same */
-    read_protocols(&reading);    /* before there is a netlink socket of our own */
+    summary_report_unread(&reading, "net/sockstat", result, true); /* one of several sources */
+    read_protocols(&reading); /* first, because a netlink socket of our own would be counted */
     if (by_netlink)
         read_states(&reading);
     for (size_t i = 0; i < COUNT(rows); i++) {
@@ -289,7 +285,7 @@ static int summary_dump_by(const struct query *query, bool by_netlink, record_fn
             reading.counts.known[number] =
                 read_sysctl(&reading, number, true, &reading.counts.numbers[number]);
     }
-    return dump_read(&reading, fn, arg);
+    return summary_dump_rows(&reading, fn, arg);
 }
 
 static int summary_dump(const struct query *query, record_fn fn, void *arg)
