@@ -2,7 +2,7 @@
 /* Data that a caller keeps for each network namespace from one sample to the next. An entry is
  * found by the cookie of its namespace. It is forgotten if a sample did not read that namespace,
  * because the namespace ended or cannot be entered any more. Before Linux 5.14 the cookie is an
- * inode number, which a new namespace can get after another one ended: then the caller compares two
+ * inode number, which can be reused after a namespace ended: then the caller compares two
  * namespaces. */
 #ifndef FASTNET_NETNS_STORE_H
 #define FASTNET_NETNS_STORE_H

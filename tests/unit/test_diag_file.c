@@ -177,7 +177,7 @@ static void malformed_messages_are_counted_and_the_others_come(void **state)
     assert_int_equal(stage->kept.count, 1);
     assert_non_null(kept_port(&stage->kept, 1001));
     assert_int_equal(stage->report.count, 1);
-    assert_true(report_says(&stage->report, "skipped 4 malformed messages, the first one at byte "
+    assert_true(report_says(&stage->report, "skipped 4 malformed messages, the first at byte "
                                             "0"));
     assert_true(stage->report.partial);
 }
