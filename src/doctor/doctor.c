@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* From two readings to findings. */
+/* Takes two readings, and tries the rules on them. */
 #include "fastnet/doctor.h"
 
 #include <errno.h>
@@ -33,7 +33,7 @@ struct doctor {
     size_t patient_count, patient_capacity;
     uint64_t home; /* rules about the whole machine are tried in this namespace alone */
     bool began;
-    struct drop_probe *drops;          /* NULL: packets are not seen */
+    struct drop_probe *drops;          /* NULL: drops are not seen */
     struct connect_failures *failures; /* NULL: calls of connect(2) are not seen */
     struct doctor_summary summary;
 };
@@ -72,7 +72,7 @@ void doctor_destroy(struct doctor *doctor)
     free(doctor);
 }
 
-/* What cannot be taken is not seen: no rule says that all is well. */
+/* If the drops cannot be taken, the probe ends, so that no rule says that nothing was dropped. */
 static void doctor_take_drops(struct doctor *doctor)
 {
     if (doctor->drops && drop_probe_take(doctor->drops) < 0) {
@@ -108,14 +108,14 @@ const struct doctor_summary *doctor_summary(const struct doctor *doctor)
 
 /* --- Readings --------------------------------------------------------------------------------- */
 
-/* True if the rule is tried in this namespace. */
+/* Returns whether the rule is tried in this network namespace. */
 static bool is_chosen(const struct doctor *doctor, size_t rule, uint64_t netns)
 {
     return doctor->options->rules >> rule & 1 &&
            (!(rules[rule].needs & READS_MACHINE) || netns == doctor->home);
 }
 
-/* The needs of the rules that are tried in the namespace. */
+/* Returns the needs of all rules that are tried in the network namespace. */
 static unsigned needs_of(const struct doctor *doctor, uint64_t netns)
 {
     unsigned needs = 0;
@@ -126,7 +126,8 @@ static unsigned needs_of(const struct doctor *doctor, uint64_t netns)
     return needs;
 }
 
-/* The one of this thread's namespace; NULL when memory is short. Others may move. */
+/* Returns the entry of this thread's network namespace, or NULL when memory is short. This may move
+ * other entries. */
 static struct patient *find_patient(struct doctor *doctor)
 {
     const uint64_t netns = doctor->options->all_netns ? namespace_own_cookie() : 0;
@@ -141,8 +142,8 @@ static struct patient *find_patient(struct doctor *doctor)
     return added;
 }
 
-/* Takes a reading of this thread's namespace, which is the latest one then. */
-static int doctor_read_here(struct doctor *doctor, struct report *report)
+/* Takes a reading of this thread's network namespace, which becomes its latest reading. */
+static int doctor_read_netns(struct doctor *doctor, struct report *report)
 {
     struct patient *patient = find_patient(doctor);
 
@@ -161,16 +162,16 @@ static int doctor_read_here(struct doctor *doctor, struct report *report)
 
 struct doctor_ahead {
     struct doctor *doctor;
-    bool again; /* looks once more at the sockets that ask DNS, which may not have been there */
+    bool again; /* read only sockets that ask DNS, again: they may be new */
     struct report *report;
 };
 
-/* Takes a reading that is only there for the next one to be compared with. */
+/* Takes a reading that only serves for comparison with the next reading. */
 static int read_ahead(void *arg)
 {
     const struct doctor_ahead *ahead = arg;
     struct doctor *doctor = ahead->doctor;
-    const int error = ahead->again ? 0 : doctor_read_here(doctor, ahead->report);
+    const int error = ahead->again ? 0 : doctor_read_netns(doctor, ahead->report);
     struct patient *patient = find_patient(doctor);
 
     if (!patient || error)
@@ -184,7 +185,8 @@ static int read_ahead(void *arg)
     return 0;
 }
 
-/* The first readings of all namespaces. The second readings report those that cannot be entered. */
+/* Takes the first readings of all network namespaces. Namespaces that cannot be entered are
+ * reported by the second readings. */
 static int read_everywhere(struct doctor *doctor, bool again, struct report *report)
 {
     struct doctor_ahead ahead = {doctor, again, report};
@@ -194,10 +196,8 @@ static int read_everywhere(struct doctor *doctor, bool again, struct report *rep
                                       : read_ahead(&ahead);
 }
 
-/*
- * Waits, and hears of refused connections meanwhile: in one network namespace only. Where the
- * kernel loses some, what was heard is forgotten: another address may have refused more.
- */
+/* Waits, and meanwhile reads which connections are refused, if there is only one network namespace.
+ * If the kernel loses such events, all are dropped: another address may have refused more. */
 static void wait_until(struct doctor *doctor, uint64_t when)
 {
     const struct itimerspec time = {.it_value = {.tv_sec = (time_t)(when / CLOCK_SECOND),
@@ -222,17 +222,15 @@ static void wait_until(struct doctor *doctor, uint64_t when)
 
 /* --- Rules ------------------------------------------------------------------------------------ */
 
-/* Names the rules for which it lacked something, because silence must not look like health. */
+/* Names the rules that lacked a reading, because silence must not look like health. */
 static void report_rules(struct report *report, const char *how, const char *names)
 {
     if (*names)
         report_loss(report, "%s, because what they read is not there: %s", how, names);
 }
 
-/*
- * Each rule is tried with what there is: what is not known is no fault. A captured tree may have
- * counters, but nothing about single sockets.
- */
+/* Tries each rule with the readings that exist; an unknown number is not a fault. A captured tree,
+ * for example, may have counters, but nothing about single sockets. */
 static void try_rules(const struct doctor *doctor, struct examination *examination, uint64_t netns)
 {
     char untried[REPORT_LENGTH - 64] = "", partly[REPORT_LENGTH - 64] = "";
@@ -281,7 +279,7 @@ static int doctor_examine_netns(struct doctor *doctor, const struct patient *pat
     return examination.error;
 }
 
-/* Packets and calls are watched where rights allow it. If not, nothing is reported here. */
+/* Starts the probes of drops and of connect(2) if rights allow it. Refusals are not reported. */
 static void doctor_watch(struct doctor *doctor)
 {
     const unsigned needs = needs_of(doctor, doctor->home);
@@ -295,10 +293,8 @@ static void doctor_watch(struct doctor *doctor)
         doctor->failures = connect_failures_watch(namespace_own_id());
 }
 
-/*
- * The first readings, and the time between them and the next. Most resolvers wait for 5 s, the
- * usual time between readings, so their sockets are looked at again later.
- */
+/* Takes the first readings, and waits until the next. Most resolvers wait for 5 s, which is the
+ * usual time between readings, so sockets that ask DNS are read again later. */
 static int doctor_begin_sample(struct doctor *doctor, uint64_t began, struct report *report)
 {
     enum { QUERIES_MS = 2000 };
@@ -330,7 +326,7 @@ int doctor_examine(void *maker, const struct query *query, record_fn fn, void *a
     int error = doctor->began ? 0 : doctor_begin_sample(doctor, began, report);
 
     if (!error)
-        error = doctor_read_here(doctor, report);
+        error = doctor_read_netns(doctor, report);
     patient = error ? NULL : find_patient(doctor);
     if (patient) {
         const uint64_t before = patient->readings[!patient->latest].at;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Counters that should stand still. */
+/* Rules about counters that should not grow. */
 #include <inttypes.h>
 
 #include "doctor/rules.h"

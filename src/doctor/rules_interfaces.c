@@ -5,16 +5,14 @@
 
 #include "doctor/rules.h"
 
-/*
- * Packets that a processor could not finish in its time are only late: reported if they are more
- * than a percent, and not a few by chance.
- */
+/* Packets that a CPU could not process in its time are only late. They are a finding if they are
+ * more than one percent, and not just a few. */
 enum { SQUEEZED_PERCENT = 1, SQUEEZED_LEAST = 100 };
 
 void rule_softnet(struct examination *examination)
 {
-    /* a processor that comes brings what it has counted before */
-    const bool same = examination->before->processors == examination->now->processors;
+    /* a CPU that comes online brings its earlier counts */
+    const bool same = examination->before->cpus == examination->now->cpus;
     const uint64_t dropped = same ? counter_moved(examination, SOFTNET_DROPPED) : 0;
     const uint64_t squeezed = same ? counter_moved(examination, SOFTNET_SQUEEZED) : 0;
     const uint64_t processed = counter_moved(examination, SOFTNET_PROCESSED);
@@ -46,7 +44,8 @@ void rule_softnet(struct examination *examination)
                  dropped ? dropped : squeezed);
 }
 
-/* A lost packet in a thousand halves what TCP can carry far away; a few by chance do not. */
+/* One lost packet in a thousand halves the rate of TCP over long distances. A few lost packets do
+ * not. */
 enum { LOST_PER_THOUSAND = 1, LOST_LEAST = 10 };
 
 static const struct interface_reading *same_before(const struct reading *before,
@@ -100,7 +99,7 @@ void rule_interfaces(struct examination *examination)
     interfaces_compare(examination, say_interface);
 }
 
-/* A shaper drops some to slow TCP down; a percent is more than that takes. */
+/* A shaper drops some packets to slow TCP down, but that takes less than one percent. */
 enum { QUEUE_DROPS_PERCENT = 1, QUEUE_DROPS_LEAST = 10 };
 
 static void say_queue(struct examination *examination, const struct interface_reading *now,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Other machines and the way to them: nothing is acknowledged, answered or read there. */
+/* Other machines and the way to them: peers that acknowledge, answer or read nothing. */
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -11,7 +11,7 @@ static bool is_same_peer(const struct suspect *a, const struct suspect *b)
            address_equal(&a->remote.address, &b->remote.address);
 }
 
-/* Names up to three peers of the suspects, each once: "10.2.0.2:8080 x3: 600 bytes ..." */
+/* Adds up to three peers of the suspects, each once: "10.2.0.2:8080 x3: 600 bytes ..." */
 static void add_examples(struct finding *finding, const struct suspects *suspects, const char *what)
 {
     size_t left = 3;
@@ -37,7 +37,7 @@ static void add_examples(struct finding *finding, const struct suspects *suspect
     }
 }
 
-/* A finding about the worst connection, with the number of all. */
+/* Makes a finding about the worst connection, with the number of all connections. */
 static void say_of_peers(struct examination *examination, enum suspicion suspicion,
                          const char *what, const char *unit)
 {
@@ -74,7 +74,7 @@ void rule_peer_not_reading(struct examination *examination)
                  "the program there does not read, its window stays closed", "bytes not sent");
 }
 
-/* Machines go away: below 1 % of all connections this is no finding. */
+/* Machines go away: if less than 1 % of all connections are affected, this is not a finding. */
 static bool peers_are_many(const struct examination *examination, enum suspicion suspicion)
 {
     const struct sockets_reading *sockets = &examination->now->sockets;
@@ -82,7 +82,7 @@ static bool peers_are_many(const struct examination *examination, enum suspicion
     return reaches(sockets->suspects[suspicion].count, 1, sockets->connections);
 }
 
-/* Whether the worst of them sends large segments to an address that is heard nevertheless. */
+/* Returns whether the worst suspect sends large segments to an address that was heard lately. */
 static bool hears_small_ones(const struct examination *examination, enum suspicion suspicion)
 {
     const struct sockets_reading *sockets = &examination->now->sockets;
@@ -156,15 +156,14 @@ void rule_mtu(struct examination *examination)
                      "bytes not acknowledged");
 }
 
-/* A percent of lost segments is felt; five percent make TCP crawl. A few lost ones say nothing. */
+/* One percent of lost segments is noticeable; five percent make TCP very slow. A few lost segments
+ * mean nothing. */
 enum { SEGMENTS_LEAST = 100, LOSSES_LEAST = 10, LOSSES_WARNED = 1, LOSSES_RED = 5 };
 
-/*
- * OutSegs does not count what is sent again (RFC 1213, tcpOutSegs). Repeated SYNs are subtracted,
- * because the rule no-answer reports them. Data that the other end had already is subtracted, too
- * (D-SACK, RFC 2883): a tail loss probe sends data again that a slow reader has not acknowledged,
- * and nothing was lost.
- */
+/* OutSegs does not count retransmitted segments (RFC 1213, tcpOutSegs). Repeated SYNs are
+ * subtracted, because the rule no-answer reports them. Data that the other end already had is
+ * subtracted, too (D-SACK, RFC 2883): a tail loss probe retransmits data that a slow reader has not
+ * acknowledged, although nothing was lost. */
 void rule_retransmissions(struct examination *examination)
 {
     const uint64_t resent = counter_moved(examination, SEGMENTS_RETRANSMITTED);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Rules about things that processes forget to do. */
+/* Rules about processes: connections not closed, no answers from DNS, too many descriptors. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -13,14 +13,15 @@
 
 /* --- Connections that nobody closes ----------------------------------------------------------- */
 
-/* So many are no accident; fewer are reported if they are a large part of the descriptors. */
+/* UNCLOSED_MANY connections are no accident. Fewer are reported if they are a large part of the
+ * process's descriptors. */
 enum { UNCLOSED_MANY = 100, UNCLOSED_FEW = 10, UNCLOSED_PERCENT = 20 };
 
-/* A process, how many of some sockets it holds, and one of them. */
+/* A process, the number of its sockets in a list, and one of these sockets. */
 struct holder {
     const struct owner_process *process;
     uint64_t count;
-    const struct orphan_socket *socket;
+    const struct held_socket *socket;
 };
 
 static void say_unclosed(struct examination *examination, const struct holder *holder)
@@ -56,11 +57,9 @@ static int processes_by_process(const void *one, const void *other)
     return (a->pid > b->pid) - (a->pid < b->pid);
 }
 
-/*
- * Finds the processes that hold the sockets, each once, with how many of them. Returns how many
- * there are, in an array for the caller to free. what: words for the sockets, to report those that
- * nobody visible holds, from so many on; or NULL.
- */
+/* Finds the processes that hold the sockets, each once, with its number of sockets. Returns the
+ * number of processes. The caller frees *found. what: words for the sockets, to report that `least`
+ * or more sockets belong to processes that are not visible; NULL: do not report. */
 static size_t find_holders(struct examination *examination, const struct held_sockets *held,
                            const char *what, size_t least, struct holder **found)
 {
@@ -107,7 +106,7 @@ void rule_close_wait(struct examination *examination)
 
 /* --- DNS that nobody answers ------------------------------------------------------------------ */
 
-/* A program may keep one socket for IPv4 addresses and one for IPv6 addresses. */
+/* A program may keep one socket for IPv4 addresses and one for IPv6 addresses: that is usual. */
 enum { QUERIES_LEAST = 3 };
 
 static void say_queries(struct examination *examination, const struct holder *holder)
@@ -123,7 +122,8 @@ static void say_queries(struct examination *examination, const struct holder *ho
     finding_emit(&finding, examination, holder->count, UNTOLD, UNTOLD);
 }
 
-/* Other machines: this one knows what it forwards. The one that waits most is named. */
+/* Reports other machines whose queries this machine forwards. Names the machine that waits for most
+ * answers. */
 static void say_clients(struct examination *examination)
 {
     const struct dns_client *clients = examination->now->sockets.clients, *worst = NULL;
@@ -175,11 +175,12 @@ void rule_dns(struct examination *examination)
 
 /* --- Descriptors ------------------------------------------------------------------------------ */
 
-/* Nobody sets lower limits, so processes with fewer descriptors are not looked at. */
+/* Nobody sets lower limits, so processes with fewer descriptors are skipped. */
 enum { DESCRIPTORS_PERCENT = 90, DESCRIPTORS_LEAST = 16 };
 
-/* A namespace that is unknown has the id 0. */
-static bool is_here(const char *root, pid_t pid)
+/* Returns whether the process is in this thread's network namespace. If a network namespace is
+ * unknown, its id is 0. */
+static bool is_in_own_netns(const char *root, pid_t pid)
 {
     const uint64_t own = namespace_own_id();
 
@@ -195,7 +196,7 @@ static int processes_take_process(const struct process_descriptors *process, voi
     struct finding finding;
 
     if (!reaches(process->open, DESCRIPTORS_PERCENT, process->limit) ||
-        (one_namespace && !is_here(root, process->pid)))
+        (one_namespace && !is_in_own_netns(root, process->pid)))
         return 0;
     finding_begin(&finding, examination,
                   process->open >= process->limit ? SEVERITY_FAULT : SEVERITY_WARNING, "%s",

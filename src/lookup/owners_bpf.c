@@ -156,9 +156,11 @@ static bool refuse_for(struct owners_program *program, const char *what, int err
     return owners_bpf_refuse(program, reason);
 }
 
-/* If the machine has this many open files, the program is loaded even if the user did not ask for
- * it. From about 1,000 open files on, it is faster than the walk; with this number it takes a
- * quarter of the time. But auditd(8) logs each load. */
+/*
+ * If the machine has this many open files, the program is loaded even if the user did not ask for
+ * it. From about 1,000 open files on it is faster than the walk; with this number it takes a
+ * quarter of the time. But auditd(8) logs each load.
+ */
 enum { OPEN_FILES_WORTH = 4096 };
 
 /* Returns whether /proc shows the descriptors of process 1. If it does not, the walk is needed: it
