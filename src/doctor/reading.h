@@ -20,7 +20,7 @@
 #define READS_UDP        (1u << 3) /* with the drops of each socket */
 #define READS_UNIX       (1u << 4)
 #define READS_FLOWS      (1u << 5) /* number and limit of entries, and counters */
-#define READS_NEIGHBOURS (1u << 6) /* number and limit of entries */
+#define READS_NEIGHBOURS (1u << 6) /* number and limit of neighbours */
 #define READS_INTERFACES (1u << 7)
 #define READS_SOFTNET    (1u << 8)
 #define READS_PROCESSES  (1u << 9)  /* descriptors of processes */
@@ -109,7 +109,7 @@ struct refused_process {
 struct sockets_reading {
     struct suspects suspects[SUSPICIONS];
     struct hash_table remembered;          /* suspects, and sockets that may become suspects */
-    uint64_t connections, half_open_count; /* connections: those that may be suspects */
+    uint64_t connections, half_open_count; /* connections: number of those that may be suspects */
     struct half_open_queue *half_open;     /* index: the port */
     uint64_t heard[HEARD_BITS / 64];       /* bits: hashes of addresses that were heard lately */
     struct held_sockets unclosed;          /* connections that the peer closed long ago */

@@ -11,7 +11,7 @@ struct examination;
 
 /* The words that follow the number of a counter. */
 struct loss {
-    const char *one, *many; /* "datagram was", "datagrams were" */
+    const char *one, *many; /* nouns for 1 and more: "datagram was", "datagrams were" */
     const char *what;       /* "dropped because ..." */
 };
 
@@ -63,7 +63,7 @@ struct finding {
 /* An examination of a network namespace: two readings, and where findings go. */
 struct examination {
     const struct doctor_options *options;
-    const struct reading *before; /* .at is 0 if there is only one reading */
+    const struct reading *before; /* at is 0 if there is only one reading */
     const struct reading *now;
     const struct rule *rule;           /* the rule that is tried */
     const struct drop_probe *drops;    /* NULL: drops are not seen */

@@ -100,8 +100,7 @@ static void drops_say(struct examination *examination, const struct drop *first,
     finding_emit(&finding, examination, UNTOLD, UNTOLD, packets);
 }
 
-/* Rows come in order of their packets: the first row of a reason is the example for all its
- * rows. */
+/* Rows with most packets come first, so the first row of a reason is the example for the others. */
 void rule_drops(struct examination *examination)
 {
     enum { EVERY_SECOND = 10 };

@@ -68,8 +68,9 @@ static void interfaces_compare(struct examination *examination, interface_rule s
     for (size_t i = 0; i < now->interface_count; i++) {
         const struct interface_reading *before =
             same_before(examination->before, &now->interfaces[i]);
+        /* counters become smaller when the driver is loaded again */
         if (before && now->interfaces[i].received >= before->received &&
-            now->interfaces[i].sent >= before->sent) /* else its driver was loaded again */
+            now->interfaces[i].sent >= before->sent)
             say(examination, &now->interfaces[i], before);
     }
 }

@@ -122,8 +122,8 @@ static void say_queries(struct examination *examination, const struct holder *ho
     finding_emit(&finding, examination, holder->count, UNTOLD, UNTOLD);
 }
 
-/* Reports other machines whose queries this machine forwards. Names the machine that waits for most
- * answers. */
+/* Reports machines whose DNS queries this machine forwards. Names the machine with the largest
+ * number of unanswered queries. */
 static void say_clients(struct examination *examination)
 {
     const struct dns_client *clients = examination->now->sockets.clients, *worst = NULL;

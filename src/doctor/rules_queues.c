@@ -206,8 +206,8 @@ void rule_unix_backlog(struct examination *examination)
  * half-open connections are usual: they are a finding only if the kernel drops SYNs. */
 enum { HALF_OPEN_PERCENT = 80, HALF_OPEN_LEAST = 64 };
 
-/* Returns the port with most half-open connections among those whose listeners are nearly full; or
- * -1. */
+/* Returns the port with the largest number of half-open connections, if its listeners are nearly
+ * full; or -1. */
 static int fullest_port(const struct sockets_reading *sockets)
 {
     int fullest = -1;
@@ -302,7 +302,7 @@ void rule_udp_buffer(struct examination *examination)
     const uint64_t dropped = counter_moved(examination, UDP_BUFFER_ERRORS) +
                              counter_moved(examination, UDP6_BUFFER_ERRORS);
 
-    /* else filters dropped them, or they were not valid: not the fault of the reader */
+    /* if RcvbufErrors stands still, filters dropped datagrams: that is not the reader's fault */
     for (size_t i = 0; i < dropping->kept && dropped; i++)
         say_udp_buffer(examination, dropping, i);
     if (!dropping->kept && dropped)

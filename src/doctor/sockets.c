@@ -144,11 +144,11 @@ static uint32_t silence_of(const struct kernel_tcp_info *info)
     return info->last_ack_recv < info->last_data_recv ? info->last_ack_recv : info->last_data_recv;
 }
 
-/* Takes a connection whose data the other end does not acknowledge. If the other end is heard
- * nevertheless, only large segments may be lost, which do not fit through the path. Each
- * retransmission doubles the timeout, so after three of them the data was sent at least 7/8 of the
- * timeout ago: packets that came since then count, with a margin. The other end may also have
- * nothing to send: then it must never have acknowledged a large segment. */
+/* Takes a connection whose data the other end does not acknowledge. LARGE_SEGMENTS: the other end
+ * is heard, so only segments that are too large for the path are lost. Each retransmission doubles
+ * the timeout, so after three of them the data was sent at least 7/8 of the timeout ago: packets
+ * that came since then count, with a margin. LARGE_SILENCE: nothing is heard, and no large segment
+ * was ever acknowledged. */
 static void take_unacknowledged(struct sockets_reading *sockets, const struct record *record)
 {
     const struct kernel_tcp_info info = tcp_info_of(record);

@@ -42,7 +42,7 @@ static const struct pattern {
     {"lxc", "%n", CONTAINER_NAME},
     {"lxc.payload", "%n", CONTAINER_NAME},
     {"lxc.monitor", "%n", NOTHING},
-    /* garden of Cloud Foundry, Mesos */
+    /* garden (Cloud Foundry), Mesos */
     {"garden", "%u", CONTAINER_NAME},
     {"good", "%u", CONTAINER_NAME},
     {"bad", "%u", CONTAINER_NAME},

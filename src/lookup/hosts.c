@@ -171,7 +171,7 @@ static void *hosts_work(void *arg)
     return NULL;
 }
 
-/* wanted: see struct round. */
+/* Copies the hosts. wanted: see struct round. Returns NULL when memory is short. */
 static struct round *round_create(const struct host *hosts, size_t count, const char *wanted)
 {
     pthread_condattr_t monotonic;

@@ -28,10 +28,10 @@ struct known_interface {
 
 struct interfaces {
     struct hash_table names;      /* elements: struct known_interface */
-    struct known_interface *last; /* found last: the columns of a row ask for one interface */
+    struct known_interface *last; /* found last; a row asks several times for one interface */
     int fd;                       /* a socket of any family; -1: not opened yet */
     int error;                    /* errno, or 0 */
-    bool settled;                 /* open no socket any more: it could be in another netns */
+    bool settled;                 /* do not open fd any more: it could be in another netns */
     bool captured; /* the interfaces are of another machine: do not ask this kernel */
 };
 

@@ -87,8 +87,8 @@ static inline uint32_t *owners_slot_of(const struct owners *owners, uint64_t ino
     return &owners->slots[slot];
 }
 
-/* Fills process->shown. Its name is NULL if it was not read yet; only this file sees such
- * processes. */
+/* Fills process->shown. The name is NULL if it was not read yet: callers never get such a
+ * process. */
 static void show_process(const struct owners *owners, struct process *process)
 {
     const char *command = process->command ? process->command : process->name;
@@ -370,7 +370,7 @@ void owners_destroy(struct owners *owners)
 
 /* --- What the program found, confirmed by /proc ----------------------------------------------- */
 
-/* Returns 1 if the opened PID/fd directory_shows the socket of the holding, 0 if not, or -errno. */
+/* Returns 1 if the opened PID/fd shows the socket of the holding, 0 if not, or -errno. */
 static int directory_shows(int directory, void *holding)
 {
     const struct holding *held = holding;
@@ -391,7 +391,7 @@ static int is_shown_by_thread(int directory, void *holding)
     return error_is_absence(status) ? 0 : status;
 }
 
-/* Returns 1 if /proc directory_shows that the process holds the socket, 0 if not, or -errno. */
+/* Returns 1 if /proc shows that the process holds the socket, 0 if not, or -errno. */
 static int is_shown_by_tree(const struct owners *owners, const struct process *process,
                             struct holding *holding)
 {
@@ -408,7 +408,7 @@ static int is_shown_by_tree(const struct owners *owners, const struct process *p
 }
 
 /* Returns whether the owner of holding i may be shown, and reads the names of the process. The
- * program also finds processes that /proc hides: they may be shown only if /proc directory_shows
+ * program also finds processes that /proc hides: they may be shown only if /proc shows
  * that they hold the socket. */
 static bool is_confirmed(struct owners *owners, size_t i)
 {
@@ -523,7 +523,7 @@ enum owners_state owners_confirm(struct owners *owners, uint64_t inode)
     return kept == count ? OWNERS_HOLD : OWNERS_CHANGED;
 }
 
-/* Another process may have the number by now, but hardly with the same name. */
+/* Another process may have the pid by now, but hardly with the same name. */
 const struct owner *owners_maker(struct owners *owners, pid_t pid, const char *name)
 {
     const struct process *seen = processes_find(&owners->processes, pid);

@@ -51,10 +51,10 @@ enum { OWNERS_PROGRAM_MAX = 48 };
 size_t owners_program_make(const struct kernel_layout *layout,
                            struct bpf_insn program[OWNERS_PROGRAM_MAX]);
 
-/* Reads all that the program writes. The last part of owners_program_walk(). */
+/* Reads all holdings that the program writes, and adds their processes. */
 int owners_program_read(int fd, struct processes *processes, struct holdings *found);
-/* The two parts of owners_program_read(). take: adds the holdings; on failure some may have been
- * added. add: adds their processes. */
+/* The two steps of owners_program_read(). First adds the holdings (on failure, some may have been
+ * added), then adds their processes. */
 int owners_program_take(int fd, struct holdings *found);
 int owners_program_add(struct processes *processes, const struct holdings *found, size_t from);
 

@@ -24,7 +24,7 @@ enum {
     COST_PROCESS = 3,
     COST_ALONE = 1024,
 
-    DOTS = 2, /* "." and ".." of a directory */
+    DOTS = 2, /* the entries "." and ".." of a directory */
 };
 
 /* The descriptor directory of one process while it is read. */
@@ -57,7 +57,7 @@ struct walk {
 
     pthread_mutex_t lock;
     pthread_cond_t changed;
-    unsigned busy; /* workers that may still offer a directory */
+    unsigned busy; /* number of workers that may still offer a directory */
     size_t shared_count;
     struct directory *shared[THREADS_MAX]; /* at most one from each worker */
 };

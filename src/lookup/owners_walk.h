@@ -26,7 +26,7 @@ struct walk_options {
     struct proc_tree tree;
     struct process_names names;
     bool tasks;
-    unsigned threads; /* 0: as many as the work is worth */
+    unsigned threads; /* number of threads; 0: depends on the work */
 };
 
 /* Adds the sockets among the descriptors of all processes to `found`, in no order, and reads the

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Reads a tree of processes laid out as in proc(5): their list, descriptors and names. */
+/* Reads a tree of processes in the form of proc(5): their list, descriptors and names. */
 #ifndef LOOKUP_PROCESSES_H
 #define LOOKUP_PROCESSES_H
 
@@ -23,7 +23,7 @@ struct process {
     bool shut;        /* its directory of descriptors may not be opened */
     bool unlisted;    /* a captured tree lacks its descriptors */
     bool hidden;      /* hidepid= of proc(5) hides it from the user, so its files are not read */
-    bool gone;        /* it vanished before its name was read last */
+    bool gone;        /* it vanished before its name could be read */
     bool unread;      /* its name was not read yet */
     bool unnamed;     /* its name may not be read */
     bool named;       /* its name was read, perhaps earlier */

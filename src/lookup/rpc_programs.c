@@ -173,7 +173,7 @@ static uint64_t rpc_key(uint16_t protocol, uint16_t port)
 /* Takes a program on a port. If several programs have the same port, the last counts, as in ss. */
 static void take_program(struct rpc_programs *programs, struct rpc_answer *answer)
 {
-    enum { NAME_SIZE = 128 }; /* as in ss */
+    enum { NAME_SIZE = 128 }; /* the same limit as in ss */
     char netid[16], address[64], owner[1], name[NAME_SIZE];
     const uint32_t program = rpc_take_number(answer);
 

@@ -79,7 +79,7 @@ struct services *services_create(void)
     while (errno = 0, (protocol = getprotoent()))
         services_put(services, IPPROTO_RAW, protocol->p_proto, protocol->p_name);
     note_end(services, errno,
-             true); /* only raw sockets show protocols: a missing file is no loss */
+             true); /* only raw sockets need protocols, so a missing file is not an error */
     endprotoent();
     return services;
 }

@@ -22,7 +22,7 @@ struct users {
     struct hash_table names;
     int error;     /* errno, or 0 */
     pid_t child;   /* the process that looks up names; 0: this process */
-    int questions; /* an eventfd: uid + 1. Not a socket, because listings would show it */
+    int questions; /* an eventfd, for uid + 1; listings would show a socket */
     int answers;   /* a pipe: struct users_answer */
 };
 
