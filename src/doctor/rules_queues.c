@@ -302,7 +302,7 @@ void rule_udp_buffer(struct examination *examination)
     const uint64_t dropped = counter_moved(examination, UDP_BUFFER_ERRORS) +
                              counter_moved(examination, UDP6_BUFFER_ERRORS);
 
-    /* if RcvbufErrors stands still, filters dropped datagrams: that is not the reader's fault */
+    /* if RcvbufErrors does not grow, filters dropped datagrams: not the reader's fault */
     for (size_t i = 0; i < dropping->kept && dropped; i++)
         say_udp_buffer(examination, dropping, i);
     if (!dropping->kept && dropped)

@@ -16,7 +16,7 @@ enum {
     BACKOFFS = 3,           /* retransmissions without an answer: seconds of silence */
     SILENT_MS = 10000,      /* longer than three retransmissions take at usual round-trip times */
     UNCLOSED_MS = 60000,    /* longer than programs need to finish what they were doing */
-    SYNS = 2,               /* SYNs without an answer: three seconds, more than one lost packet */
+    SYNS = 2,               /* SYNs without an answer, three seconds: more than one lost packet */
     LARGE_SEGMENT = 1000,   /* bytes: a little less than the usual MTUs of 1280 to 1500 */
     LIMITED_PERCENT = 50,   /* percent of the time in which data waited to be sent */
     REMEMBERED_MAX = 16384, /* 256 KiB, and twice as much for the slots */

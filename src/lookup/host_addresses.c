@@ -34,8 +34,8 @@ static struct address address_of(const struct addrinfo *info)
     return (struct address){.family = AF_UNSPEC};
 }
 
-/* Runs in the child: writes the addresses that it finds to the pipe. netns: file of the network
- * namespace to ask in; 0: stay. */
+/* Runs in the child: writes the addresses that it finds to the pipe. netns: descriptor of a network
+ * namespace to enter first; 0: none. */
 static void host_addresses_ask(const char *name, uint8_t family, int netns, size_t most, int pipe)
 {
     const struct addrinfo hints = {.ai_family = family, .ai_socktype = SOCK_STREAM};

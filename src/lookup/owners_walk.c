@@ -144,8 +144,7 @@ static struct tally read_pieces(struct walk_worker *worker, struct directory *di
     while ((status = directory_read(directory->fd, buffer, sizeof buffer)) > 0) {
         const size_t length = (size_t)status;
         if (!shared && length >= DIRECTORY_SHARED) {
-            /* others join only when no process is left, so this worker does not reuse `own`
-             * meanwhile */
+            /* others join only when no process is left, so `own` is not reused meanwhile */
             pthread_mutex_lock(&walk->lock);
             walk->shared[walk->shared_count++] = directory;
             pthread_cond_broadcast(&walk->changed);

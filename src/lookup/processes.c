@@ -77,9 +77,9 @@ int directory_each(int directory, int (*fn)(const char *name, void *arg), void *
     return (int)length;
 }
 
-/* Parses a number without other characters. Refuses leading zeros: the kernel writes none, and 1
- * and 01 would be one process. So a number in a link that is cut at LINK_MAX_LENGTH is too large,
- * and is refused. */
+/* Parses a number without other characters. Refuses leading zeros: the kernel writes no such
+ * numbers, and 1 and 01 would be one process. Also, without leading zeros, a number that was cut at
+ * LINK_MAX_LENGTH has too many digits, and is refused. */
 static bool number_parse(const char *text, const char *end, uint64_t max, uint64_t *number)
 {
     uint64_t value = 0;
@@ -598,8 +598,8 @@ static pid_t innermost_pid(const char *line)
     return pid <= INT_MAX ? (pid_t)pid : 0;
 }
 
-/* Lines of any length are read in pieces: Groups, before NSpid, can have 65,536 numbers. NSpid has
- * at most 32. */
+/* The line Groups, before NSpid, can have 65,536 numbers, so long lines are read in pieces. NSpid
+ * has at most 32 numbers. */
 static int read_pid_inside(const struct proc_tree *tree, struct process *process)
 {
     char line[512]; /* a line, or a piece of a line */

@@ -23,7 +23,7 @@ struct process {
     bool shut;        /* its directory of descriptors may not be opened */
     bool unlisted;    /* a captured tree lacks its descriptors */
     bool hidden;      /* hidepid= of proc(5) hides it from the user, so its files are not read */
-    bool gone;        /* it vanished before its name could be read */
+    bool gone;        /* it had vanished when its name was read last */
     bool unread;      /* its name was not read yet */
     bool unnamed;     /* its name may not be read */
     bool named;       /* its name was read, perhaps earlier */
@@ -109,7 +109,7 @@ bool process_began_after(const struct proc_tree *tree, const struct process *pro
 /* getdents64(2). Returns the bytes read, 0 at the end, or -errno. */
 ssize_t directory_read(int fd, char *buffer, size_t size);
 
-/* Returns the name at *offset, and advances *offset; NULL after `length` bytes. */
+/* Returns the name at *offset, and advances *offset; NULL at the end of the `length` bytes. */
 const char *directory_next(const char *buffer, size_t length, size_t *offset);
 
 /* Passes each name to fn until fn returns other than 0. Returns that value, 0 at the end, or
