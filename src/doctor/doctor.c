@@ -126,8 +126,7 @@ static unsigned needs_of(const struct doctor *doctor, uint64_t netns)
     return needs;
 }
 
-/* Returns the entry of this thread's network namespace, or NULL when memory is short. This may move
- * other entries. */
+/* Returns this thread's network namespace, or NULL when memory is short. May move the others. */
 static struct patient *find_patient(struct doctor *doctor)
 {
     const uint64_t netns = doctor->options->all_netns ? namespace_own_cookie() : 0;

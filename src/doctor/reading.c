@@ -66,8 +66,7 @@ static void take_flow_usage(struct reading *reading, const struct record *record
     (STATISTIC(CTA_STATS_DROP) | STATISTIC(CTA_STATS_EARLY_DROP) |                                 \
      STATISTIC(CTA_STATS_INSERT_FAILED))
 
-/* Takes all three counters from one answer, because the rules subtract failed insertions from
- * drops. */
+/* Takes three counters from one answer, because the rules subtract failed insertions from drops. */
 static void take_flow_statistics(struct reading *reading, const struct record *record)
 {
     const uint32_t *counters = record->statistics.counters;

@@ -109,7 +109,7 @@ struct refused_process {
 struct sockets_reading {
     struct suspects suspects[SUSPICIONS];
     struct hash_table remembered;          /* suspects, and sockets that may become suspects */
-    uint64_t connections, half_open_count; /* connections: number of those that may be suspects */
+    uint64_t connections, half_open_count; /* connections: how many may become suspects */
     struct half_open_queue *half_open;     /* index: the port */
     uint64_t heard[HEARD_BITS / 64];       /* bits: hashes of addresses that were heard lately */
     struct held_sockets unclosed;          /* connections that the peer closed long ago */

@@ -82,8 +82,7 @@ struct examination {
 
 /* --- Numbers ---------------------------------------------------------------------------------- */
 
-/* Returns the growth between the readings; 0 if there is only one reading, or the counter is
- * unknown. */
+/* Returns the growth between the readings; 0: there is one reading, or no known number. */
 uint64_t counter_moved(const struct examination *examination, enum kernel_number counter);
 /* Returns the current value; 0 if it is unknown. */
 uint64_t counter_total(const struct examination *examination, enum kernel_number counter);
@@ -116,8 +115,7 @@ void finding_evidence(struct finding *finding, const char *format, ...)
  * name, but cannot end the quotes. */
 void finding_process(struct finding *finding, char text[PROCESS_TEXT], const char *name,
                      uint32_t pid);
-/* Passes the finding on. UNTOLD: the finding has no such number. With one reading, `moved` is
- * unknown. */
+/* Passes the finding on. UNTOLD: it has no such number. With one reading, `moved` is unknown. */
 #define UNTOLD UINT64_MAX
 void finding_emit(struct finding *finding, struct examination *examination, uint64_t value,
                   uint64_t limit, uint64_t moved);

@@ -44,8 +44,7 @@ void rule_softnet(struct examination *examination)
                  dropped ? dropped : squeezed);
 }
 
-/* One lost packet in a thousand halves the rate of TCP over long distances. A few lost packets do
- * not. */
+/* One lost packet in a thousand halves the rate of TCP over long distances; a few do not. */
 enum { LOST_PER_THOUSAND = 1, LOST_LEAST = 10 };
 
 static const struct interface_reading *same_before(const struct reading *before,

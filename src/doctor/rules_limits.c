@@ -69,8 +69,7 @@ void rule_filling(struct examination *examination)
     say_filling(examination, filling, usage_of(examination, filling));
 }
 
-/* Above the second number of tcp_mem, TCP saves memory; at the third number it has no memory
- * left. */
+/* Above the second number of tcp_mem TCP saves memory; at the third it has no memory left. */
 void rule_tcp_memory(struct examination *examination)
 {
     const struct filling *filling = examination->rule->filling;

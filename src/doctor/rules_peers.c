@@ -156,8 +156,7 @@ void rule_mtu(struct examination *examination)
                      "bytes not acknowledged");
 }
 
-/* One percent of lost segments is noticeable; five percent make TCP very slow. A few lost segments
- * mean nothing. */
+/* One percent of lost segments is noticeable; five percent make TCP very slow. */
 enum { SEGMENTS_LEAST = 100, LOSSES_LEAST = 10, LOSSES_WARNED = 1, LOSSES_RED = 5 };
 
 /* OutSegs does not count retransmitted segments (RFC 1213, tcpOutSegs). Repeated SYNs are

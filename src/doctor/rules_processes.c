@@ -178,8 +178,7 @@ void rule_dns(struct examination *examination)
 /* Nobody sets lower limits, so processes with fewer descriptors are skipped. */
 enum { DESCRIPTORS_PERCENT = 90, DESCRIPTORS_LEAST = 16 };
 
-/* Returns whether the process is in this thread's network namespace. If a network namespace is
- * unknown, its id is 0. */
+/* Returns whether the process is in this thread's netns. An unknown netns has the id 0. */
 static bool is_in_own_netns(const char *root, pid_t pid)
 {
     const uint64_t own = namespace_own_id();

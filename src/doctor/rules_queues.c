@@ -206,8 +206,7 @@ void rule_unix_backlog(struct examination *examination)
  * half-open connections are usual: they are a finding only if the kernel drops SYNs. */
 enum { HALF_OPEN_PERCENT = 80, HALF_OPEN_LEAST = 64 };
 
-/* Returns the port with the largest number of half-open connections, if its listeners are nearly
- * full; or -1. */
+/* Returns the port with nearly full listeners that has most half-open connections, or -1. */
 static int fullest_port(const struct sockets_reading *sockets)
 {
     int fullest = -1;
@@ -264,8 +263,7 @@ void rule_syn_flood(struct examination *examination)
 
     if (!dropped && port >= 0 && !examination->now->counts.numbers[SYNCOOKIES] && all > less)
         dropped = all - less;
-    /* connections that a full accept queue refuses stay half-open: rule_accept_queue() reports
-     * them */
+    /* a full accept queue leaves connections half-open: rule_accept_queue() reports them */
     if ((cookies + dropped && !less) ||
         (port >= 0 && sockets->half_open[port].count >= HALF_OPEN_LEAST))
         say_flood(examination, port, cookies, dropped);

@@ -63,8 +63,7 @@ static void add_refusing(struct finding *finding, const struct examination *exam
     finding_evidence(finding, "%s tried last", process);
 }
 
-/* `uncounted`: programs that do not block closed the socket, so AttemptFails lacks these
- * attempts. */
+/* `uncounted`: programs that do not block closed the socket, so AttemptFails lacks them. */
 static void say_refused(struct examination *examination)
 {
     const uint64_t all = counter_moved(examination, ATTEMPTS_FAILED);

@@ -57,8 +57,7 @@ static void host_addresses_ask(const char *name, uint8_t family, int netns, size
     freeaddrinfo(all);
 }
 
-/* Waits until the pipe can be read. Returns 0, -ETIMEDOUT if the time `end` comes first, or
- * -errno. */
+/* Waits until the pipe can be read. Returns 0, -ETIMEDOUT at the time `end`, or -errno. */
 static int await(int pipe, uint64_t end)
 {
     struct pollfd readable = {.fd = pipe, .events = POLLIN};

@@ -49,8 +49,7 @@ static void raise_right(const struct owners *owners)
 /* Marks a holding of an earlier search. Descriptors are not negative, so the bit is free. */
 #define HOLDER_PAST (UINT64_C(1) << 31)
 
-/* Drops repeated holdings, holdings with inode 0, and past holdings of a socket that has a holder
- * now. */
+/* Drops repeated holdings, inode 0, and past holdings of a socket that has a holder now. */
 static void drop_repeats(struct holdings *holdings)
 {
     struct holding *items = holdings->items, last = {0};
@@ -87,8 +86,7 @@ static inline uint32_t *owners_slot_of(const struct owners *owners, uint64_t ino
     return &owners->slots[slot];
 }
 
-/* Fills process->shown. The name is NULL if it was not read yet: callers never get such a
- * process. */
+/* Fills process->shown. The name is NULL if it was not read yet, which callers never see. */
 static void show_process(const struct owners *owners, struct process *process)
 {
     const char *command = process->command ? process->command : process->name;

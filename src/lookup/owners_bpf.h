@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Finds owners without a walk over /proc: the kernel runs a BPF program for each open
- * descriptor. */
+/* Finds owners without a walk over /proc: the kernel runs a BPF program on open descriptors. */
 #ifndef LOOKUP_OWNERS_BPF_H
 #define LOOKUP_OWNERS_BPF_H
 

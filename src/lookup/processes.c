@@ -107,8 +107,7 @@ static bool name_parse(const char *name, int *number)
     return true;
 }
 
-/* Returns whether the link is "socket:[N]", or "[0000]:N" as kernels before 2.6 wrote it. *inode is
- * N. */
+/* Returns whether a link is "socket:[N]", or "[0000]:N" as before Linux 2.6. *inode is N. */
 static bool link_inode(const char *target, size_t length, uint64_t *inode)
 {
     static const char now[] = "socket:[", once[] = "[0000]:";
@@ -160,8 +159,7 @@ int process_open_descriptors(const struct proc_tree *tree, pid_t pid)
     return proc_tree_open_directory(tree, path);
 }
 
-/* The links of PID/task are ".", "..", and one for each thread (proc_task_getattr() of the
- * kernel). */
+/* Links of PID/task: ".", "..", and one for each thread (proc_task_getattr() of the kernel). */
 bool process_has_threads(const struct proc_tree *tree, pid_t pid)
 {
     enum { OF_ONE_THREAD = 3 };
@@ -215,8 +213,7 @@ int process_each_thread(const struct proc_tree *tree, pid_t pid,
     return error_is_absence(result) ? 0 : result;
 }
 
-/* Kernel threads, and processes that have ended, have an empty command line. Others have
- * descriptors. */
+/* Kernel threads and ended processes have an empty command line. Others have descriptors. */
 bool process_is_uncaptured(const struct proc_tree *tree, pid_t pid)
 {
     char text[2];
@@ -529,8 +526,7 @@ static size_t processes_name_count(const char *path)
     return *names.container || *names.pod ? 2 : *names.unit ? 1 : 0;
 }
 
-/* Returns the path in "HIERARCHY:CONTROLLERS:PATH" (cgroups(7)), or NULL. *rank grows with the
- * information in the path. */
+/* Returns the path in "HIERARCHY:CONTROLLERS:PATH", or NULL. *rank: how much the path says. */
 static const char *group_of_line(const char *line, size_t *rank)
 {
     const char *controllers = line + strspn(line, "0123456789");

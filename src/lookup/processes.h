@@ -82,8 +82,7 @@ bool process_has_threads(const struct proc_tree *tree, pid_t pid);
 /* Returns whether a process without descriptors may have had some when the tree was captured. */
 bool process_is_uncaptured(const struct proc_tree *tree, pid_t pid);
 
-/* Reads the first descriptor to set `denied` and `shut`. Returns 0 or -errno, as
- * process_read_names(). */
+/* Reads the first descriptor to set `denied` and `shut`. Returns 0 or -errno. */
 int process_read(const struct proc_tree *tree, struct process *process);
 
 /* Reads comm, and more if it is asked for. command: argv[0] as netstat cuts it, from the first 511
@@ -101,8 +100,7 @@ int process_read_names(const struct proc_tree *tree, struct process *process,
  * not be read. If the first thread has ended, the descriptors of the other threads are checked. */
 bool process_holds(const struct proc_tree *tree, pid_t pid, int fd, uint64_t inode);
 
-/* Returns whether a process with this pid began later than `time` (CLOCK_BOOTTIME), within a clock
- * tick. */
+/* Returns whether a process with this pid began after `time` (CLOCK_BOOTTIME), within a tick. */
 bool process_began_after(const struct proc_tree *tree, const struct process *process,
                          uint64_t time);
 
@@ -112,8 +110,7 @@ ssize_t directory_read(int fd, char *buffer, size_t size);
 /* Returns the name at *offset, and advances *offset; NULL at the end of the `length` bytes. */
 const char *directory_next(const char *buffer, size_t length, size_t *offset);
 
-/* Passes each name to fn until fn returns other than 0. Returns that value, 0 at the end, or
- * -errno. */
+/* Passes each name to fn until fn returns other than 0. Returns that value, 0, or -errno. */
 int directory_each(int directory, int (*fn)(const char *name, void *arg), void *arg);
 
 /* Reads the link of a descriptor. Returns 1 and the inode, which is never 0, if it is a socket; 0

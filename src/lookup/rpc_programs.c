@@ -145,8 +145,7 @@ static unsigned long take_octet(const char **text)
     return is_number ? number : NO_OCTET;
 }
 
-/* Parses "0.0.0.0.HIGH.LOW" or "::.HIGH.LOW": the bytes of a port. Other addresses: -1, as in
- * ss. */
+/* Returns the port of "0.0.0.0.HIGH.LOW" or "::.HIGH.LOW". Other addresses: -1, as in ss. */
 static int rpc_port_of(const char *address)
 {
     static const char *const prefixes[] = {"0.0.0.0.", "::."};
@@ -212,8 +211,7 @@ int rpc_programs_take(struct rpc_programs *programs, const void *bytes, size_t l
 
 /* --- Asking ----------------------------------------------------------------------------------- */
 
-/* Waits until the socket is ready. Returns 0, -ETIMEDOUT if the time `until` comes first, or
- * -EINTR. */
+/* Waits until the socket is ready. Returns 0, -ETIMEDOUT at the time `until`, or -EINTR. */
 static int rpc_wait_for(int fd, short events, uint64_t until)
 {
     struct pollfd ready = {.fd = fd, .events = events};

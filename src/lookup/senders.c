@@ -149,8 +149,7 @@ static bool find_holder(struct senders *senders, const struct proc_tree *tree, p
     return found;
 }
 
-/* First tries the port as a pid: a process's first port is its pid (netlink_autobind() of the
- * kernel). */
+/* First tries the port as a pid: the first port of a process is its pid (netlink_autobind()). */
 static bool find_sender(struct senders *senders, uint32_t port)
 {
     const pid_t likely = port <= INT_MAX ? (pid_t)port : 0;

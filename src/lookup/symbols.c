@@ -70,8 +70,7 @@ static void symbols_take_line(struct symbols *symbols, char *line)
     symbol->name[length] = '\0';
 }
 
-/* Several addresses in one function: symbols_take_line() named only the first. Copies its name to
- * the others. */
+/* Copies a function's name to its other addresses: symbols_take_line() named only the first. */
 static void share_names(struct symbols *symbols)
 {
     for (size_t i = 1; i < symbols->count; i++) {
