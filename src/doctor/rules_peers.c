@@ -159,10 +159,12 @@ void rule_mtu(struct examination *examination)
 /* One percent of lost segments is noticeable; five percent make TCP very slow. */
 enum { SEGMENTS_LEAST = 100, LOSSES_LEAST = 10, LOSSES_WARNED = 1, LOSSES_RED = 5 };
 
-/* OutSegs does not count retransmitted segments (RFC 1213, tcpOutSegs). Repeated SYNs are
- * subtracted, because the rule no-answer reports them. Data that the other end already had is
- * subtracted, too (D-SACK, RFC 2883): a tail loss probe retransmits data that a slow reader has not
- * acknowledged, although nothing was lost. */
+/*
+ * OutSegs does not count what is sent again (RFC 1213, tcpOutSegs). Repeated SYNs are subtracted,
+ * because the rule no-answer reports them. Data that the other end had already is subtracted, too
+ * (D-SACK, RFC 2883): a tail loss probe sends data again that a slow reader has not acknowledged,
+ * and nothing was lost.
+ */
 void rule_retransmissions(struct examination *examination)
 {
     const uint64_t resent = counter_moved(examination, SEGMENTS_RETRANSMITTED);

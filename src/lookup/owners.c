@@ -24,8 +24,8 @@ struct owners {
     struct walk_options walk;
     struct owners_program *program; /* NULL: walk over /proc */
     bool names_at_once;
-    bool partial;      /* the tree may lack processes of this machine */
-    uint64_t searched; /* when the last search began: CLOCK_BOOTTIME, ns */
+    bool partial;    /* the tree may lack processes of this machine */
+    uint64_t looked; /* CLOCK_BOOTTIME, when the last look began */
     struct processes processes;
     struct holdings holdings; /* sorted by inode, then holder */
     struct owner *items;      /* the owner of each holding */
@@ -245,14 +245,16 @@ static int owners_list_processes(struct owners *owners)
     return status;
 }
 
-/* The kernel reuses the numbers of processes. If a process began after the last search, its number
- * belonged to another process: forgets the name and the holdings of that process. */
+/*
+ * The kernel gives numbers of processes anew: a socket that has ended is not of the new process,
+ * nor has that the name of the old one.
+ */
 static void forget_replaced(struct owners *owners)
 {
     raise_right(owners);
     for (size_t i = 0; i < owners->processes.count; i++) {
         struct process *process = &owners->processes.items[i];
-        if (process->unread || !process_began_after(&owners->walk.tree, process, owners->searched))
+        if (process->unread || !process_began_after(&owners->walk.tree, process, owners->looked))
             continue;
         for (size_t j = 0; j < owners->holdings.count; j++)
             if ((pid_t)(owners->holdings.items[j].holder >> HOLDER_PROCESS_SHIFT) == process->pid)
@@ -307,18 +309,18 @@ static void read_names_again(struct owners *owners)
 int owners_refresh(struct owners *owners)
 {
     const uint64_t now = clock_nanoseconds(CLOCK_BOOTTIME);
-    const bool keeps_past = owners->names_at_once;
+    const bool lasts = owners->names_at_once;
 
     forget_index(owners);
-    if (keeps_past)
+    if (lasts)
         forget_replaced(owners);
-    for (size_t i = 0; i < owners->holdings.count && keeps_past; i++)
+    for (size_t i = 0; i < owners->holdings.count && lasts; i++)
         owners->holdings.items[i].holder |= HOLDER_PAST;
-    owners->searched = now;
+    owners->looked = now;
     const int status = find_holdings(owners);
     for (size_t i = 0; i < owners->holdings.count && status < 0; i++)
         owners->holdings.items[i].holder &= ~HOLDER_PAST;
-    if (keeps_past && owners->program)
+    if (lasts && owners->program)
         read_names_again(owners);
     summarize(owners);
     const int built = build_index(owners);
